@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Pause the collector of this process; if it was off already, it stays off."""
     was_on = gc.isenabled()
     gc.disable()

@@ -28,7 +28,7 @@ class RestartAsked(Exception):
     """An authorised person requested a restart of the machine."""
 
 
-def invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (reads as assert does)
+def check_invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (reads as assert does)
     """Raise :class:`InvariantError` unless the condition holds. Unlike ``assert`` it survives ``-O``."""
     if not condition:
         raise InvariantError(code)

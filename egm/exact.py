@@ -11,7 +11,7 @@ _RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?", re.ASCII)
 _QUOTED_MAX: Final = 80
 
 
-def rational(text: object) -> Fraction:
+def parse_rational(text: object) -> Fraction:
     """Return the fraction in ``"7"`` or ``"7/200"``. Raises ValueError for anything else, floats included."""
     if isinstance(text, Fraction):
         return text
@@ -23,7 +23,7 @@ def rational(text: object) -> Fraction:
 
 Rational = Annotated[
     Fraction,
-    BeforeValidator(rational),
+    BeforeValidator(parse_rational),
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": r"^-?\d+(/[1-9]\d*)?$"}),
 ]

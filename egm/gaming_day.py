@@ -27,7 +27,7 @@ class GamingDay:
             return cls()
         return cls(zone, hour)
 
-    def date_of(self, moment: datetime) -> date:
+    def find_date(self, moment: datetime) -> date:
         """Return the date that a moment (aware) belongs to.
 
         Uses UTC if this computer does not know the zone; :attr:`name` then says so.

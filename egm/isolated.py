@@ -10,7 +10,7 @@ import sys
 from egm.errors import OperatorError
 
 
-def python_module(name: str, *arguments: str) -> tuple[str, ...]:
+def build_python_command(name: str, *arguments: str) -> tuple[str, ...]:
     """Return the command line that runs an installed module with this Python, isolated."""
     unwritten = ("-B",) if sys.dont_write_bytecode else ()
     return (sys.executable, "-I", *unwritten, "-m", name, *arguments)

@@ -31,7 +31,7 @@ from typing import (
 )
 
 from egm.errors import LocalError, OperatorError
-from egm.exact import rational
+from egm.exact import parse_rational
 from meters.transaction import JSON
 
 T = TypeVar("T")
@@ -69,14 +69,14 @@ class _OwnJson(Protocol):
     def to_json(self) -> JSON: ...
 
 
-def omitted(default: T) -> T:
+def omit_if_default(default: T) -> T:
     """Declare a field that is left out of the JSON if it has its default."""
     if isinstance(default, dict):
         return dataclasses.field(default_factory=lambda: default, metadata={_OMITTED: True})
     return dataclasses.field(default=default, metadata={_OMITTED: True})
 
 
-def inline(default: T) -> T:
+def inline_record(default: T) -> T:
     """Declare a record whose fields are merged into its owner's JSON, and left out if it is the default."""
     return dataclasses.field(default=default, metadata={_INLINE: True})
 
@@ -88,13 +88,13 @@ def is_record(value: object) -> bool:
 
 def to_json(record: object) -> dict[str, JSON]:
     """Return a record as stored in the journal."""
-    return _codec(type(record)).write(record)
+    return _find_codec(type(record)).write(record)
 
 
 def from_json(kind: type[R], data: object, where: str) -> R:
     """Read a record back. ``where`` names it and its location for errors. Raises :class:`RecordError`."""
     try:
-        return cast(R, _codec(kind).read(data))
+        return cast(R, _find_codec(kind).read(data))
     except _Wrong as wrong:
         what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
         raise RecordError(f"{what} {wrong.says}") from None
@@ -122,12 +122,12 @@ class _Codec:
         self._inline: list[tuple[str, _Codec, object]] = []
         for field in dataclasses.fields(kind):
             if _INLINE in field.metadata:
-                self._inline.append((field.name, _codec(cast(type, field.type)), field.default))
+                self._inline.append((field.name, _find_codec(cast(type, field.type)), field.default))
                 continue
             default = field.default
             if field.default_factory is not dataclasses.MISSING:
                 default = field.default_factory()
-            read, write = _converters(field.type)
+            read, write = _build_converters(field.type)
             key = field.name.removesuffix("_")
             plain = field.type if field.type in _EXACTLY else None
             self._fields.append(
@@ -180,7 +180,7 @@ class _Codec:
 _CODECS: Final[dict[type, _Codec]] = {}
 
 
-def _codec(kind: type) -> _Codec:
+def _find_codec(kind: type) -> _Codec:
     found = _CODECS.get(kind)
     if found is None:
         found = _CODECS[kind] = _Codec(kind)
@@ -188,7 +188,7 @@ def _codec(kind: type) -> _Codec:
 
 
 # ---------------------------------------------------------------------------------------------- field types
-def _exactly(kind: type) -> Read:
+def _build_exact_reader(kind: type) -> Read:
     def read(value: object) -> object:
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _Wrong(value, f"not of type {kind.__name__}")
@@ -197,39 +197,43 @@ def _exactly(kind: type) -> Read:
     return read
 
 
-_EXACTLY: Final[Mapping[object, Read]] = {kind: _exactly(kind) for kind in (int, str, bool, NoneType)}
+_EXACTLY: Final[Mapping[object, Read]] = {
+    kind: _build_exact_reader(kind) for kind in (int, str, bool, NoneType)
+}
 
 
-def _converters(hint: object) -> tuple[Read, Write]:
+def _build_converters(hint: object) -> tuple[Read, Write]:
     """Return the functions that read and write a value of this type."""
-    plain = _anything if _is_json(hint) else _EXACTLY.get(hint)
+    plain = _pass_through if _is_json(hint) else _EXACTLY.get(hint)
     if plain is not None:
         return plain, None
     origin, inner = get_origin(hint), get_args(hint)
     if origin is tuple:
-        return _items(*inner) if inner[1:] == (Ellipsis,) else _row(inner)
+        return _build_list_converters(*inner) if inner[1:] == (Ellipsis,) else _build_row_converters(inner)
     if origin in {Union, UnionType} and NoneType in inner:
-        return _maybe(*(each for each in inner if each is not NoneType))
+        return _build_optional_converters(*(each for each in inner if each is not NoneType))
     if origin is Literal:
-        return _choice(inner), None
+        return _build_choice_reader(inner), None
     if origin is not None and issubclass(cast(type, origin), Mapping):
-        return _table(*inner)
+        return _build_table_converters(*inner)
     if not isinstance(hint, type):
         raise TypeError(f"a record has no fields of type {hint}")
-    return _class(hint)
+    return _build_class_converters(hint)
 
 
-def _class(kind: type) -> tuple[Read, Write]:
+def _build_class_converters(kind: type) -> tuple[Read, Write]:
     """Return the functions that read and write an instance of a class."""
     if issubclass(kind, StrEnum):
-        return _choice(kind), str  # write the bare text: an audit distinguishes it from the enum member
+        return _build_choice_reader(
+            kind
+        ), str  # write the bare text: an audit distinguishes it from the enum member
     if kind is Fraction:
-        return _fraction, str
+        return _read_fraction, str
     if hasattr(kind, "from_json"):
         return _own(kind)
     if not dataclasses.is_dataclass(kind):
         raise TypeError(f"a record has no fields of type {kind}")
-    codec = _codec(kind)
+    codec = _find_codec(kind)
     return codec.read, codec.write
 
 
@@ -238,14 +242,14 @@ def _is_json(hint: object) -> bool:
     return hint == JSON or (isinstance(hint, ForwardRef) and hint.__forward_arg__ == JSON)
 
 
-def _anything(value: object) -> object:
+def _pass_through(value: object) -> object:
     return value
 
 
-def _maybe(*hints: object) -> tuple[Read, Write]:
+def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
-    read, write = _converters(hints[0])
+    read, write = _build_converters(hints[0])
     if write is None:
         return lambda value: None if value is None else read(value), None
     return (
@@ -254,11 +258,11 @@ def _maybe(*hints: object) -> tuple[Read, Write]:
     )
 
 
-def _items(hint: object, _: object) -> tuple[Read, Write]:
-    read_one, write_one = _converters(hint)
+def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
+    read_one, write_one = _build_converters(hint)
 
     def read(value: object) -> object:
-        return _read_each(_listed(value), repeat(read_one))
+        return _read_each(_require_list(value), repeat(read_one))
 
     def write(value: object) -> JSON:
         items = cast(Sequence[JSON], value)
@@ -267,14 +271,14 @@ def _items(hint: object, _: object) -> tuple[Read, Write]:
     return read, write
 
 
-def _row(hints: Sequence[object]) -> tuple[Read, Write]:
-    columns = [_converters(hint) for hint in hints]
+def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
+    columns = [_build_converters(hint) for hint in hints]
     reads = [read for read, _ in columns]
     plain = all(write is None for _, write in columns)
     kinds = tuple(hints)
 
     def read(value: object) -> object:
-        row = _listed(value)
+        row = _require_list(value)
         if tuple(map(type, row)) == kinds:
             return tuple(row)
         if len(row) != len(columns):
@@ -294,13 +298,13 @@ def _row(hints: Sequence[object]) -> tuple[Read, Write]:
     return read, write
 
 
-def _table(key: object, hint: object) -> tuple[Read, Write]:
-    (read_key, _), (read_one, write_one) = _converters(key), _converters(hint)
+def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
+    (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
     def read(value: object) -> object:
         if not isinstance(value, Mapping):
             raise _Wrong(value, "not a table")
-        return {read_key(name): _at(name, read_one, each) for name, each in value.items()}
+        return {read_key(name): _read_at(name, read_one, each) for name, each in value.items()}
 
     def write(value: object) -> JSON:
         table = cast(Mapping[str, JSON], value)
@@ -321,27 +325,27 @@ def _read_each(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, 
     return tuple(found)
 
 
-def _listed(value: object) -> Sequence[object]:
+def _require_list(value: object) -> Sequence[object]:
     if not isinstance(value, list | tuple):
         raise _Wrong(value, "not a list")
     return value
 
 
-def _at(path: object, read: Read, value: object) -> object:
+def _read_at(path: object, read: Read, value: object) -> object:
     try:
         return read(value)
     except _Wrong as wrong:
         raise wrong.within(str(path)) from None
 
 
-def _fraction(value: object) -> Fraction:
+def _read_fraction(value: object) -> Fraction:
     try:
-        return rational(value)
+        return parse_rational(value)
     except ValueError as error:
         raise _Wrong(value, f"not exact: {error}") from None
 
 
-def _choice(kinds: Iterable[str]) -> Read:
+def _build_choice_reader(kinds: Iterable[str]) -> Read:
     known = {str(each): each for each in kinds}
 
     def read(value: object) -> object:

@@ -19,7 +19,7 @@ _MEDIUM: Final[Mapping[int | None, str]] = {
 }
 
 
-def medium_failure(error: OSError) -> str:
+def find_medium_failure_code(error: OSError) -> str:
     """Return the code of ``notice.refused`` for a failure of one of the machine's media."""
     return _MEDIUM.get(error.errno, "medium_other")
 

@@ -16,7 +16,7 @@ def is_shown(character: str) -> bool:
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
-def printable(value: object) -> str:
+def make_printable(value: object) -> str:
     r"""Return ``value`` as text without any character that could control a terminal.
 
     Control characters, characters that change the direction of text, lone surrogates and every other
@@ -28,13 +28,13 @@ def printable(value: object) -> str:
     return "".join(each if is_shown(each) else ascii(each)[1:-1] for each in text)
 
 
-def lines(text: str) -> str:
+def make_lines_printable(text: str) -> str:
     """Return a text of several lines with each line made printable."""
-    return "\n".join(printable(line) for line in text.replace("\r\n", "\n").split("\n"))
+    return "\n".join(make_printable(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
     """Print a text of one or more lines; ``style`` takes the arguments of ``click.style``."""
-    escaped = lines(str(text))
+    escaped = make_lines_printable(str(text))
     styled = click.style(escaped, **style) if any(style.values()) else escaped
     click.echo(styled, nl=nl, err=err)

@@ -16,7 +16,7 @@ def fits_address(path: Path) -> bool:
 
 
 @contextmanager
-def socket_address(path: Path) -> Iterator[str]:
+def open_socket_address(path: Path) -> Iterator[str]:
     """Yield an address at which the socket at ``path`` can be bound or connected while the context lasts.
 
     A path that is too long is reached through an open descriptor of its folder. Raises OSError if that folder

@@ -9,17 +9,15 @@ _WHAT_MAX: Final = 200
 _QUOTED_BYTES_MAX: Final = 80
 
 
-def first_fault(error: ValidationError, data: bytes, default_place: str = "message") -> str:
+def format_first_error(error: ValidationError, data: bytes, default_place: str = "message") -> str:
     """Return the location and text of the first error, and the start of ``data``; printable ASCII, bounded.
 
     ``default_place``: the location to name if the error is in no single field.
     """
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or default_place
-    return (
-        f"{_escaped(where, _WHERE_MAX)}: {_escaped(first['msg'], _WHAT_MAX)} in {data[:_QUOTED_BYTES_MAX]!r}"
-    )
+    return f"{_escape_text(where, _WHERE_MAX)}: {_escape_text(first['msg'], _WHAT_MAX)} in {data[:_QUOTED_BYTES_MAX]!r}"
 
 
-def _escaped(text: str, length_max: int) -> str:
+def _escape_text(text: str, length_max: int) -> str:
     return ascii(text[:length_max])[1:-1]

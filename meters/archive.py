@@ -18,7 +18,7 @@ from meters import checkpoint
 from meters.entry import GENESIS_HASH, StoredEntry, decode
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import SUFFIX as INDEX_SUFFIX
-from meters.identifiers import Index, own_place, play_place, root_place
+from meters.identifiers import Index, own_place, parse_root_sequence, play_place
 from meters.segment import SUFFIX, Segment
 from meters.storage import Storage
 from meters.transaction import JSON
@@ -77,12 +77,12 @@ class Boundary:
         return decode(self.genesis_body.encode())
 
 
-def segment_name(first: int, last: int) -> str:
+def format_segment_name(first: int, last: int) -> str:
     """Return the file name of the segment of these entries."""
     return f"{first:012d}-{last:012d}{SUFFIX}"
 
 
-def index_name(through: int) -> str:
+def format_index_name(through: int) -> str:
     """Return the file name of the index of identifiers up to entry ``through``."""
     return f"{through:012d}{INDEX_SUFFIX}"
 
@@ -92,7 +92,7 @@ def is_beyond(name: str, through: int) -> bool:
     found = _NAME.fullmatch(name)
     if found is not None:
         return int(found[1]) > through
-    return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != index_name(through))
+    return name.endswith(".new") or (name.endswith(INDEX_SUFFIX) and name != format_index_name(through))
 
 
 class Archive:
@@ -112,7 +112,7 @@ class Archive:
         return 0 if boundary is None else boundary.through
 
     # ------------------------------------------------------------------ segments
-    def _names(self) -> list[tuple[int, int]]:
+    def _list_segment_ranges(self) -> list[tuple[int, int]]:
         """Return the first and last entry of every segment on any medium, in order."""
         through = self.through
         found = {
@@ -123,9 +123,9 @@ class Archive:
         }
         return sorted(pair for pair in found if pair[1] <= through)
 
-    def goes_beyond(self, sequence: int, genesis: StoredEntry) -> int:
+    def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the last entry of this journal's newest segment if it is later than ``sequence``, else 0."""
-        public_key, found = checkpoint.public_key_of(genesis, "journal"), 0
+        public_key, found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
                 for match in map(_NAME.fullmatch, self._storage.names(folder)):
@@ -136,15 +136,15 @@ class Archive:
                         found = facts.last if facts.genesis_hex == genesis.hash_hex else found
         return found
 
-    def _copies(self, first: int, last: int) -> list[Segment]:
+    def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
         """Return the intact copies of a segment; raise :class:`JournalDamaged` naming it if it is missing."""
         boundary = self._boundary()
         if boundary is None:
             raise JournalDamaged("the archive", "nothing was archived")
-        public_key = checkpoint.public_key_of(boundary.genesis, "journal")
+        public_key = checkpoint.read_public_key(boundary.genesis, "journal")
         copies, reasons = [], []
         for folder in self.folders:
-            path = folder / segment_name(first, last)
+            path = folder / format_segment_name(first, last)
             if not self._storage.exists(path):
                 reasons.append(f"{path} is missing")
                 continue
@@ -163,20 +163,20 @@ class Archive:
             raise JournalDamaged(f"the archive, entries {first} to {last}", "; ".join(reasons))
         return copies
 
-    def segments(self, since: int = 0) -> Iterator[list[Segment]]:
+    def iter_segments(self, since: int = 0) -> Iterator[list[Segment]]:
         """Yield the copies of each segment with entries after ``since``, in order, and prove that none is missing.
 
         Raises :class:`JournalDamaged` naming what is missing, altered or misplaced.
         """
         expected, before = 0, None
-        for first, last in self._names():
+        for first, last in self._list_segment_ranges():
             if last <= since:
                 continue
             if not expected and first <= since + 1:
                 expected = first
             if first != expected:
-                raise self._missing(expected or since + 1, first - 1)
-            copies = self._copies(first, last)
+                raise self._build_missing_error(expected or since + 1, first - 1)
+            copies = self._open_intact_copies(first, last)
             if before is not None:
                 copies = [copy for copy in copies if copy.facts.before == before]
                 if not copies:
@@ -187,16 +187,16 @@ class Archive:
             yield copies
             expected, before = last + 1, copies[0].facts.digest
         if (expected or since + 1) <= self.through:
-            raise self._missing(expected or since + 1, self.through)
+            raise self._build_missing_error(expected or since + 1, self.through)
 
-    def _missing(self, first: int, last: int) -> JournalDamaged:
+    def _build_missing_error(self, first: int, last: int) -> JournalDamaged:
         where = " and ".join(str(folder) for folder in self.folders)
         return JournalDamaged(
             where, f"the segment with entries {first} to {last} is missing from the archive"
         )
 
     @staticmethod
-    def _block(copies: Sequence[Segment], read: Callable[[Segment], list[T]]) -> list[T]:
+    def _read_intact_copy(copies: Sequence[Segment], read: Callable[[Segment], list[T]]) -> list[T]:
         """Return what ``read`` returns for the first copy of a segment in which it finds no damage."""
         reasons = []
         for copy in copies:
@@ -208,26 +208,27 @@ class Archive:
         raise JournalDamaged(f"the archive, entries {facts.first} to {facts.last}", "; ".join(reasons))
 
     # ------------------------------------------------------------------ entries
-    def bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
+    def iter_bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
         """Yield archived entries after ``since`` as (number, bytes, hash), in order, proving the chain."""
         head_hex = GENESIS_HASH if not since else None
-        for copies in self.segments(since):
+        for copies in self.iter_segments(since):
             facts = copies[0].facts
             if head_hex is not None and facts.previous_hex != head_hex:
                 raise JournalDamaged(
                     f"the archive, entries {facts.first} to {facts.last}",
                     f"the segment begins after {facts.previous_hex}, the one before it ends with {head_hex}",
                 )
-            for number in range(copies[0].block_of(since + 1), len(facts.blocks)):
+            for number in range(copies[0].find_block_number(since + 1), len(facts.blocks)):
                 sequence = facts.blocks[number][0]
-                for body, hash_hex in self._block(copies, lambda copy, n=number: copy.read_bodies(n)):  # type: ignore[misc]
+                bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_bodies(n))  # type: ignore[misc]
+                for body, hash_hex in bodies:
                     if sequence > since:
                         yield sequence, body, hash_hex
                     sequence += 1
             head_hex = facts.head_hex
 
-    def _entries(self, copies: Sequence[Segment], number: int) -> list[StoredEntry]:
-        return self._block(copies, lambda copy: copy.read_block(number))
+    def _read_block_entries(self, copies: Sequence[Segment], number: int) -> list[StoredEntry]:
+        return self._read_intact_copy(copies, lambda copy: copy.read_block(number))
 
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
@@ -244,39 +245,41 @@ class Archive:
             if since == 0:
                 yield boundary.genesis
             return
-        names = [pair for pair in self._names() if pair[1] > since and pair[0] <= last]
+        names = [pair for pair in self._list_segment_ranges() if pair[1] > since and pair[0] <= last]
         step = -1 if newest_first else 1
         for name in names[::step]:
-            copies = self._copies(*name)
+            copies = self._open_intact_copies(*name)
             facts = copies[0].facts
             if kinds and not any(kind in facts.kinds for kind in kinds):
                 continue
-            blocks = range(copies[0].block_of(since + 1), copies[0].block_of(last) + 1)
+            blocks = range(copies[0].find_block_number(since + 1), copies[0].find_block_number(last) + 1)
             for number in blocks[::step]:
-                for entry in self._entries(copies, number)[::step]:
+                for entry in self._read_block_entries(copies, number)[::step]:
                     if since < entry.sequence <= last and (not kinds or entry.kind in kinds):
                         yield entry
 
     def at(self, sequence: int) -> StoredEntry:
         """Return an archived entry; raise :class:`JournalDamaged` if no medium has its segment intact."""
-        for entry in self._following(sequence):
+        for entry in self._iter_rest_of_segment(sequence):
             return entry
-        raise self._missing(sequence, sequence)
+        raise self._build_missing_error(sequence, sequence)
 
-    def _following(self, sequence: int) -> Iterator[StoredEntry]:
+    def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
         """Yield the entries from ``sequence`` to the end of its segment."""
-        names = [pair for pair in self._names() if pair[0] <= sequence <= pair[1]]
+        names = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
         if not names:
-            raise self._missing(sequence, sequence)
-        copies = self._copies(*names[0])
-        for number in range(copies[0].block_of(sequence), len(copies[0].facts.blocks)):
-            yield from (entry for entry in self._entries(copies, number) if entry.sequence >= sequence)
+            raise self._build_missing_error(sequence, sequence)
+        copies = self._open_intact_copies(*names[0])
+        for number in range(copies[0].find_block_number(sequence), len(copies[0].facts.blocks)):
+            yield from (
+                entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
+            )
 
     def kinds(self) -> set[str]:
         """Return every kind of entry in the archive, as recorded in its newest segment."""
-        for name in reversed(self._names()):
+        for name in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
-                facts = self._copies(*name)[0].facts
+                facts = self._open_intact_copies(*name)[0].facts
                 return {*facts.kinds, *facts.kinds_before}
         return set()
 
@@ -291,14 +294,14 @@ class Archive:
             return None
         reasons = []
         for folder in self.folders:
-            index = Index(self._storage, folder / index_name(boundary.through))
-            wrong = self._wrong_with(index, boundary.index)
+            index = Index(self._storage, folder / format_index_name(boundary.through))
+            wrong = self._find_index_error(index, boundary.index)
             if not wrong:
                 return index
             reasons.append(wrong)
         raise JournalDamaged("the archive", "; ".join(reasons))
 
-    def _wrong_with(self, index: Index, digest: str) -> str:
+    def _find_index_error(self, index: Index, digest: str) -> str:
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
         try:
@@ -307,12 +310,14 @@ class Archive:
             return str(why)
         return ""
 
-    def lacking(self, index: Index) -> list[Path]:
+    def list_paths_lacking_index(self, index: Index) -> list[Path]:
         """Return the paths at which the intact ``index`` is missing or differs."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index
         places = (Index(self._storage, folder / index.path.name) for folder in self.folders)
-        return [each.path for each in places if each.path != index.path and self._wrong_with(each, digest)]
+        return [
+            each.path for each in places if each.path != index.path and self._find_index_error(each, digest)
+        ]
 
     def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
         """Return the archived entry with this identifier, or None.
@@ -321,7 +326,7 @@ class Archive:
         gone.
         """
         through = self.through
-        if index is None or (root_place(tx_id, mark) or 0) > through:
+        if index is None or (parse_root_sequence(tx_id, mark) or 0) > through:
             return None
         for place in index.places(tx_id):
             found = self.at(place)
@@ -334,7 +339,7 @@ class Archive:
         play = play_place(tx_id)
         if play is None or not 0 < play[0] <= through or index.places(play[1]):
             return None
-        return next((entry for entry in self._following(play[0]) if entry.id == tx_id), None)
+        return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
         """Return whether an archived entry has this identifier, like :meth:`find` but without reading the entry.
@@ -350,7 +355,7 @@ class Archive:
             return True
 
 
-def found_in(storage: Storage, folder: Path, public_key: bytes) -> Archive:
+def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
     """Return the archive in ``folder`` as described by its own files, for use without a journal.
 
     Its content is proved as always; only missing segments at its end cannot be detected.

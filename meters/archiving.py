@@ -10,11 +10,19 @@ from pathlib import Path
 from typing import Final
 
 from meters import checkpoint
-from meters.archive import ARCHIVED_KIND, STATE, Archive, Boundary, index_name, is_beyond, segment_name
+from meters.archive import (
+    ARCHIVED_KIND,
+    STATE,
+    Archive,
+    Boundary,
+    format_index_name,
+    format_segment_name,
+    is_beyond,
+)
 from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
-from meters.identifiers import Gatherer, Index, joined
+from meters.identifiers import Gatherer, Index, iter_joined_chunks
 from meters.keys import MachineKey
 from meters.log import SealedEntry
 from meters.segment import Segment, SegmentWriter
@@ -42,7 +50,9 @@ class Archivist:
         self._key = key
         self._check_seal = check_seal
 
-    def last_of_next(self, boundary: Boundary | None, most: int, at_hand: int, sequence: int) -> int | None:
+    def find_next_segment_end(
+        self, boundary: Boundary | None, most: int, at_hand: int, sequence: int
+    ) -> int | None:
         """Return the signed checkpoint at which the next segment would end, or None while it is too early.
 
         A segment has ``most`` entries or, up to its checkpoint, somewhat more; ``at_hand`` entries stay in
@@ -64,14 +74,14 @@ class Archivist:
             self._clean(folder, through)
         before = "" if boundary is None else boundary.segment
         known = self._archive.kinds()
-        name = segment_name(through + 1, last)
+        name = format_segment_name(through + 1, last)
         fresh = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
             self._storage, fresh, through + 1, boundary.head_hex if boundary else GENESIS_HASH
         )
         try:
             gathered, head_hex = Gatherer(), ""
-            for number, item in enumerate(self._source.sealed_entries(through)):
+            for number, item in enumerate(self._source.iter_sealed_entries(through)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
                 gathered.see(item.entry)
@@ -115,8 +125,10 @@ class Archivist:
     def _write_index(self, through: int, records: list[bytes]) -> Generator[None, None, str]:
         """Write the index with ``records`` added; return its SHA-256."""
         known = self._archive.index()
-        chunks: Iterator[bytes] = joined(iter(records)) if known is None else known.merged(records)
-        fresh = [folder / (index_name(through) + ".new") for folder in self._archive.folders]
+        chunks: Iterator[bytes] = (
+            iter_joined_chunks(iter(records)) if known is None else known.iter_merged_chunks(records)
+        )
+        fresh = [folder / (format_index_name(through) + ".new") for folder in self._archive.folders]
         files: list[StorageFile] = []
         digest, end = hashlib.sha256(), 0
         try:
@@ -145,14 +157,14 @@ class Archivist:
         :class:`JournalDamaged` if neither has it intact.
         """
         mended: list[Path] = []
-        for copies in self._archive.segments():
+        for copies in self._archive.iter_segments():
             paths = [folder / copies[0].path.name for folder in self._archive.folders]
             equal = len(copies) == len(paths)
             if equal:
                 equal = yield from self._are_equal(paths)
             if equal:
                 continue
-            intact = yield from self._intact_copy(copies)
+            intact = yield from self._find_intact_copy(copies)
             for path in paths:
                 if path != intact:
                     yield from self._copy(intact, path)
@@ -175,7 +187,7 @@ class Archivist:
                 file.close()
         return True
 
-    def _intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
+    def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
         """Return the file of the first copy in which every block is proved."""
         reasons = []
         for copy in copies:
@@ -213,7 +225,7 @@ class Archivist:
         """Copy the proved index to any medium that lacks it; return the files written."""
         if index is None:
             return []
-        lacking = self._archive.lacking(index)
+        lacking = self._archive.list_paths_lacking_index(index)
         for path in lacking:
             for _ in self._copy(index.path, path):
                 pass

@@ -28,7 +28,7 @@ def complete_first_start(place: Place) -> None:
         place.storage.sync_folder(place.state_dir)
 
 
-def key_of(place: Place) -> MachineKey:
+def load_or_create_key(place: Place) -> MachineKey:
     """Load the machine key, or create it if no journal was ever started."""
     key = MachineKey.load(place.storage, *place.media, mend=True)
     if key is not None:

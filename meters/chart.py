@@ -121,17 +121,17 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
 )
 
 
-def matcher(pattern: str) -> re.Pattern[str]:
+def compile_account_pattern(pattern: str) -> re.Pattern[str]:
     """Compile an account pattern: ``<...>`` becomes a named word, ``*`` any tail."""
     words = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
     return re.compile(words.replace("*", ".*"))
 
 
-_MATCHERS: Final = tuple((matcher(a.pattern), a) for a in ACCOUNTS)
+_MATCHERS: Final = tuple((compile_account_pattern(a.pattern), a) for a in ACCOUNTS)
 
 
 @lru_cache(maxsize=4096)
-def account(name: str) -> Account:
+def find_account(name: str) -> Account:
     """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if it is unknown."""
     for pattern, line in _MATCHERS:
         found = pattern.fullmatch(name)
@@ -143,7 +143,7 @@ def account(name: str) -> Account:
 @lru_cache(maxsize=4096)
 def check_flow(source: str, target: str) -> None:
     """Raise :class:`ForbiddenTransfer` unless value may flow from ``source`` to ``target``."""
-    giver, taker = account(source), account(target)
+    giver, taker = find_account(source), find_account(target)
     if not giver.gives:
         raise ForbiddenTransfer(f"{source} -> {target}: {source} only takes ({giver.meaning})")
     if not taker.takes:
@@ -153,7 +153,7 @@ def check_flow(source: str, target: str) -> None:
 
 
 @lru_cache(maxsize=4096)
-def words_of(name: str) -> dict[str, str]:
+def parse_account_words(name: str) -> dict[str, str]:
     """Return the words contained in an account name: position, kind, level."""
-    found = matcher(account(name).pattern).fullmatch(name)
+    found = compile_account_pattern(find_account(name).pattern).fullmatch(name)
     return found.groupdict() if found else {}

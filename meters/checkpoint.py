@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from meters.chart import account
-from meters.entry import StoredEntry, canonical
+from meters.chart import find_account
+from meters.entry import StoredEntry, encode_canonical_json
 from meters.errors import JournalDamaged
-from meters.fields import field, hexadecimal
+from meters.fields import read_field, read_hex_field
 from meters.keys import MachineKey, signed_by
 from meters.ledger import DimsKey, Flow, Ledger, Reservation
 from meters.transaction import Transaction, Transfer
@@ -38,7 +38,7 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
         ],
         "flows": [
             [source, target, dict(key), flow.amount_cents, flow.times]
-            for (source, target, key), flow in sorted(ledger.flows.items(), key=_flow_order)
+            for (source, target, key), flow in sorted(ledger.flows.items(), key=_build_flow_sort_key)
         ],
         "counts": [
             [name, dict(key), times] for (name, key), times in sorted(ledger.counts.items(), key=_count_order)
@@ -48,7 +48,7 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _flow_order(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
+def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
     (source, target, key), _ = item
     return source, target, str(key)
 
@@ -75,24 +75,24 @@ def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
     ledger.marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
     ledger.state = dict(saved["state"])
     for name in ledger.accounts():
-        account(name)
+        find_account(name)
     return ledger
 
 
 def digest(saved: Mapping[str, object]) -> str:
     """Return the SHA-256 of a snapshot's canonical JSON, hexadecimal."""
-    return hashlib.sha256(canonical(saved)).hexdigest()
+    return hashlib.sha256(encode_canonical_json(saved)).hexdigest()
 
 
-def _message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
-    return _PURPOSE + canonical([sequence, previous_hex, ledger_sha256])
+def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
+    return _PURPOSE + encode_canonical_json([sequence, previous_hex, ledger_sha256])
 
 
 def make(ledger: Ledger, key: MachineKey) -> Transaction:
     """Return the checkpoint of ``ledger``, which must be appended as the very next entry."""
     saved = snapshot(ledger)
     ledger_sha256 = digest(saved)
-    signature = key.sign(_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
+    signature = key.sign(_build_signed_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
     return Transaction(
         id=f"{KIND}:{ledger.sequence + 1}",
         kind=KIND,
@@ -107,8 +107,11 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
     """
     record: Any = entry.record
     try:
-        saved = cast(Mapping[str, object], field(record, "ledger"))
-        claimed, signature = hexadecimal(record, "ledger_sha256").hex(), hexadecimal(record, "signature")
+        saved = cast(Mapping[str, object], read_field(record, "ledger"))
+        claimed, signature = (
+            read_hex_field(record, "ledger_sha256").hex(),
+            read_hex_field(record, "signature"),
+        )
         found = digest(saved)
     except (TypeError, KeyError, ValueError) as why:
         raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why}") from why
@@ -116,19 +119,21 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
         raise JournalDamaged(
             f"{where} entry {entry.sequence}", "the checkpoint's ledger is not what was signed"
         )
-    if not signed_by(public_key, _message(entry.sequence, entry.previous_hex, claimed), signature):
+    if not signed_by(
+        public_key, _build_signed_message(entry.sequence, entry.previous_hex, claimed), signature
+    ):
         raise JournalDamaged(
             f"{where} entry {entry.sequence}", "the checkpoint's signature is not the machine's"
         )
     return saved
 
 
-def public_key_of(genesis: StoredEntry | None, where: str) -> bytes:
+def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
     """Return the machine's public key from the journal's first entry; raise :class:`JournalDamaged`."""
     record = genesis.record if genesis else None
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
         raise JournalDamaged(f"{where} entry 1", "the journal does not begin with its machine")
     try:
-        return hexadecimal(record, "public_key")
+        return read_hex_field(record, "public_key")
     except ValueError as why:
         raise JournalDamaged(f"{where} entry 1", str(why)) from why

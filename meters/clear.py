@@ -21,7 +21,7 @@ from meters.anchor import FILE_NAME as ANCHOR_NAME
 from meters.archive import FOLDER as ARCHIVE
 from meters.copies import SECOND_FOLDER
 from meters.database import FILE_NAME as DATABASE_NAME
-from meters.entry import canonical, content_of, transaction_of
+from meters.entry import build_entry_content, decode_transaction, encode_canonical_json
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import SUFFIX as INDEX_SUFFIX
 from meters.journal import Journal
@@ -35,7 +35,16 @@ from meters.segment import SUFFIX as SEGMENT_SUFFIX
 from meters.storage import DiskStorage, Storage, read_file, replace_file
 from meters.transaction import JSON, Transaction
 
-__all__ = ["ClearRefused", "Clearance", "Inspection", "Salvage", "clear", "finish", "inspect", "unfinished"]
+__all__ = [
+    "ClearRefused",
+    "Clearance",
+    "Inspection",
+    "Salvage",
+    "clear",
+    "finish",
+    "inspect",
+    "is_clear_unfinished",
+]
 
 FOLDER: Final = "cleared"
 PLAN_NAME: Final = "clear.plan"
@@ -98,18 +107,18 @@ def clear(
             **(clearance.claims_record or {}),
             "opening": [[each.id, digest(each)] for each in clearance.opening],
         }
-        opening = [content_of(each) for each in clearance.opening]
+        opening = [build_entry_content(each) for each in clearance.opening]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this mark.
         stop.mark(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
-        replace_file(medium, state_dir / PLAN_NAME, canonical(plan))
+        replace_file(medium, state_dir / PLAN_NAME, encode_canonical_json(plan))
     finally:
         for lock in locks:
             lock.release()
     return finish(state_dir, now=now, second_dir=second, policy=policy, storage=medium)
 
 
-def unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
+def is_clear_unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
     """Return whether a clear was started here and not completed."""
     return (storage or DiskStorage()).exists(state_dir / PLAN_NAME)
 
@@ -135,7 +144,7 @@ def finish(
         locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
         try:
             _move_all(medium, state_dir, second, evidence, origin)
-            replace_file(medium, state_dir / PLAN_NAME, canonical({**plan, "moved": True}))
+            replace_file(medium, state_dir / PLAN_NAME, encode_canonical_json({**plan, "moved": True}))
         finally:
             for lock in locks:
                 lock.release()
@@ -149,10 +158,10 @@ def finish(
         cleared=origin,
     ) as journal:
         for raw in plan["opening"]:
-            journal.append(transaction_of(raw))
+            journal.append(decode_transaction(raw))
         if not medium.exists(evidence / "after.json"):
             after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
-            replace_file(medium, evidence / "after.json", canonical(after))
+            replace_file(medium, evidence / "after.json", encode_canonical_json(after))
     # Remove the mark last: until the new journal owes everything, a restart stops again. Then remove the
     # plan; without the mark it would be resumed and change nothing.
     _move_aside(medium, second, second / FOLDER / evidence.name, (stop.FILE_NAME,))
@@ -163,7 +172,7 @@ def finish(
 
 def digest(transaction: Transaction) -> str:
     """Return the SHA-256 of a transaction's content, by which the first entry names those that follow it."""
-    return hashlib.sha256(canonical(content_of(transaction))).hexdigest()
+    return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
 
 def _plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
@@ -182,7 +191,7 @@ def _move_all(
 ) -> None:
     """Move the old memory and its archive aside; files already moved stay where they are."""
     medium.make_folder(evidence)
-    replace_file(medium, evidence / "before.json", canonical(origin))
+    replace_file(medium, evidence / "before.json", encode_canonical_json(origin))
     _move_aside(medium, second, second / FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
     _move_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")

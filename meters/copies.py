@@ -63,7 +63,9 @@ class Place:
     def used(self) -> bool:
         """Return whether any part of a journal is there."""
         files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
-        return any(self.storage.exists(p) for p in files) or (not self.alone and bool(self.log().firsts()))
+        return any(self.storage.exists(p) for p in files) or (
+            not self.alone and bool(self.log().list_segment_starts())
+        )
 
     @property
     def archives(self) -> tuple[Path, ...]:
@@ -140,7 +142,7 @@ class Copies:
         damage = self._attach()
         absent = not place.storage.exists(place.state_dir / DATABASE_NAME)
         empty = absent or (not damage and self.database.last()[0] == 0)
-        anchored = max(found.sequence for _, found in self._anchored())
+        anchored = max(found.sequence for _, found in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._begin(log, scan, absent=absent)
         elif damage and scan.damage and self._drop_torn(log, scan):
@@ -159,8 +161,12 @@ class Copies:
 
     def _drop_torn(self, log: LogCopy, scan: LogScan) -> bool:
         """Return whether the log is intact except for an unacknowledged entry, according to every sealed head."""
-        found = [anchor for _, anchor in self._anchored() if anchor.head is not None]
-        if not found or not all(anchor.intact for anchor in found) or scan.bad_segment != log.firsts()[-1]:
+        found = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
+        if (
+            not found
+            or not all(anchor.intact for anchor in found)
+            or scan.bad_segment != log.list_segment_starts()[-1]
+        ):
             return False
         head = max((anchor.head for anchor in found if anchor.head), key=lambda head: head.sequence)
         return log.drop_torn(head.sequence, head.hash_hex)
@@ -191,7 +197,9 @@ class Copies:
     def _rebuild_database(self, log: LogCopy, damage: str) -> None:
         place = self._place
         DatabaseCopy.put_aside(place.storage, place.state_dir)
-        DatabaseCopy.build(place.storage, place.state_dir, self._key, self._authentic(log.records()))
+        DatabaseCopy.build(
+            place.storage, place.state_dir, self._key, self._iter_authentic_entries(log.records())
+        )
         self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
@@ -215,12 +223,12 @@ class Copies:
             raise JournalDamaged("both copies", f"the first ends at entry {last}; {scan.damage}")
         log.put_aside(bad_segment)
         before = log.scan()
-        if not log.firsts() and base[0]:
+        if not log.list_segment_starts() and base[0]:
             log.begin_after(*base)
             before = LogScan(*base)
         if before.damage or before.sequence != keep or before.head_hex != self.database.hash_at(keep):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        _extend(log, self._authentic(self.database.sealed_entries(keep)))
+        _extend(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
         after = log.scan()
         if after.damage or after.sequence != last:
             raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
@@ -239,22 +247,22 @@ class Copies:
         if not behind:
             return
         if last < scan.sequence:
-            self.database.extend(self._authentic(log.records(last)))
+            self.database.extend(self._iter_authentic_entries(log.records(last)))
         else:
-            _extend(log, self._authentic(self.database.sealed_entries(common)))
+            _extend(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
         where = FIRST if last < scan.sequence else SECOND
         mending = Mending.COMPLETED if behind == 1 else Mending.REPAIRED
         self.findings.append(
             Finding(mending, where, f"{behind} entries after {common} were in the other copy only")
         )
 
-    def _authentic(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
+    def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
         """Yield only entries sealed by this machine, so that nothing forged in one copy is carried into the other."""
         for item in items:
             check_seal(item, self._key)
             yield item
 
-    def _anchored(self) -> list[tuple[Path, Found]]:
+    def _read_anchors(self) -> list[tuple[Path, Found]]:
         place = self._place
         return [(folder, Anchor.read(place.storage, folder, self._key)) for folder in place.media]
 
@@ -262,7 +270,7 @@ class Copies:
         """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
         place = self._place
         sequence, head_hex = self.database.last()
-        anchors = self._anchored()
+        anchors = self._read_anchors()
         heads = [found.head for _, found in anchors if found.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(

@@ -73,6 +73,7 @@ class DatabaseReader:
     """
 
     def __init__(self, database: Database, path: Path) -> None:
+        """``database``: the open connection; ``path``: its file, named in errors."""
         self._database = database
         self._path = path
         self._format = FORMAT
@@ -120,13 +121,15 @@ class DatabaseReader:
     def last(self) -> tuple[int, str]:
         """Return the sequence and hash of the last entry (0 and the genesis hash if the file is empty)."""
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
-        return (0, GENESIS_HASH) if row is None else (row[0], _hex(row[1]))
+        return (0, GENESIS_HASH) if row is None else (row[0], _to_hex(row[1]))
 
     def base(self) -> tuple[int, str]:
         """Return the sequence and hash of the entry before the first one in the file; earlier entries are archived."""
         row = self.run(f"{_SELECT} ORDER BY sequence LIMIT 1").fetchone()
         return (
-            (0, GENESIS_HASH) if row is None or row[0] == 1 else (row[0] - 1, self._entry(row).previous_hex)
+            (0, GENESIS_HASH)
+            if row is None or row[0] == 1
+            else (row[0] - 1, self._decode_row(row).previous_hex)
         )
 
     def first(self) -> int:
@@ -143,9 +146,9 @@ class DatabaseReader:
             if sequence == base:
                 return base_hex
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
-        return _hex(row[0])
+        return _to_hex(row[0])
 
-    def sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
+    def iter_sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
         """Yield every entry after sequence ``after`` with its seal, proving the chain."""
         head_hex = self.hash_at(after)
         sequence = after
@@ -156,8 +159,8 @@ class DatabaseReader:
                 (sequence, _BATCH),
             ).fetchall()
             for digest, seal, stored, tx_id, kind, ref in rows:
-                body = self._body(sequence + 1, stored)
-                entry = follow(body, _hex(digest), sequence + 1, head_hex, str(self._path))
+                body = self._unpack_body(sequence + 1, stored)
+                entry = follow(body, _to_hex(digest), sequence + 1, head_hex, str(self._path))
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield SealedEntry(entry, seal)
@@ -167,11 +170,13 @@ class DatabaseReader:
     def by_id(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this id, or None."""
         row = self.run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
-        return None if row is None else self._entry(row)
+        return None if row is None else self._decode_row(row)
 
     def by_ref(self, ref: str) -> list[StoredEntry]:
         """Return the entries naming ``ref``, oldest first."""
-        return [self._entry(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))]
+        return [
+            self._decode_row(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))
+        ]
 
     def kinds(self) -> list[str]:
         """Return every kind of entry in the file, sorted (one index step per kind)."""
@@ -200,12 +205,16 @@ class DatabaseReader:
         Raises :class:`EntriesArchived`, oldest first, if the next of them are no longer in the file.
         """
         bounds = since, _NO_LIMIT if until is None else until
-        sources = [self._pages(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)]
+        sources = [
+            self._iter_row_batches(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)
+        ]
         rows = heapq.merge(*sources, key=itemgetter(0), reverse=newest_first)
         for row in itertools.islice(rows, limit):
-            yield self._entry(row)
+            yield self._decode_row(row)
 
-    def _pages(self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool) -> Iterator[_Row]:
+    def _iter_row_batches(
+        self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
+    ) -> Iterator[_Row]:
         """Yield the rows of one kind (or of all) between ``bounds``, in batches of growing size."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
@@ -224,7 +233,7 @@ class DatabaseReader:
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
             page = min(2 * page, _BATCH)
 
-    def _body(self, sequence: int, stored: bytes) -> bytes:
+    def _unpack_body(self, sequence: int, stored: bytes) -> bytes:
         try:
             return unpack(stored)
         except ValueError as why:
@@ -242,14 +251,14 @@ class DatabaseReader:
                     f"the column {column!r} is {found!r}, the entry's own is {written!r}",
                 )
 
-    def _entry(self, row: _Row) -> StoredEntry:
+    def _decode_row(self, row: _Row) -> StoredEntry:
         sequence, digest, stored, tx_id, kind, ref = row
-        body = self._body(sequence, stored)
+        body = self._unpack_body(sequence, stored)
         try:
             entry = decode(body)
         except ValueError as why:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
-        if entry.hash_hex != _hex(digest) or entry.sequence != sequence:
+        if entry.hash_hex != _to_hex(digest) or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
         self._check_columns(entry, tx_id, kind, ref)
         return entry
@@ -287,7 +296,7 @@ class DatabaseCopy(DatabaseReader):
             before = None
             for item in items:
                 before = item.entry.sequence - 1 if before is None else before
-                reader.run(_INSERT, _row(item))
+                reader.run(_INSERT, _build_row(item))
             reader.run("INSERT INTO archived VALUES (?)", (before or 0,))
             reader.run(f"PRAGMA user_version={FORMAT}")
             reader.run("COMMIT")
@@ -367,7 +376,7 @@ class DatabaseCopy(DatabaseReader):
         """Begin a transaction and insert ``item``; :meth:`commit` makes it durable."""
         self.run("BEGIN IMMEDIATE")
         self._unsettled = True
-        self.run(_INSERT, _row(item))
+        self.run(_INSERT, _build_row(item))
         if self._first <= self._archived and item.entry.sequence % _DROPPED_EVERY == 0:
             self._drop_some()
 
@@ -387,7 +396,7 @@ class DatabaseCopy(DatabaseReader):
             self.run("BEGIN IMMEDIATE")
             self._unsettled = True
             for item in items:
-                self.run(_INSERT, _row(item))
+                self.run(_INSERT, _build_row(item))
             self.run("COMMIT")
         except BaseException:
             self.rollback()
@@ -441,7 +450,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
         sums.close()
 
 
-def _row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
+def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
     entry = item.entry
     body = pack(entry.body, entry.previous_hex)
     return (
@@ -455,5 +464,5 @@ def _row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, by
     )
 
 
-def _hex(digest: bytes | str) -> str:
+def _to_hex(digest: bytes | str) -> str:
     return digest if isinstance(digest, str) else digest.hex()

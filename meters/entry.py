@@ -97,7 +97,7 @@ class StoredEntry(NamedTuple):
         return self.transaction.record
 
 
-def _plain(value: object) -> object:
+def _to_dict(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} {value!r} is not JSON")
@@ -109,21 +109,21 @@ _encoder = json.JSONEncoder(
     ensure_ascii=False,
     allow_nan=False,
     check_circular=False,
-    default=_plain,
+    default=_to_dict,
 )
 
 
 _LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
-def _no_float(text: str) -> int:
+def _reject_float(text: str) -> int:
     raise ValueError(f"the float {text[:40]}")
 
 
-_decoder = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float)
+_decoder = json.JSONDecoder(parse_float=_reject_float, parse_constant=_reject_float)
 
 
-def canonical(value: object) -> bytes:
+def encode_canonical_json(value: object) -> bytes:
     """Return the canonical JSON bytes of ``value``; raise :class:`InvalidTransaction` if it has none."""
     try:
         return _encoder.encode(value).encode()
@@ -159,8 +159,8 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
     exactly what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent
     exactly.
     """
-    body = canonical(
-        content_of(transaction)
+    body = encode_canonical_json(
+        build_entry_content(transaction)
         | {
             "sequence": sequence,
             "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
@@ -177,7 +177,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
         raise InvalidTransaction(f"{transaction.id}: {why} cannot be recorded") from why
 
 
-def content_of(transaction: Transaction) -> dict[str, object]:
+def build_entry_content(transaction: Transaction) -> dict[str, object]:
     """Return the caller's part of an entry, without what the journal adds; empty members are omitted."""
     content: dict[str, object] = {"id": transaction.id, "kind": transaction.kind}
     if transaction.transfers:
@@ -194,11 +194,11 @@ def content_of(transaction: Transaction) -> dict[str, object]:
     return content
 
 
-def same_content(stored: StoredEntry, transaction: Transaction) -> bool:
+def has_same_content(stored: StoredEntry, transaction: Transaction) -> bool:
     """Return whether ``transaction`` has exactly the content recorded in ``stored``."""
     # Encode and parse it, as the stored entry was: keys that are not text have become text.
-    given = parse(canonical(content_of(transaction)))
-    return canonical(content_of(stored.transaction)) == canonical(given)
+    given = parse(encode_canonical_json(build_entry_content(transaction)))
+    return encode_canonical_json(build_entry_content(stored.transaction)) == encode_canonical_json(given)
 
 
 def decode(body: bytes) -> StoredEntry:
@@ -229,7 +229,7 @@ def decode(body: bytes) -> StoredEntry:
         raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
 
 
-def _each_once(members: list[tuple[str, object]]) -> dict[str, object]:
+def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, object]:
     members_by_name = dict(members)
     if len(members_by_name) != len(members):
         raise ValueError("not canonical JSON as a journal writes it: a duplicate name")
@@ -242,14 +242,14 @@ def _check_written(raw: object, body: bytes) -> None:
     Otherwise two readers could disagree, for example about a duplicate name, while the hash is the same.
     """
     try:
-        written = canonical(raw)
+        written = encode_canonical_json(raw)
     except InvalidTransaction as why:
         raise ValueError(str(why)) from None
     if written == body:
         return
     if len(written) != len(body):
         raise ValueError("not canonical JSON as a journal writes it: a duplicate name, or another encoding")
-    json.loads(body, object_pairs_hook=_each_once)  # keys that were numbers keep their order
+    json.loads(body, object_pairs_hook=_reject_duplicate_names)  # keys that were numbers keep their order
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
@@ -259,12 +259,12 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     """
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
-        return transaction_of(raw)
-    transaction = _at_a_glance(raw) if _SELDOM.isdisjoint(raw) else None
+        return decode_transaction(raw)
+    transaction = _decode_plain_transaction(raw) if _SELDOM.isdisjoint(raw) else None
     if transaction is not None:
         return transaction
-    record, state = raw.pop("record", None), _object(raw.pop("state", {}), "state")
-    transaction = transaction_of(raw)
+    record, state = raw.pop("record", None), _check_object(raw.pop("state", {}), "state")
+    transaction = decode_transaction(raw)
     if "" in state or not all(map(str.isprintable, state)):
         raise ValueError(f"not an entry (state {list(state)})")
     object.__setattr__(transaction, "record", record)
@@ -272,7 +272,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     return transaction
 
 
-def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
+def _decode_plain_transaction(raw: dict[str, Any]) -> Transaction | None:
     """Return the transaction of a plain entry by a fast path, or None if its parts must be checked one by one.
 
     ``raw`` comes from the parser and its record has been checked. The result equals that of
@@ -306,7 +306,7 @@ def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
     for transfer in transfers:
         if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
             return None
-        moved.append(_plain_transfer(*transfer))
+        moved.append(_create_plain_transfer(*transfer))
     transaction = object.__new__(Transaction)
     _put(transaction, "id", tx_id)
     _put(transaction, "kind", kind)
@@ -322,7 +322,7 @@ def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
+def _create_plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
     """Return a transfer without dimensions; cached, because a machine makes the same ones again and again."""
     return _transfer([source, target, amount_cents])
 
@@ -334,8 +334,8 @@ def _time(text: str) -> datetime:
     return time
 
 
-def transaction_of(raw: Mapping[str, Any]) -> Transaction:
-    """Decode the result of :func:`content_of`. Raises KeyError, TypeError or ValueError if it is invalid."""
+def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
+    """Decode the result of :func:`build_entry_content`. Raises KeyError, TypeError or ValueError if it is invalid."""
     ref = raw.get("ref")
     if ref is not None and type(ref) is not str:
         raise ValueError(f"not an entry (ref {ref!r})")
@@ -346,9 +346,9 @@ def transaction_of(raw: Mapping[str, Any]) -> Transaction:
         phase=Phase(raw["phase"]) if "phase" in raw else Phase.POST,
         ref=ref,
         dims=raw.get("dims", {}),
-        counts=_object(raw["counts"], "counts") if "counts" in raw else {},
+        counts=_check_object(raw["counts"], "counts") if "counts" in raw else {},
         marks=tuple([Mark(m) for m in raw["marks"]]) if "marks" in raw else (),
-        state=_object(raw["state"], "state") if "state" in raw else {},
+        state=_check_object(raw["state"], "state") if "state" in raw else {},
         record=raw.get("record"),
     )
 
@@ -359,7 +359,7 @@ def _transfer(raw: object) -> Transfer:
     return Transfer(*raw)
 
 
-def _object(raw: Any, name: str) -> dict[str, Any]:
+def _check_object(raw: Any, name: str) -> dict[str, Any]:
     if type(raw) is not dict:
         raise ValueError(f"not an entry ({name} {raw!r})")
     return raw

@@ -228,7 +228,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
 )
 
 
-def subject(entry: StoredEntry) -> str:
+def find_subject(entry: StoredEntry) -> str:
     """Return the subject of an entry: its kind, and the door, code, menu or denomination it concerns."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     for key in ("door", "code", "menu"):
@@ -241,17 +241,17 @@ def subject(entry: StoredEntry) -> str:
     return entry.kind
 
 
-def significance(entry: StoredEntry) -> Significant | None:
+def find_significant_event(entry: StoredEntry) -> Significant | None:
     """Return the significant event that an entry represents, or None."""
-    return significance_of(subject(entry))
+    return find_subject_significance(find_subject(entry))
 
 
-def significance_of(about: str) -> Significant | None:
+def find_subject_significance(about: str) -> Significant | None:
     """Return the event of a subject, such as ``fault.raised:hopper.jam``, or None."""
     return next((line for line in EVENTS if fnmatchcase(about, line.pattern)), None)
 
 
-def person(entry: StoredEntry) -> str:
+def find_author(entry: StoredEntry) -> str:
     """Return the person that the entry names as its author, or an empty string."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     found = record.get("person") or record.get("key")

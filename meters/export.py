@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import BinaryIO, Final
 
-from meters.entry import BODY_BYTES_MAX, canonical, parse
+from meters.entry import BODY_BYTES_MAX, encode_canonical_json, parse
 from meters.errors import JournalDamaged
-from meters.fields import field, hexadecimal, moment, place, wrong
+from meters.fields import build_field_error, place, read_field, read_hex_field, read_time_field
 from meters.keys import MachineKey, signed_by
 from meters.view import JournalView
 
@@ -45,7 +45,7 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
         file.write(data + b"\n")
 
     line(
-        canonical(
+        encode_canonical_json(
             {
                 "format": FORMAT,
                 "public_key": view.public_key.hex(),
@@ -57,20 +57,22 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
         )
     )
     count = 0
-    for body in view.bodies(after):
+    for body in view.iter_bodies(after):
         line(body)
         count += 1
     sha256 = digest.hexdigest()
     signature = key.sign(_PURPOSE + sha256.encode()).hex()
-    file.write(canonical({"sha256": sha256, "signature": signature}) + b"\n")
+    file.write(encode_canonical_json({"sha256": sha256, "signature": signature}) + b"\n")
     return count
 
 
 def check_readout(signed: Mapping[str, object], name: str) -> bytes:
     """Return the public key that signed a readout of meters; raise :class:`JournalDamaged` if none did."""
     try:
-        public_key, signature = hexadecimal(signed, "public_key"), hexadecimal(signed, "signature")
-        right = signed_by(public_key, READOUT + canonical(field(signed, "readout")), signature)
+        public_key, signature = read_hex_field(signed, "public_key"), read_hex_field(signed, "signature")
+        right = signed_by(
+            public_key, READOUT + encode_canonical_json(read_field(signed, "readout")), signature
+        )
     except ValueError as why:
         raise JournalDamaged(name, f"not a signed readout ({why})") from why
     if not right:
@@ -79,7 +81,7 @@ def check_readout(signed: Mapping[str, object], name: str) -> bytes:
 
 
 class ExportReader:
-    """Reader of an export: :attr:`header`, then :meth:`bodies`, which ends by checking the footer."""
+    """Reader of an export: :attr:`header`, then :meth:`iter_bodies`, which ends by checking the footer."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         """Read the header; raise :class:`JournalDamaged` if ``file`` is not an export."""
@@ -87,38 +89,38 @@ class ExportReader:
         self._name = name
         self._digest = hashlib.sha256()
         self.footer_fault = "the footer was not read"
-        """What is wrong with the footer, or an empty string; valid after :meth:`bodies`."""
+        """What is wrong with the footer, or an empty string; valid after :meth:`iter_bodies`."""
         self._line = 0
-        first = self._next_line()
+        first = self._read_next_line()
         self._digest.update(first)
         try:
             raw = parse(first)
-            if field(raw, "format") != FORMAT:
-                raise wrong(raw, "format", repr(FORMAT))
+            if read_field(raw, "format") != FORMAT:
+                raise build_field_error(raw, "format", repr(FORMAT))
             self.header = Header(
-                hexadecimal(raw, "public_key"),
+                read_hex_field(raw, "public_key"),
                 place(raw, "sequence"),
-                hexadecimal(raw, "head").hex(),
-                moment(raw, "time"),
+                read_hex_field(raw, "head").hex(),
+                read_time_field(raw, "time"),
                 place(raw, "after") if "after" in raw else 0,
             )
         except ValueError as why:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
 
-    def bodies(self) -> Iterator[bytes]:
+    def iter_bodies(self) -> Iterator[bytes]:
         """Yield the bytes of each entry; then set :attr:`footer_fault` from digest and signature.
 
         Raises :class:`JournalDamaged` for a line that is longer than any entry.
         """
         last: bytes | None = None
-        while line := self._next_line():
+        while line := self._read_next_line():
             if last is not None:
                 self._digest.update(last)
                 yield last.removesuffix(b"\n")
             last = line
         self.footer_fault = self._check_footer(last or b"")
 
-    def _next_line(self) -> bytes:
+    def _read_next_line(self) -> bytes:
         """Return the next line with its newline, or nothing at the end; limits the length of hostile input."""
         self._line += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
@@ -130,7 +132,7 @@ class ExportReader:
     def _check_footer(self, line: bytes) -> str:
         try:
             raw = parse(line)
-            sha256, signature = hexadecimal(raw, "sha256").hex(), hexadecimal(raw, "signature")
+            sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")
         except ValueError as why:
             return f"the footer is missing or broken ({why})"
         if sha256 != self._digest.hexdigest():

@@ -13,7 +13,7 @@ _SHOWN: Final = 80
 _PLACES: Final = 1 << 63
 
 
-def field(raw: object, name: str) -> object:
+def read_field(raw: object, name: str) -> object:
     """Return the named field of a JSON object."""
     if not isinstance(raw, Mapping):
         raise ValueError("it is no JSON object")  # noqa: TRY004 (of a file, no argument)
@@ -23,39 +23,39 @@ def field(raw: object, name: str) -> object:
     return value
 
 
-def wrong(raw: object, name: str, due: str) -> ValueError:
+def build_field_error(raw: object, name: str, due: str) -> ValueError:
     """Return the error for a field that has another value than expected."""
-    shown = repr(field(raw, name))
+    shown = repr(read_field(raw, name))
     return ValueError(f"{name} is {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}...'}, not {due}")
 
 
-def hexadecimal(raw: object, name: str) -> bytes:
+def read_hex_field(raw: object, name: str) -> bytes:
     """Return the bytes of a field in lower-case hexadecimal."""
-    text = field(raw, name)
+    text = read_field(raw, name)
     try:
         data = bytes.fromhex(text) if isinstance(text, str) else None
     except ValueError:
         data = None
     if data is None or data.hex() != text:
-        raise wrong(raw, name, "lower-case hexadecimal")
+        raise build_field_error(raw, name, "lower-case hexadecimal")
     return data
 
 
 def place(raw: object, name: str) -> int:
     """Return a field that is the number of an entry, or 0."""
-    value = field(raw, name)
+    value = read_field(raw, name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _PLACES:
-        raise wrong(raw, name, "the number of an entry")
+        raise build_field_error(raw, name, "the number of an entry")
     return value
 
 
-def moment(raw: object, name: str) -> datetime:
+def read_time_field(raw: object, name: str) -> datetime:
     """Return a field that is an ISO 8601 time with offset."""
-    text = field(raw, name)
+    text = read_field(raw, name)
     try:
         found = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise wrong(raw, name, "a time with its offset")
+        raise build_field_error(raw, name, "a time with its offset")
     return found

@@ -38,7 +38,7 @@ def play_place(tx_id: str) -> tuple[int, str] | None:
     return None if found is None else (int(found[2]), f"{found[1]}.start")
 
 
-def root_place(tx_id: str, mark: str) -> int | None:
+def parse_root_sequence(tx_id: str, mark: str) -> int | None:
     """Return the sequence at which journal ``mark`` made the identifier or the one it derives from, or None.
 
     No earlier entry can have it.
@@ -85,7 +85,7 @@ class Index:
     def check(self, digest: str) -> None:
         """Raise :class:`JournalDamaged` unless the file is the one with this SHA-256."""
         found = hashlib.sha256()
-        for chunk in self._chunks():
+        for chunk in self._iter_chunks():
             found.update(chunk)
         if found.hexdigest() != digest:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
@@ -110,7 +110,7 @@ class Index:
         finally:
             file.close()
 
-    def _chunks(self) -> Iterator[bytes]:
+    def _iter_chunks(self) -> Iterator[bytes]:
         file = self._storage.open_file(self.path, write=False)
         try:
             size = _CHUNK * _RECORD.size
@@ -119,17 +119,17 @@ class Index:
         finally:
             file.close()
 
-    def merged(self, records: list[bytes]) -> Iterator[bytes]:
+    def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
         """Yield the index with ``records`` added, a chunk at a time."""
         known = (
             chunk[at : at + _RECORD.size]
-            for chunk in self._chunks()
+            for chunk in self._iter_chunks()
             for at in range(0, len(chunk), _RECORD.size)
         )
-        return joined(merge(known, records))
+        return iter_joined_chunks(merge(known, records))
 
 
-def joined(records: Iterator[bytes]) -> Iterator[bytes]:
+def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
     """Yield ``records`` concatenated, a chunk at a time."""
     chunk: list[bytes] = []
     for record in records:

@@ -10,9 +10,9 @@ from typing import Final
 from meters import checkpoint, stop
 from meters.archive import Boundary
 from meters.archiving import Archivist
-from meters.beginning import check_beginning, complete_first_start, key_of
+from meters.beginning import check_beginning, complete_first_start, load_or_create_key
 from meters.copies import SECOND_FOLDER, Copies, Place, check_seal
-from meters.entry import StoredEntry, encode, same_content
+from meters.entry import StoredEntry, encode, has_same_content
 from meters.errors import (
     IdConflict,
     JournalDamaged,
@@ -32,7 +32,7 @@ from meters.policy import Policy
 from meters.room import Room
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, Posted, Transaction
-from meters.view import JournalView, boundary_of, load
+from meters.view import JournalView, load, read_checkpoint_boundary
 
 SECOND_MEDIUM: Final = "second medium"
 FORMAT: Final = 1
@@ -155,7 +155,7 @@ class Journal(JournalView):
             if how.cleared is None and not found.journal_exists and not place.used:
                 check_beginning(place)
                 how.may_begin()
-            journal = cls(place, key_of(place), found, locks, how.now, how.policy)
+            journal = cls(place, load_or_create_key(place), found, locks, how.now, how.policy)
             if how.cleared is None and not found.journal_exists and journal._database.last()[0] == 0:
                 how.may_begin()
             journal._start(how.machine_id, how.cleared)
@@ -256,14 +256,14 @@ class Journal(JournalView):
             raise JournalDamaged(
                 str(self._place.state_dir), f"the journal is of machine {found}, not {machine_id}"
             )
-        ledger.full_audit()
-        if furthest := self._archive.goes_beyond(self.sequence, self.genesis):
+        ledger.run_full_audit()
+        if furthest := self._archive.find_newer_archived_entry(self.sequence, self.genesis):
             raise JournalDamaged(
                 str(self._place.state_dir),
                 f"both copies end at entry {self.sequence}, and the archive goes to {furthest}",
             )
         try:
-            written = self._archivist().mend(self._identifiers())
+            written = self._create_archivist().mend(self._load_identifier_index())
         except JournalUnwritable as why:
             written = []
             self._copies.findings.append(Finding(Mending.ARCHIVE_DELAYED, "the archive", str(why)))
@@ -272,7 +272,7 @@ class Journal(JournalView):
             for path in written
         ]
         newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
-        self._drop_archived(None if newest is None else boundary_of(newest))
+        self._drop_archived(None if newest is None else read_checkpoint_boundary(newest))
 
     def close(self) -> None:
         """Sign a last checkpoint, close the files and release the folders."""
@@ -304,11 +304,11 @@ class Journal(JournalView):
         try:
             stored = self._database.by_id(transaction.id)
         except JournalDamaged as why:
-            self._mend(why)
+            self._repair_and_reopen(why)
             stored = self._database.by_id(transaction.id)
-        stored = stored or self._archived(transaction.id)
+        stored = stored or self._find_archived_entry(transaction.id)
         if stored is not None:
-            if not same_content(stored, transaction):
+            if not has_same_content(stored, transaction):
                 raise IdConflict(
                     f"id {transaction.id} was used at entry {stored.sequence} with other content"
                 )
@@ -330,9 +330,9 @@ class Journal(JournalView):
                     self._reopen_in_reserve(why)
         return posted
 
-    def _archived(self, tx_id: str) -> StoredEntry | None:
+    def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
         try:
-            return self._archive.find(tx_id, self.mark, self._identifiers())
+            return self._archive.find(tx_id, self.mark, self._load_identifier_index())
         except JournalDamaged as why:
             raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
 
@@ -379,11 +379,11 @@ class Journal(JournalView):
         """
         self._copies.database.settle()
         if self._database.by_id(f"{checkpoint.KIND}:{self.sequence}") is None:
-            self._ledger.full_audit()
+            self._ledger.run_full_audit()
             self._write(checkpoint.make(self._ledger, self._key))
             # Only from this checkpoint on can a start find the end of the archive without the archived
             # entries.
-            self._drop_archived(self._boundary())
+            self._drop_archived(self._read_boundary())
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
@@ -400,11 +400,11 @@ class Journal(JournalView):
         try:
             self._copies.check(self.sequence, self.head_hash)
         except JournalDamaged as why:
-            self._mend(why)
+            self._repair_and_reopen(why)
         self._archive_some()
 
     # ------------------------------------------------------------------ the archive
-    def _archivist(self) -> Archivist:
+    def _create_archivist(self) -> Archivist:
         return Archivist(self._place.storage, self._archive, self._database, self._key, check_seal)
 
     def _drop_archived(self, boundary: Boundary | None) -> None:
@@ -440,7 +440,7 @@ class Journal(JournalView):
             return
         try:
             if self._comparing is None:
-                self._comparing = self._archivist().rounds()
+                self._comparing = self._create_archivist().rounds()
             next(self._comparing)
         except StopIteration as done:
             self._comparing = None
@@ -453,11 +453,13 @@ class Journal(JournalView):
             self._note("memory.archive_damaged", str(why))
 
     def _begin_sealing(self) -> Generator[None, None, Transaction] | None:
-        policy, boundary, archivist = self._policy, self._boundary(), self._archivist()
+        policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
         through = 0 if boundary is None else boundary.through
         if self.sequence - through < policy.archive_entries + policy.at_hand_entries:
             return None
-        last = archivist.last_of_next(boundary, policy.archive_entries, policy.at_hand_entries, self.sequence)
+        last = archivist.find_next_segment_end(
+            boundary, policy.archive_entries, policy.at_hand_entries, self.sequence
+        )
         return None if last is None else archivist.steps(boundary, last, self.genesis.body.decode())
 
     def _note(self, code: str, why: str) -> None:
@@ -470,7 +472,7 @@ class Journal(JournalView):
             )
         )
 
-    def _mend(self, damage: JournalDamaged) -> None:
+    def _repair_and_reopen(self, damage: JournalDamaged) -> None:
         """Close both copies and open them as at start-up: check everything, repair, verify, record."""
         acknowledged = (self.sequence, self.head_hash)
         self._reopen(damage)

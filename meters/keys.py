@@ -27,7 +27,7 @@ SEAL_BYTES: Final = 32
 _SEED_BYTES: Final = 32
 
 
-def fingerprint(public_key: bytes) -> str:
+def format_fingerprint(public_key: bytes) -> str:
     """Return the short form of a public key, as shown on the screen: 16 hex digits in groups of four."""
     digest = hashlib.sha256(public_key).hexdigest()[:16]
     return "-".join(digest[n : n + 4] for n in range(0, 16, 4))
@@ -59,7 +59,7 @@ class MachineKey:
         ``mend`` rewrites a lost or damaged copy. Raises :class:`JournalDamaged` if no copy is intact, or two
         differ.
         """
-        old = _before_mirrors(storage, folders[0])
+        old = _read_unmirrored_seed(storage, folders[0])
         if old is not None:
             if mend and folders[1:]:
                 beside = Mirror(storage, folders[1:], FILE_NAME)
@@ -98,7 +98,7 @@ class MachineKey:
     @property
     def fingerprint(self) -> str:
         """Return the short form of the public key."""
-        return fingerprint(self.public_key)
+        return format_fingerprint(self.public_key)
 
     def seal(self, message: bytes) -> bytes:
         """Return the 32-byte seal of ``message``; only this machine can create or check it."""
@@ -113,7 +113,7 @@ class MachineKey:
         return self._private.sign(message)
 
 
-def _before_mirrors(storage: Storage, folder: Path) -> bytes | None:
+def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
     """Return the seed of a machine whose key had one copy: the file holds the seed and its SHA-256, nothing else."""
     data = read_file(storage, folder / FILE_NAME) or b""
     seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]

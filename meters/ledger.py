@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from meters.chart import Book, Role, account, check_flow
+from meters.chart import Book, Role, check_flow, find_account
 from meters.entry import GENESIS_HASH, StoredEntry
 from meters.errors import InvalidTransaction, JournalDamaged, Overdrawn, SelfAuditFailed, UnknownTransfer
 from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
@@ -54,21 +54,21 @@ class Plan(NamedTuple):
     closes: Reservation | None = None
 
 
-def dims_key(dims: Dims) -> DimsKey:
+def build_dims_key(dims: Dims) -> DimsKey:
     """Return ``dims`` as the key of a meter cell."""
     return tuple(sorted(dims.items()))
 
 
-def merged(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
+def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
     """Return ``transfers`` with the transaction's ``dims`` added, which their own override."""
     if not dims:
         return transfers
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
-def _cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
+def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
     """Return the meter cell of each of ``moves``; ``key`` is the key of the default dimensions ``dims``."""
-    return tuple([(t.source, t.target, dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
+    return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Ledger:
     # ------------------------------------------------------------------ reading
     def balance_cents(self, name: str) -> int:
         """Return what flowed into account ``name`` minus what flowed out, in minor units."""
-        account(name)
+        find_account(name)
         return self.taken[name] - self.given[name]
 
     def available_cents(self, name: str) -> int:
@@ -105,7 +105,7 @@ class Ledger:
         return sum(
             self.taken[name] - self.given[name]
             for name in self.accounts()
-            if account(name).role is Role.CREDIT and account(name).book is Book.LIVE
+            if find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
         )
 
     def accounts(self) -> set[str]:
@@ -129,7 +129,7 @@ class Ledger:
         transfers, dims = transaction.transfers, transaction.dims
         for t in transfers:
             check_flow(t.source, t.target)
-        key = dims_key(dims) if dims else ()
+        key = build_dims_key(dims) if dims else ()
         counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
         if transaction.counts:
             counts = tuple([((name, key), times) for name, times in transaction.counts.items()])
@@ -138,12 +138,12 @@ class Ledger:
                 if not transfers:
                     return Plan((), (), counts)
                 self._check_funds(transaction.id, transfers, ())
-                return Plan(transfers, _cells(transfers, dims, key), counts)
+                return Plan(transfers, _build_cells(transfers, dims, key), counts)
             case Phase.RESERVE:
                 if transaction.id in self.pending:
                     raise InvalidTransaction(f"{transaction.id}: reserved twice")
                 self._check_funds(transaction.id, (), transfers)
-                held = merged(transfers, dims)
+                held = merge_dims(transfers, dims)
                 opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held)
                 return Plan((), (), counts, opens=opens)
             case Phase.SETTLE | Phase.VOID:
@@ -153,7 +153,7 @@ class Ledger:
                         f"{transaction.id}: {transaction.phase} of {transaction.ref!r}, which is not pending"
                     )
                 moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
-                return Plan(moves, _cells(moves, {}, ()), counts, closes=reservation)
+                return Plan(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
         change: dict[str, int] = {}
@@ -167,7 +167,7 @@ class Ledger:
         for t in holds:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
         for name, amount_cents in change.items():
-            if amount_cents >= 0 or not account(name).limited:
+            if amount_cents >= 0 or not find_account(name).limited:
                 continue
             available_cents = self.taken.get(name, 0) - self.given.get(name, 0) - self.held.get(name, 0)
             if available_cents + amount_cents < 0:
@@ -229,7 +229,7 @@ class Ledger:
         live: Counter[Role] = Counter()
         books: Counter[Book] = Counter()
         for name in self.accounts():
-            line = account(name)
+            line = find_account(name)
             difference_cents = self.taken[name] - self.given[name]
             books[line.book] += difference_cents
             if line.book is Book.LIVE:
@@ -249,7 +249,7 @@ class Ledger:
             if difference_cents:
                 raise SelfAuditFailed(f"the {book} book is off by {difference_cents} cents")
 
-    def full_audit(self) -> None:
+    def run_full_audit(self) -> None:
         """Run the self-audit, and compare account totals and reserves with the cells and reservations they sum."""
         self.self_audit()
         given: Counter[str] = Counter()

@@ -104,7 +104,7 @@ class LogCopy:
             self._file = None
 
     # ------------------------------------------------------------------ reading
-    def firsts(self) -> list[int]:
+    def list_segment_starts(self) -> list[int]:
         """Return the first sequence of every segment, in order."""
         return [
             int(name.removesuffix(SUFFIX))
@@ -115,7 +115,7 @@ class LogCopy:
     def scan(self) -> LogScan:
         """Check every byte and, if nothing is damaged, prepare to append after the last record."""
         self.close()
-        firsts, segment = self.firsts(), None
+        firsts, segment = self.list_segment_starts(), None
         try:
             sequence, head_hex = self._read_base(firsts[0]) if firsts else (0, GENESIS_HASH)
         except JournalDamaged as why:
@@ -125,7 +125,8 @@ class LogCopy:
             try:
                 if segment is not None and not segment.closed:
                     raise JournalDamaged(
-                        str(self._path(segment.first)), "the segment before the last is not closed"
+                        str(self._build_segment_path(segment.first)),
+                        "the segment before the last is not closed",
                     )
                 segment = self._scan_segment(first, sequence, head_hex)
             except JournalDamaged as why:
@@ -140,7 +141,7 @@ class LogCopy:
         """Return sequence and hash of the entry before the first segment, from that segment's header."""
         if first == 1:
             return 0, GENESIS_HASH
-        path = self._path(first)
+        path = self._build_segment_path(first)
         file = self._storage.open_file(path, write=False)
         try:
             header = file.read_at(0, _HEADER_BYTES)
@@ -154,17 +155,17 @@ class LogCopy:
 
     def _scan_segment(self, first: int, sequence: int, head_hex: str) -> _Segment:
         """Check the segment starting at ``first``, which must follow entry ``sequence``."""
-        path = self._path(first)
+        path = self._build_segment_path(first)
         data = read_file(self._storage, path) or b""
         self._check_header(path, data, sequence, head_hex)
-        limit = _records_limit(data)
+        limit = _find_records_end(data)
         if limit < len(data):
             _, last, digest = _TRAILER.unpack_from(data, limit)
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER.size]).digest() == data[-32:]:
                 return _Segment(first, last, digest.hex(), limit, len(data), closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         start = end = _HEADER_BYTES
-        for item, after in _records(path, data, limit, sequence, head_hex):
+        for item, after in _iter_records(path, data, limit, sequence, head_hex):
             start, end = end, after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
         return _Segment(first, sequence, head_hex, start, end, closed=False)
@@ -180,18 +181,18 @@ class LogCopy:
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
-        firsts = self.firsts()
+        firsts = self.list_segment_starts()
         for n, first in enumerate(firsts):
             if n + 1 < len(firsts) and firsts[n + 1] <= after + 1:
                 continue
-            path = self._path(first)
+            path = self._build_segment_path(first)
             data = read_file(self._storage, path) or b""
             magic, start, previous = (
                 _HEADER.unpack_from(data) if len(data) >= _HEADER_BYTES else (b"", 0, b"")
             )
             if magic not in _MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
-            for item, _ in _records(path, data, _records_limit(data), first - 1, previous.hex()):
+            for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous.hex()):
                 if item.entry.sequence > after:
                     yield item
                 if item.entry.sequence == until:
@@ -241,7 +242,7 @@ class LogCopy:
         header += _CRC.pack(zlib.crc32(header))
         self._size = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
-        path = self._path(self._first)
+        path = self._build_segment_path(self._first)
         fresh = path.with_name(path.name + ".new")
         self._file = self._storage.open_file(fresh, write=True)
         self._file.truncate(0)
@@ -255,7 +256,7 @@ class LogCopy:
     def _resume(self, segment: _Segment) -> None:
         """Prepare to append to a scanned open segment."""
         self._first, self._last, self._end = segment.first, segment.last, segment.end
-        self._file = self._storage.open_file(self._path(segment.first), write=True)
+        self._file = self._storage.open_file(self._build_segment_path(segment.first), write=True)
         self._size = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._end))
 
@@ -265,9 +266,9 @@ class LogCopy:
         Their entries are then rewritten from the other copy.
         """
         self.close()
-        for first in reversed(self.firsts()):
+        for first in reversed(self.list_segment_starts()):
             if first >= sequence:
-                path = self._path(first)
+                path = self._build_segment_path(first)
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
@@ -278,15 +279,15 @@ class LogCopy:
         acknowledged. Other damage is not repaired.
         """
         self.close()
-        firsts = self.firsts()
+        firsts = self.list_segment_starts()
         if not firsts:
             return False
-        path = self._path(firsts[-1])
+        path = self._build_segment_path(firsts[-1])
         data, end = read_file(self._storage, path) or b"", _HEADER_BYTES
         found: tuple[int, str] | None = None
         with suppress(JournalDamaged):
             found = self._read_base(firsts[-1])
-            for item, after in _records(path, data, _records_limit(data), *found):
+            for item, after in _iter_records(path, data, _find_records_end(data), *found):
                 found, end = (item.entry.sequence, item.entry.hash_hex), after
         if found != (acknowledged, head_hex):
             return False
@@ -300,7 +301,7 @@ class LogCopy:
 
     def begin_after(self, sequence: int, head_hex: str) -> None:
         """Let an empty log begin after entry ``sequence`` with this hash; earlier entries are archived."""
-        if self.firsts():
+        if self.list_segment_starts():
             raise JournalDamaged(str(self._folder), "a log that holds entries cannot begin anew")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
@@ -310,14 +311,14 @@ class LogCopy:
         Segments are removed one at a time, each durably before the next, so that a power loss never leaves a
         gap.
         """
-        first, *later = self.firsts() or [0]
+        first, *later = self.list_segment_starts() or [0]
         if not later or later[0] - 1 > sequence:
             return
         if self._scrub is not None:
             self._scrub.close()
             self._scrub = None
         base = self._read_base(later[0])
-        self._storage.remove(self._path(first))
+        self._storage.remove(self._build_segment_path(first))
         self._storage.sync_folder(self._folder)
         self.base = base
 
@@ -331,7 +332,7 @@ class LogCopy:
                 found_hex = ""
                 found_hex = hashlib.sha256(unpack(record[_RECORD.size + SEAL_BYTES :])).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
-            where = f"{self._path(self._first)} entry {sequence}"
+            where = f"{self._build_segment_path(self._first)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
 
     def check_some(self, size: int) -> None:
@@ -343,8 +344,8 @@ class LogCopy:
 
     def _check_steps(self, size: int) -> Generator[int]:
         """Check the whole log once, a chunk per step: every closed segment, then the open one in its current state."""
-        for first in self.firsts():
-            path = self._path(first)
+        for first in self.list_segment_starts():
+            path = self._build_segment_path(first)
             file = self._storage.open_file(path, write=False)
             try:
                 active = first == self._first
@@ -359,17 +360,17 @@ class LogCopy:
             if found.digest() != expected:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
-    def _path(self, first: int) -> Path:
+    def _build_segment_path(self, first: int) -> Path:
         return self._folder / f"{first:012d}{SUFFIX}"
 
 
-def _records_limit(data: bytes) -> int:
+def _find_records_end(data: bytes) -> int:
     """Return where a segment's records must end: before its trailer, or at the end of the preallocated space."""
     at = len(data) - _TRAILER_BYTES
     return at if at >= _HEADER_BYTES and data[at : at + 4] == _CRC.pack(_CLOSED) else len(data)
 
 
-def _records(
+def _iter_records(
     path: Path, data: bytes, limit: int, sequence: int, head_hex: str
 ) -> Iterator[tuple[SealedEntry, int]]:
     """Yield each record before ``limit`` and where it ends; anything but zeros after them is damage."""

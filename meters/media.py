@@ -63,12 +63,12 @@ class Label:
         """
         try:
             data = Mirror(storage, (folder,), FILE_NAME).read(mend=False)
-            return None if data is None else cls._of(json.loads(data))
+            return None if data is None else cls._from_stored(json.loads(data))
         except (JournalDamaged, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     @classmethod
-    def _of(cls, stored: Mapping[str, Any]) -> Self:
+    def _from_stored(cls, stored: Mapping[str, Any]) -> Self:
         return cls(**{**stored, "which": Which(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
@@ -114,15 +114,17 @@ def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -
     if first is not None and second is not None:
         return _pair(first, second, state_dir, second_dir)
     if first is not None:
-        return _without_second_label(storage, state_dir, second_dir, has_key=has_key)
+        return _pair_without_second_label(storage, state_dir, second_dir, has_key=has_key)
     if second is not None:
-        return _without_first(storage, second, state_dir, second_dir)
+        return _pair_without_first(storage, second, state_dir, second_dir)
     return Pairing()
 
 
-def _without_second_label(storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool) -> Pairing:
+def _pair_without_second_label(
+    storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool
+) -> Pairing:
     is_inside = state_dir in second_dir.parents
-    if has_key and (is_inside or _same_key(storage, state_dir, second_dir)):
+    if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
         return Pairing(journal_exists=True)
     if is_inside:
         why = "it was emptied, and is made again from the first medium"
@@ -150,7 +152,7 @@ def _pair(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pai
         found = Finding(Mending.MEDIUM_REPLACED, "second medium", why)
         return Pairing(journal_exists=True, refill=True, findings=(found,))
     if first.put_in_by and first.beside == second.id:
-        return Pairing(journal_exists=True, findings=(_replaced_first(first),))
+        return Pairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
     if _are_a_pair(first, second):
         return Pairing(journal_exists=True)
     if first.pairing == second.pairing:
@@ -167,31 +169,31 @@ def _are_a_pair(first: Label, second: Label) -> bool:
     return (first.beside, second.beside, first.pairing) == (second.id, first.id, second.pairing)
 
 
-def _without_first(storage: Storage, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
     if second.which is not Which.SECOND:
         raise JournalUnwritable(f"{second_dir}: the medium is a {second.which} one, not a second")
     if storage.exists(state_dir / KEY_NAME):
-        if not _same_key(storage, state_dir, second_dir):
+        if not _have_same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
         return Pairing(journal_exists=True)
     made = Label(
         second.machine,
         second.machine_id,
         Which.FIRST,
-        new_id(storage),
+        create_medium_id(storage),
         second.id,
         second.pairing,
         "nobody named",
     )
-    return Pairing(journal_exists=True, first=made, findings=(_replaced_first(made),))
+    return Pairing(journal_exists=True, first=made, findings=(_build_replaced_first_finding(made),))
 
 
-def _replaced_first(first: Label) -> Finding:
+def _build_replaced_first_finding(first: Label) -> Finding:
     why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
     return Finding(Mending.MEDIUM_REPLACED, "first medium", why)
 
 
-def _same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
+def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
     try:
         return MachineKey.load(storage, state_dir, second_dir) is not None
     except JournalDamaged:
@@ -208,7 +210,7 @@ def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_
         return
     found = [Label.read(storage, folder) for folder in folders]
     old = [stored if stored is not None and stored.machine == key.fingerprint else None for stored in found]
-    ids = [new_id(storage) if stored is None else stored.id for stored in old]
+    ids = [create_medium_id(storage) if stored is None else stored.id for stored in old]
     first, second = old
     pairing = max((stored.pairing for stored in old if stored is not None), default=1)
     new_second = second is not None and bool(second.put_in_by)
@@ -222,7 +224,7 @@ def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_
             wanted.write(storage, folders[n])
 
 
-def new_id(storage: Storage) -> str:
+def create_medium_id(storage: Storage) -> str:
     """Return a new random number for a medium: 16 hexadecimal digits."""
     return storage.random_bytes(8).hex()
 
@@ -241,7 +243,13 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
         whose = there.machine_id or there.machine
         raise JournalDamaged(str(second_dir), f"the medium is in use as the {there.which} of machine {whose}")
     made = Label(
-        first.machine, first.machine_id, Which.SECOND, new_id(storage), first.id, first.pairing + 1, put_in_by
+        first.machine,
+        first.machine_id,
+        Which.SECOND,
+        create_medium_id(storage),
+        first.id,
+        first.pairing + 1,
+        put_in_by,
     )
     storage.make_folder(second_dir)
     made.write(storage, second_dir)

@@ -62,13 +62,13 @@ class Mirror:
         copy is intact, if copies of one generation differ, or if the value is missing but ``expected``;
         :class:`JournalUnwritable` if no medium can be read.
         """
-        copies = [self._found(folder) for folder in self._folders]
-        best = self._best(copies, expected=expected)
+        copies = [self._read_copy(folder) for folder in self._folders]
+        best = self._choose_best_copy(copies, expected=expected)
         if best is None:
             return None
         for copy in copies:
             if mend and (copy.why or copy.generation < best.generation):
-                self._mend(copy, best)
+                self._repair_copy(copy, best)
         return best.value
 
     def write(self, value: bytes) -> None:
@@ -77,7 +77,7 @@ class Mirror:
         One medium is enough; a failure of the other is a finding. Raises :class:`JournalUnwritable` if none
         accepts it, :class:`JournalDamaged` like :meth:`read`.
         """
-        best = self._best([self._found(folder) for folder in self._folders], expected=False)
+        best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], expected=False)
         generation = 1 if best is None else best.generation + 1
         refusals = []
         for folder in self._folders:
@@ -99,7 +99,7 @@ class Mirror:
                 self._storage.sync_folder(folder)
 
     # ------------------------------------------------------------------ one copy
-    def _best(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
+    def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
         intact = [copy for copy in copies if copy.generation]
         if not intact:
             reasons = "; ".join(copy.why for copy in copies if copy.why)
@@ -118,7 +118,7 @@ class Mirror:
                 )
         return best
 
-    def _found(self, folder: Path) -> _Copy:
+    def _read_copy(self, folder: Path) -> _Copy:
         path = folder / self._name
         try:
             data = read_file(self._storage, path)
@@ -135,7 +135,7 @@ class Mirror:
             return _Copy(folder, why=f"{path} is not what was written")
         return _Copy(folder, generation, value)
 
-    def _mend(self, copy: _Copy, best: _Copy) -> None:
+    def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
         path = copy.folder / self._name
         why = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:

@@ -67,7 +67,7 @@ class UnknownJurisdiction(JournalError, KeyError):
     """There is no name map for this jurisdiction."""
 
 
-def named(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
+def read_jurisdiction_meters(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
     """Return ``reading`` under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
     if jurisdiction not in NAMES:
         raise UnknownJurisdiction(f"no meter names for {jurisdiction!r}; there are: {', '.join(NAMES)}")

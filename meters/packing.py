@@ -34,13 +34,13 @@ _deflater: Final = zlib.compressobj(
 """Ready with the dictionary; each body takes a copy."""
 
 
-def without_previous(body: bytes, previous_hex: str) -> bytes | None:
+def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
     """Return ``body`` with its previous hash emptied, or None if that is not reversible."""
     head, named, tail = body.partition(_NAMED % previous_hex.encode())
     return None if not named or _UNNAMED in head else head + _UNNAMED + tail
 
 
-def with_previous(short: bytes, previous_hex: str) -> bytes:
+def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
     """Return ``short`` with the previous hash restored."""
     return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
 
@@ -69,7 +69,7 @@ def pack(body: bytes, previous_hex: str) -> bytes:
 
     Cached, because both copies request it for the same body, one after the other.
     """
-    short = without_previous(body, previous_hex)
+    short = remove_previous_hash(body, previous_hex)
     if short is None:
         return body
     return _PACKED + bytes.fromhex(previous_hex) + deflate(short)
@@ -83,4 +83,4 @@ def unpack(stored: bytes) -> bytes:
     start = len(_PACKED) + _HASH_BYTES
     if form != _PACKED or len(stored) < start:
         raise ValueError(f"it is stored in a form this program does not know ({form!r})")
-    return with_previous(inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED) : start].hex())
+    return restore_previous_hash(inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED) : start].hex())

@@ -14,8 +14,8 @@ class Policy:
 
     A signed checkpoint is made every ``checkpoint_every`` entries. ``increment_max_cents`` maps an account to
     the most that one transaction may move into or out of it (A-26); an account not listed has no limit.
-    ``archive_entries`` or somewhat more, up to a checkpoint, are archived together once there are
-    ``at_hand_entries`` newer ones. ``reserve_bytes`` are kept free on each medium (:mod:`meters.room`).
+    The oldest ``archive_entries``, extended to the next checkpoint, are archived together as soon as
+    ``at_hand_entries`` newer entries remain. ``reserve_bytes`` stay free on each medium (:mod:`meters.room`).
     """
 
     checkpoint_every: int = 1000

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.chart import words_of
+from meters.chart import parse_account_words
 from meters.errors import JournalError
 from meters.ledger import Ledger
-from meters.table import BY_NAME, METERS, OCCURRENCES, Unit, meters_of
+from meters.table import BY_NAME, METERS, OCCURRENCES, Unit, find_flow_meters
 from meters.transaction import Mark
 
 DIGITS: Final = 10
@@ -49,7 +49,7 @@ class MeterReading:
         """Return every meter by name; occurrence meters also as ``since_power_up`` and ``since_door_close``."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCES, 0)
         for cell in self.cells:
-            for name, amount in _adds(cell):
+            for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount
         occurrences = [name for name in values if name not in BY_NAME]
         for mark, then in self.since.items():
@@ -68,7 +68,7 @@ class MeterReading:
         """Return one meter split by ``dimension``; cells without it are under the empty string."""
         parts: Counter[str] = Counter()
         for cell in self.cells:
-            for meter, amount in _adds(cell):
+            for meter, amount in _list_meter_changes(cell):
                 if meter == name:
                     parts[cell.dims.get(dimension, "")] += amount
         return dict(parts)
@@ -79,21 +79,21 @@ class MeterReading:
         cells = tuple(c for c in self.cells if wanted.items() <= c.dims.items())
         return MeterReading(self.sequence, self.head_hash, cells)
 
-    def dimension(self, name: str) -> list[str]:
+    def list_dimension_values(self, name: str) -> list[str]:
         """Return the values of dimension ``name``, sorted."""
         return sorted({c.dims[name] for c in self.cells if name in c.dims})
 
 
-def _adds(cell: Cell) -> list[tuple[str, int]]:
+def _list_meter_changes(cell: Cell) -> list[tuple[str, int]]:
     if not cell.target:
         return [(cell.source, cell.times)]
     return [
         (meter.name, sign * (cell.times if meter.unit is Unit.TIMES else cell.amount_cents))
-        for meter, sign in meters_of(cell.source, cell.target)
+        for meter, sign in find_flow_meters(cell.source, cell.target)
     ]
 
 
-def shown(value: int, digits: int = DIGITS) -> int:
+def compute_displayed_value(value: int, digits: int = DIGITS) -> int:
     """Return what a meter of ``digits`` digits displays: it rolls over at its capacity (D-05, D-07).
 
     A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign.
@@ -106,7 +106,7 @@ def shown(value: int, digits: int = DIGITS) -> int:
 def read_meters(ledger: Ledger) -> MeterReading:
     """Return the reading of ``ledger``."""
     flows = [
-        Cell(source, target, _dims(source, target, key), flow.amount_cents, flow.times)
+        Cell(source, target, _build_cell_dims(source, target, key), flow.amount_cents, flow.times)
         for (source, target, key), flow in ledger.flows.items()
     ]
     counts = [
@@ -116,6 +116,6 @@ def read_meters(ledger: Ledger) -> MeterReading:
     return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
 
 
-def _dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
+def _build_cell_dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
     """Return a cell's dimensions: those in its account names (position, kind, level), and the caller's."""
-    return {**words_of(source), **words_of(target), **{k: str(v) for k, v in key}}
+    return {**parse_account_words(source), **parse_account_words(target), **{k: str(v) for k, v in key}}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.chart import Role, account, words_of
+from meters.chart import Role, find_account, parse_account_words
 from meters.entry import StoredEntry
 from meters.errors import JournalError
 from meters.transaction import Phase
@@ -103,7 +103,7 @@ def log(view: JournalView, name: str, size: int | None = None) -> Iterator[Store
     return view.entries(kinds, limit=chosen.size if size is None else size, newest_first=True)
 
 
-def masked(number: str) -> str:
+def mask_validation_number(number: str) -> str:
     """Return a validation number with all but its last four digits hidden (E-06)."""
     return "*" * max(0, len(number) - 4) + number[-4:]
 
@@ -123,12 +123,12 @@ class Play:
     @property
     def play_id(self) -> str:
         """Return the play's id."""
-        return str(details(self.start)["play_id"])
+        return str(read_details(self.start)["play_id"])
 
     @property
     def position(self) -> int:
         """Return the player position at which it was played."""
-        return _position(self.start)
+        return _read_position(self.start)
 
     @property
     def bet_cents(self) -> int:
@@ -142,7 +142,7 @@ class Play:
         if self.end is None:
             return None
         back = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
-        return sum(t.amount_cents for t in back if account(t.source).role is Role.WIN)
+        return sum(t.amount_cents for t in back if find_account(t.source).role is Role.WIN)
 
     @property
     def push_cents(self) -> int:
@@ -155,24 +155,24 @@ class Play:
     def levels_won(self) -> tuple[tuple[str, int], ...]:
         """Return the progressive levels that it was paid, in order, with their amounts in minor units."""
         paid = () if self.end is None else self.end.transfers
-        named = ((words_of(t.source).get("level"), t.amount_cents) for t in paid)
+        named = ((parse_account_words(t.source).get("level"), t.amount_cents) for t in paid)
         return tuple((level, cents) for level, cents in named if level is not None)
 
     @property
     def prizes_won(self) -> tuple[Mapping[str, object], ...]:
         """Return the merchandise prizes won, each with its id, names by language and stated value."""
-        return () if self.end is None else tuple(details(self.end).get("prizes", ()))
+        return () if self.end is None else tuple(read_details(self.end).get("prizes", ()))
 
     @property
     def credit_before_cents(self) -> int | None:
         """Return the credit when the play began, if recorded."""
-        before = details(self.start).get("credit_before_cents")
+        before = read_details(self.start).get("credit_before_cents")
         return before if isinstance(before, int) else None
 
     @property
     def outcome(self) -> object:
         """Return the outcome with its display as of the last step, sufficient to show the play again."""
-        return details(self.steps[-1] if self.steps else self.start).get("outcome")
+        return read_details(self.steps[-1] if self.steps else self.start).get("outcome")
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
@@ -180,7 +180,7 @@ class Play:
         return self.steps[-STEPS_SHOWN:]
 
 
-def details(entry: StoredEntry) -> Mapping[str, Any]:
+def read_details(entry: StoredEntry) -> Mapping[str, Any]:
     """Return an entry's record if it is an object, else an empty one."""
     record = entry.transaction.record
     return record if isinstance(record, dict) else {}
@@ -194,40 +194,42 @@ def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
         later.setdefault(entry.id.rpartition(".")[0], []).append(entry)
     for n, start in enumerate(starts):
-        after = later.get(str(details(start)["play_id"]), [])
+        after = later.get(str(read_details(start)["play_id"]), [])
         yield Play(
             start=start,
             steps=tuple(e for e in after if e.kind in PLAY_STEPS),
             end=next((e for e in after if e.kind in PLAY_ENDS), None),
-            added_cents=_added(view, _before(view, start, starts[n + 1 : n + 2]), start),
+            added_cents=_sum_added_credit(
+                view, _find_previous_play_start(view, start, starts[n + 1 : n + 2]), start
+            ),
             push=next((e for e in after if e.kind == PLAY_PUSH), None),
         )
 
 
-def _position(entry: StoredEntry) -> int:
+def _read_position(entry: StoredEntry) -> int:
     return int(entry.transaction.dims.get("position", 1))
 
 
-def _before(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
+def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
     """Return where the previous play of the same position began; usually it is the ``last`` of all plays before."""
     for entry in last:
-        if _position(entry) == _position(start):
+        if _read_position(entry) == _read_position(start):
             return entry.sequence
     earlier = view.entries(PLAY_START, until=start.sequence, newest_first=True)
-    return next((entry.sequence for entry in earlier if _position(entry) == _position(start)), 0)
+    return next((entry.sequence for entry in earlier if _read_position(entry) == _read_position(start)), 0)
 
 
-def _added(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
+def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
     """Return the credit added at a play's position between an entry and its start, by source account."""
     added: Counter[str] = Counter()
     for entry in view.entries(since=since, until=start.sequence):
-        if _position(entry) != _position(start):
+        if _read_position(entry) != _read_position(start):
             continue
         moved = entry.transfers if entry.phase is Phase.POST else ()
         if entry.phase is Phase.SETTLE:
             reservation = view.get(entry.ref or "")
             moved = reservation.transfers if reservation else ()
         for t in moved:
-            if account(t.source).role is Role.IN and account(t.target).role is Role.CREDIT:
+            if find_account(t.source).role is Role.IN and find_account(t.target).role is Role.CREDIT:
                 added[t.source] += t.amount_cents
     return dict(added)

@@ -14,10 +14,10 @@ from typing import Generic, Protocol, TypeVar
 
 from meters.anchor import Anchor
 from meters.archive import FOLDER as ARCHIVE
-from meters.archive import found_in
+from meters.archive import find_archive_in_folder
 from meters.copies import SECOND_FOLDER, Place, check_seal
 from meters.database import DatabaseReader, verify_pages
-from meters.entry import StoredEntry, canonical, decode
+from meters.entry import StoredEntry, decode, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.keys import MachineKey
 from meters.ledger import Ledger
@@ -104,7 +104,7 @@ class Inspection(Generic[W]):
     @property
     def challenge(self) -> str:
         """Return eight hex digits of the findings; a clear must quote them, so that it clears what was inspected."""
-        return hashlib.sha256(canonical(self.to_json())).hexdigest()[:8]
+        return hashlib.sha256(encode_canonical_json(self.to_json())).hexdigest()[:8]
 
     def to_json(self) -> dict[str, JSON]:
         """Return the inspection as stored in the new journal."""
@@ -130,20 +130,29 @@ def inspect(
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
-    key = _key(medium, state_dir, second)
+    key = _load_key(medium, state_dir, second)
     with ExitStack() as opened:
-        one, why = _first(medium, state_dir, key, opened)
+        one, why = _open_first_copy(medium, state_dir, key, opened)
         two: Read = Place(medium, state_dir, second).log().records
         if key is not None:
-            one = _with_archive(one, medium, state_dir, key)
-            two = _with_archive(two, medium, second, key)
-        first, second_copy = _salvage((one,), witness, key, why), _salvage((two,), witness, key, "")
-        agree = _agree(one, two, first, second_copy)
-        together = _salvage((one, two), witness, key, "") if agree else _longer(first, second_copy)
-    return Inspection(first, second_copy, together, agree, _acknowledged(medium, key, state_dir, second))
+            one = _prepend_archive(one, medium, state_dir, key)
+            two = _prepend_archive(two, medium, second, key)
+        first, second_copy = (
+            _replay_copies((one,), witness, key, why),
+            _replay_copies((two,), witness, key, ""),
+        )
+        agree = _do_copies_agree(one, two, first, second_copy)
+        together = (
+            _replay_copies((one, two), witness, key, "") if agree else _choose_longer(first, second_copy)
+        )
+    return Inspection(
+        first, second_copy, together, agree, _find_acknowledged_sequence(medium, key, state_dir, second)
+    )
 
 
-def _first(medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack) -> tuple[Read, str]:
+def _open_first_copy(
+    medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack
+) -> tuple[Read, str]:
     """Return the reader of the first copy, and what is wrong with its file even if entries can be read."""
     why = ""
     try:
@@ -156,14 +165,16 @@ def _first(medium: Storage, state_dir: Path, key: MachineKey | None, opened: Exi
     except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
         return lambda _: (), str(damage)
     opened.callback(database.close)
-    return database.sealed_entries, why
+    return database.iter_sealed_entries, why
 
 
-def _with_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
+def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
     """Return a reader of a medium's archive followed by its copy; a segment's signature replaces the entries' seals."""
 
     def both(after: int) -> Iterator[SealedEntry]:
-        for sequence, body, hash_hex in found_in(medium, folder / ARCHIVE, key.public_key).bodies(after):
+        for sequence, body, hash_hex in find_archive_in_folder(
+            medium, folder / ARCHIVE, key.public_key
+        ).iter_bodies(after):
             after = sequence
             yield SealedEntry(decode(body), key.seal(bytes.fromhex(hash_hex)))
         yield from read(after)
@@ -171,11 +182,11 @@ def _with_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) ->
     return both
 
 
-def _longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
+def _choose_longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
     return first if first.sequence >= second.sequence else second
 
 
-def _salvage(
+def _replay_copies(
     copies: tuple[Read, ...], witness: Callable[[], W], key: MachineKey | None, why: str
 ) -> Salvage[W]:
     """Replay what ``copies`` can prove, each continuing where another breaks."""
@@ -185,7 +196,7 @@ def _salvage(
         for read in copies:
             before = ledger.sequence
             try:
-                for entry in _proved(read, ledger, key):
+                for entry in _iter_proved_entries(read, ledger, key):
                     plan = ledger.plan(entry.transaction)
                     ledger.commit(plan, entry)
                     seen.see(entry)
@@ -195,7 +206,7 @@ def _salvage(
     return Salvage(
         sequence=ledger.sequence,
         head_hex=ledger.head_hex,
-        values=_values(ledger),
+        values=_read_meter_values(ledger),
         credits_cents=ledger.credits_cents(),
         why=why,
         ledger=ledger,
@@ -203,7 +214,7 @@ def _salvage(
     )
 
 
-def _proved(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
+def _iter_proved_entries(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
     """Yield the entries of a copy that follow the end of ``ledger``."""
     for item in read(ledger.sequence):
         entry = item.entry
@@ -214,11 +225,11 @@ def _proved(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[Stor
         yield entry
 
 
-def _values(ledger: Ledger) -> dict[str, int]:
+def _read_meter_values(ledger: Ledger) -> dict[str, int]:
     return read_meters(ledger).values if ledger.sequence else {}
 
 
-def _agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
+def _do_copies_agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
     """Return whether both have the same entry where the shorter ends."""
     common = min(first.sequence, second.sequence)
     longer = two if first.sequence == common else one
@@ -231,7 +242,7 @@ def _agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
         return False
 
 
-def _key(medium: Storage, *folders: Path) -> MachineKey | None:
+def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
     """Return the machine's key, which proves its seals; None if it cannot be read."""
     try:
         return MachineKey.load(medium, *folders)
@@ -239,7 +250,7 @@ def _key(medium: Storage, *folders: Path) -> MachineKey | None:
         return None
 
 
-def _acknowledged(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
+def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
     """Return the last entry named by a sealed head on either medium."""
     known = 0
     if key is None:

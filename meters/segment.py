@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.entry import BODY_BYTES_MAX, StoredEntry, canonical, follow, parse
+from meters.entry import BODY_BYTES_MAX, StoredEntry, encode_canonical_json, follow, parse
 from meters.errors import JournalDamaged
-from meters.fields import hexadecimal
+from meters.fields import read_hex_field
 from meters.keys import MachineKey, signed_by
-from meters.packing import deflate, inflate, with_previous, without_previous
+from meters.packing import deflate, inflate, remove_previous_hash, restore_previous_hash
 from meters.storage import Storage, StorageFile
 
 SUFFIX: Final = ".seg"
@@ -78,7 +78,7 @@ class SegmentWriter:
 
     def add(self, entry: StoredEntry) -> None:
         """Add the next entry."""
-        short = without_previous(entry.body, entry.previous_hex)
+        short = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED + entry.body if short is None else short)
         self._kinds[entry.kind] += 1
         self._last, self._head_hex = entry.sequence, entry.hash_hex
@@ -112,8 +112,8 @@ class SegmentWriter:
             "kinds_before": kinds_before,
             "blocks": self._blocks,
         }
-        signed = canonical(facts)
-        data = canonical({"facts": facts, "signature": key.sign(_PURPOSE + signed).hex()})
+        signed = encode_canonical_json(facts)
+        data = encode_canonical_json({"facts": facts, "signature": key.sign(_PURPOSE + signed).hex()})
         self._write(data + _END.pack(len(data), _MAGIC))
         return hashlib.sha256(signed).hexdigest()
 
@@ -153,8 +153,8 @@ class Segment:
             file.close()
         try:
             raw = parse(data)
-            facts, signature = raw["facts"], hexadecimal(raw, "signature")
-            signed = canonical(facts)
+            facts, signature = raw["facts"], read_hex_field(raw, "signature")
+            signed = encode_canonical_json(facts)
             if facts["format"] != _FORMAT:
                 raise ValueError(f"format {facts['format']}")
             if not signed_by(public_key, _PURPOSE + signed, signature):
@@ -174,7 +174,7 @@ class Segment:
         except (ValueError, KeyError, TypeError) as why:
             raise JournalDamaged(str(self.path), f"the facts of the segment are not whole ({why!r})") from why
 
-    def block_of(self, sequence: int) -> int:
+    def find_block_number(self, sequence: int) -> int:
         """Return the number of the block that holds entry ``sequence`` (the nearest one if none does)."""
         return max(0, bisect_right(self._starts, sequence) - 1)
 
@@ -207,7 +207,7 @@ class Segment:
             raise JournalDamaged(where, str(why)) from why
         found: list[tuple[bytes, str]] = []
         for line in lines:
-            body = line[1:] if line[:1] == _UNSHORTENED else with_previous(line, previous_hex)
+            body = line[1:] if line[:1] == _UNSHORTENED else restore_previous_hash(line, previous_hex)
             previous_hex = hashlib.sha256(body).hexdigest()
             found.append((body, previous_hex))
         if (first + len(found), previous_hex) != (after[0], after[2]):

@@ -141,17 +141,17 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
     storage.sync_folder(path.parent)
 
 
-def _refusal(path: Path, why: OSError) -> JournalUnwritable:
+def _build_write_error(path: Path, why: OSError) -> JournalUnwritable:
     kind = MediumFull if why.errno in _NO_ROOM else JournalUnwritable
     return kind(f"{path}: {why.strerror or why}")
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _convert_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as why:
-        raise _refusal(path, why) from why
+        raise _build_write_error(path, why) from why
 
 
 class _SqliteDatabase:
@@ -186,7 +186,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
         raise JournalUnwritable(f"cannot open {path}: {why}") from why
 
 
-def _folder_in_memory() -> Path:
+def _create_folder_in_memory() -> Path:
     """Create a private folder under the first free name."""
     for number in count():
         folder = (_IN_MEMORY if _IN_MEMORY.is_dir() else _ON_DISK) / f"egm-reading-{number}"
@@ -196,10 +196,10 @@ def _folder_in_memory() -> Path:
     raise AssertionError  # unreachable: the loop is infinite
 
 
-def _in_memory(path: Path, wal: Path) -> Database:
+def _open_copy_in_memory(path: Path, wal: Path) -> Database:
     """Open an in-memory copy of ``path`` and its WAL for reading; it is deleted with the connection."""
-    with _named(path):
-        beneath = _folder_in_memory()
+    with _convert_os_errors(path):
+        beneath = _create_folder_in_memory()
         for file in (path, wal):
             shutil.copy(file, beneath)
     return _SqliteDatabase(_connect(beneath / path.name, "mode=rw"), beneath)
@@ -210,7 +210,7 @@ class _DiskFile:
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self._path = path
-        with _named(path):
+        with _convert_os_errors(path):
             flags = os.O_RDWR | os.O_CREAT if write else os.O_RDONLY
             self._fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
 
@@ -219,7 +219,7 @@ class _DiskFile:
         try:
             return os.pread(self._fd, size, offset)
         except OSError as why:
-            raise _refusal(self._path, why) from why
+            raise _build_write_error(self._path, why) from why
 
     def write_at(self, offset: int, data: bytes) -> None:
         try:
@@ -227,24 +227,24 @@ class _DiskFile:
             while done < len(data):
                 done += os.pwrite(self._fd, data[done:], offset + done)
         except OSError as why:
-            raise _refusal(self._path, why) from why
+            raise _build_write_error(self._path, why) from why
 
     def sync(self) -> None:
         try:
             os.fdatasync(self._fd)
         except OSError as why:
-            raise _refusal(self._path, why) from why
+            raise _build_write_error(self._path, why) from why
 
     def truncate(self, size: int) -> None:
-        with _named(self._path):
+        with _convert_os_errors(self._path):
             os.ftruncate(self._fd, size)
 
     def allocate(self, size: int) -> None:
-        with _named(self._path):
+        with _convert_os_errors(self._path):
             os.posix_fallocate(self._fd, 0, size)
 
     def size(self) -> int:
-        with _named(self._path):
+        with _convert_os_errors(self._path):
             return os.fstat(self._fd).st_size
 
     def close(self) -> None:
@@ -273,7 +273,7 @@ class DiskStorage:
         except sqlite3.OperationalError:
             connection.close()
             if wal.exists():
-                return _in_memory(path, wal)
+                return _open_copy_in_memory(path, wal)
             connection = _connect(path, "mode=ro&immutable=1")
         except sqlite3.Error:
             pass  # damage to the file is reported by its reader
@@ -289,27 +289,27 @@ class DiskStorage:
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in ``folder``."""
-        with _named(folder):
+        with _convert_os_errors(folder):
             return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
 
     def make_folder(self, folder: Path) -> None:
         """Create ``folder``."""
-        with _named(folder):
+        with _convert_os_errors(folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def rename(self, old: Path, new: Path) -> None:
         """Rename ``old`` to ``new``."""
-        with _named(old):
+        with _convert_os_errors(old):
             old.replace(new)
 
     def remove(self, path: Path) -> None:
         """Remove ``path``."""
-        with _named(path):
+        with _convert_os_errors(path):
             path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:
         """Make the names in ``folder`` durable."""
-        with _named(folder):
+        with _convert_os_errors(folder):
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 os.fsync(fd)
@@ -331,13 +331,13 @@ class DiskStorage:
 
     def free_bytes(self, folder: Path) -> int:
         """Return the space that the medium of ``folder`` still has for unprivileged users."""
-        with _named(folder):
+        with _convert_os_errors(folder):
             found = os.statvfs(folder)
             return found.f_bavail * found.f_frsize
 
     def make_private(self, path: Path) -> bool:
         """Remove the permissions of everybody but the owner from ``path``."""
-        with _named(path):
+        with _convert_os_errors(path):
             mode = path.stat().st_mode
             if not mode & 0o077:
                 return False

@@ -56,14 +56,14 @@ class PageSums:
         """
         self._load()
         page = 1
-        while (found := self._first_bad(page)) is not None:
+        while (found := self._find_first_bad_page(page)) is not None:
             known = self._moving, self._sums
             self._load()
             if known == (self._moving, self._sums):
                 raise found[1]
             page = found[0]
 
-    def _first_bad(self, first: int) -> tuple[int, JournalDamaged] | None:
+    def _find_first_bad_page(self, first: int) -> tuple[int, JournalDamaged] | None:
         """Return the first bad page from ``first`` on and its error, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
@@ -102,7 +102,7 @@ class PageSums:
         ``move_wal`` returns whether all of it was moved, and so does this method; if not (a reader holds it),
         the pages stay recorded as moving, and the next settle covers them.
         """
-        moving = self._moving | self._wal_pages()
+        moving = self._moving | self._list_wal_pages()
         if not moving:
             return True
         self._save(moving)
@@ -132,7 +132,7 @@ class PageSums:
             if page <= count:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 
-    def _wal_pages(self) -> frozenset[int]:
+    def _list_wal_pages(self) -> frozenset[int]:
         """Return the pages with a frame in the current WAL (SQLite file format, section 4: frame header).
 
         Later frames, left from before the WAL started over, have another salt.

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from meters.chart import CREDIT_KINDS, matcher
+from meters.chart import CREDIT_KINDS, compile_account_pattern
 
 Flows: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -55,7 +55,7 @@ _OUTS: Final = (
 )
 
 
-def _pairs() -> tuple[Meter, ...]:
+def _build_value_count_pairs() -> tuple[Meter, ...]:
     """Return the value and count meters of everything that enters or leaves as single items, by kind."""
     meters = []
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
@@ -131,7 +131,7 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter(
         "hopper_level", "coins in the hopper now", (("*", "stock:hopper"),), minus=(("stock:hopper", "*"),)
     ),
-    *_pairs(),
+    *_build_value_count_pairs(),
     Meter(
         "drop_total",
         "coins to the box, bills and vouchers taken",
@@ -195,11 +195,14 @@ OCCURRENCES: Final = (
 
 
 @lru_cache(maxsize=4096)
-def meters_of(source: str, target: str) -> tuple[tuple[Meter, int], ...]:
+def find_flow_meters(source: str, target: str) -> tuple[tuple[Meter, int], ...]:
     """Return the meters that a flow from ``source`` to ``target`` increases (+1) or decreases (-1)."""
     return tuple(
         (meter, sign)
         for meter in METERS
         for flows, sign in ((meter.flows, 1), (meter.minus, -1))
-        if any(matcher(s).fullmatch(source) and matcher(t).fullmatch(target) for s, t in flows)
+        if any(
+            compile_account_pattern(s).fullmatch(source) and compile_account_pattern(t).fullmatch(target)
+            for s, t in flows
+        )
     )

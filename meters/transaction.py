@@ -56,7 +56,7 @@ class Mark(StrEnum):
     DOOR_CLOSE = "door_close"
 
 
-def _shown(value: object) -> str:
+def _format_short_value(value: object) -> str:
     """Return ``value`` shortened for an error message; never raises."""
     try:
         text = repr(value)
@@ -83,14 +83,14 @@ def are_names(names: Collection[object]) -> bool:
 
 def _check_dims(what: str, dims: object) -> None:
     if not isinstance(dims, Mapping):
-        raise InvalidTransaction(f"{what}: dims {_shown(dims)} must be a mapping")
+        raise InvalidTransaction(f"{what}: dims {_format_short_value(dims)} must be a mapping")
     for key, value in dims.items():
         is_plain = (type(value) is int and -AMOUNT_MAX <= value <= AMOUNT_MAX) or (
             type(value) is str and (not value or value.isprintable())
         )
         if not _is_name(key) or not is_plain:
             raise InvalidTransaction(
-                f"{what}: dimension {_shown(key)}={_shown(value)} must be printable text,"
+                f"{what}: dimension {_format_short_value(key)}={_format_short_value(value)} must be printable text,"
                 " or an int of a meter's size, named by printable text"
             )
 
@@ -111,7 +111,7 @@ def _check_json(value: object, depth: int) -> None:
     elif isinstance(value, list | tuple):
         members = value
     else:
-        raise TypeError(f"the {type(value).__name__} {_shown(value)}")
+        raise TypeError(f"the {type(value).__name__} {_format_short_value(value)}")
     for member in members:  # fast path for the most frequent types: every entry passes through here
         kind = type(member)
         if kind is not int and (kind is not str or not member.isascii()):  # type: ignore[attr-defined]
@@ -124,10 +124,10 @@ def _check_keys(value: Mapping[object, object]) -> None:
         return
     for key in value:
         if not isinstance(key, str | int):
-            raise TypeError(f"the key {_shown(key)}")
+            raise TypeError(f"the key {_format_short_value(key)}")
         str(key).encode()
     if len({str(key) for key in value}) != len(value):
-        raise ValueError(f"two keys of {_shown([*value])} are the same text")
+        raise ValueError(f"two keys of {_format_short_value([*value])} are the same text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,12 @@ class Transfer:
     def __post_init__(self) -> None:
         if not (_is_name(self.source) and _is_name(self.target)):
             raise InvalidTransaction(
-                f"transfer {_shown(self.source)} -> {_shown(self.target)}:"
+                f"transfer {_format_short_value(self.source)} -> {_format_short_value(self.target)}:"
                 " an account is named by printable text"
             )
         if type(self.amount_cents) is not int or not 0 < self.amount_cents <= AMOUNT_MAX:
             raise InvalidTransaction(
-                f"transfer {self.source} -> {self.target}: amount_cents is {_shown(self.amount_cents)},"
+                f"transfer {self.source} -> {self.target}: amount_cents is {_format_short_value(self.amount_cents)},"
                 f" it must be an int above zero and at most {AMOUNT_MAX}"
             )
         if self.source == self.target:
@@ -182,15 +182,17 @@ class Transaction:
     def __post_init__(self) -> None:
         if not _is_name(self.id) or len(self.id) > ID_LENGTH_MAX:
             raise InvalidTransaction(
-                f"id {_shown(self.id)}: it must be a str of 1 to {ID_LENGTH_MAX} printable characters"
+                f"id {_format_short_value(self.id)}: it must be a str of 1 to {ID_LENGTH_MAX} printable characters"
             )
         if type(self.kind) is not str or not is_kind(self.kind):
-            raise InvalidTransaction(f"{self.id}: kind {_shown(self.kind)} must look like 'bill.in'")
+            raise InvalidTransaction(
+                f"{self.id}: kind {_format_short_value(self.kind)} must look like 'bill.in'"
+            )
         if self.ref is not None and not _is_name(self.ref):
-            raise InvalidTransaction(f"{self.id}: ref {_shown(self.ref)} must be an id, or None")
+            raise InvalidTransaction(f"{self.id}: ref {_format_short_value(self.ref)} must be an id, or None")
         if type(self.phase) is not Phase:
             raise InvalidTransaction(
-                f"{self.id}: phase {_shown(self.phase)} is not one of {[*map(str, Phase)]}"
+                f"{self.id}: phase {_format_short_value(self.phase)} is not one of {[*map(str, Phase)]}"
             )
         self._check_members("transfers", self.transfers, Transfer)
         self._check_members("marks", self.marks, Mark)
@@ -213,22 +215,30 @@ class Transaction:
 
     def _check_state(self) -> None:
         if not isinstance(self.state, Mapping) or not all(map(_is_name, self.state)):
-            raise TypeError(f"the state {_shown(self.state)}, which must be named by printable text")
+            raise TypeError(
+                f"the state {_format_short_value(self.state)}, which must be named by printable text"
+            )
         _check_json(self.state, DEPTH_MAX)
 
     def _check_members(self, name: str, members: object, of: type) -> None:
         if type(members) is not tuple or not all(type(member) is of for member in members):
-            raise InvalidTransaction(f"{self.id}: {name} {_shown(members)} must be a tuple of {of.__name__}")
+            raise InvalidTransaction(
+                f"{self.id}: {name} {_format_short_value(members)} must be a tuple of {of.__name__}"
+            )
 
     def _check_counts(self) -> None:
         if not isinstance(self.counts, Mapping):
-            raise InvalidTransaction(f"{self.id}: counts {_shown(self.counts)} must be a mapping")
+            raise InvalidTransaction(
+                f"{self.id}: counts {_format_short_value(self.counts)} must be a mapping"
+            )
         for name, times in self.counts.items():
             if not _is_name(name):
-                raise InvalidTransaction(f"{self.id}: a count is named by printable text, not {_shown(name)}")
+                raise InvalidTransaction(
+                    f"{self.id}: a count is named by printable text, not {_format_short_value(name)}"
+                )
             if type(times) is not int or not 0 < times <= AMOUNT_MAX:
                 raise InvalidTransaction(
-                    f"{self.id}: count {name} is {_shown(times)}, it must be an int above zero"
+                    f"{self.id}: count {name} is {_format_short_value(times)}, it must be an int above zero"
                     f" and at most {AMOUNT_MAX}"
                 )
 

@@ -16,7 +16,7 @@ from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import Index
-from meters.keys import MachineKey, fingerprint
+from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger, Reservation
 from meters.reading import MeterReading, read_meters
 from meters.storage import DiskStorage, Storage
@@ -37,7 +37,7 @@ class JournalView:
         archives: Sequence[Path],
     ) -> None:
         self._database = database
-        self._archive = Archive(storage, archives, self._boundary)
+        self._archive = Archive(storage, archives, self._read_boundary)
         self._index: tuple[int, Index | None] = -1, None
         self._known: tuple[JSON, Boundary | None] = None, None
         self._ledger = ledger
@@ -73,16 +73,18 @@ class JournalView:
     @property
     def fingerprint(self) -> str:
         """Return the short form of the machine's public key, for comparison with its screen."""
-        return fingerprint(self.public_key)
+        return format_fingerprint(self.public_key)
 
     def get(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this id, or None; an archived one is read from the archive."""
-        return self._database.by_id(tx_id) or self._archive.find(tx_id, self.mark, self._identifiers())
+        return self._database.by_id(tx_id) or self._archive.find(
+            tx_id, self.mark, self._load_identifier_index()
+        )
 
     def knows(self, tx_id: str) -> bool:
         """Return whether there is an entry with this id; if its segment was taken away, by the index alone."""
         return self._database.by_id(tx_id) is not None or self._archive.knows(
-            tx_id, self.mark, self._identifiers()
+            tx_id, self.mark, self._load_identifier_index()
         )
 
     def find(self, ref: str) -> list[StoredEntry]:
@@ -103,12 +105,14 @@ class JournalView:
         Archived entries are read from the archive.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        walk = self._newest_first if newest_first else self._oldest_first
+        walk = self._iter_newest_first if newest_first else self._iter_oldest_first
         return itertools.islice(walk(kinds, since, until), limit)
 
-    def _oldest_first(self, kinds: Sequence[str], since: int, until: int | None) -> Iterator[StoredEntry]:
+    def _iter_oldest_first(
+        self, kinds: Sequence[str], since: int, until: int | None
+    ) -> Iterator[StoredEntry]:
         while True:
-            base = self._base()
+            base = self._find_last_archived()
             if since < base:
                 end = base + 1 if until is None else min(until, base + 1)
                 for entry in self._archive.walk(kinds, since, end, newest_first=False):
@@ -123,11 +127,13 @@ class JournalView:
                 continue
             return
 
-    def _newest_first(self, kinds: Sequence[str], since: int, until: int | None) -> Iterator[StoredEntry]:
+    def _iter_newest_first(
+        self, kinds: Sequence[str], since: int, until: int | None
+    ) -> Iterator[StoredEntry]:
         for entry in self._database.walk(kinds, since, until, None, newest_first=True):
             until = entry.sequence
             yield entry
-        base = self._base()
+        base = self._find_last_archived()
         if since < base:
             end = base + 1 if until is None else min(until, base + 1)
             yield from self._archive.walk(kinds, since, end, newest_first=True)
@@ -140,7 +146,7 @@ class JournalView:
         """Return all players' credit on the machine, in minor units."""
         return self._ledger.credits_cents()
 
-    def bodies(self, after: int = 0) -> Iterator[bytes]:
+    def iter_bodies(self, after: int = 0) -> Iterator[bytes]:
         """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, proving the chain.
 
         Archived entries are read from the archive transparently. If the view was opened with the machine's
@@ -148,22 +154,24 @@ class JournalView:
         """
         reached = after
         while reached < self.sequence:
-            base = self._base()
+            base = self._find_last_archived()
             try:
-                for sequence, body in self._chained(reached):
+                for sequence, body in self._iter_chained_bodies(reached):
                     reached = sequence
                     yield body
             except JournalDamaged:
-                if self._base() == base:
+                if self._find_last_archived() == base:
                     raise
                 # The running machine archived them while they were being read.
 
-    def bodies_of_second(self, place: Place, after: int = 0) -> Iterator[bytes]:
-        """Yield the entries of :meth:`bodies` that the second medium has: its own archive, then its log."""
+    def iter_second_medium_bodies(self, place: Place, after: int = 0) -> Iterator[bytes]:
+        """Yield the entries of :meth:`iter_bodies` that the second medium has: its own archive, then its log."""
         log = place.log()
-        firsts = log.firsts()
+        firsts = log.list_segment_starts()
         base = firsts[0] - 1 if firsts else 0
-        for sequence, body, _ in Archive(place.storage, place.archives[1:], self._boundary).bodies(after):
+        for sequence, body, _ in Archive(place.storage, place.archives[1:], self._read_boundary).iter_bodies(
+            after
+        ):
             if sequence > base:
                 break
             after = sequence
@@ -174,10 +182,10 @@ class JournalView:
                 check_seal(item, self._sealed_by)
             yield item.entry.body
 
-    def _chained(self, after: int) -> Iterator[tuple[int, bytes]]:
+    def _iter_chained_bodies(self, after: int) -> Iterator[tuple[int, bytes]]:
         base, base_hex = self._database.base()
         if after < base:
-            for sequence, body, hash_hex in self._archive.bodies(after):
+            for sequence, body, hash_hex in self._archive.iter_bodies(after):
                 if sequence == base and hash_hex != base_hex:
                     raise JournalDamaged(
                         "the archive", f"entry {base} is not the one the next entry of the journal follows"
@@ -185,7 +193,7 @@ class JournalView:
                 yield sequence, body
                 if sequence == base:
                     break
-        for item in self._database.sealed_entries(max(after, base)):
+        for item in self._database.iter_sealed_entries(max(after, base)):
             if item.entry.sequence > self.sequence:
                 return
             if self._sealed_by is not None:
@@ -197,36 +205,36 @@ class JournalView:
         """Return the archive of this journal."""
         return self._archive
 
-    def _boundary(self) -> Boundary | None:
+    def _read_boundary(self) -> Boundary | None:
         """Return where the archive ends."""
         stored = self._ledger.state.get(STATE)
         if stored is not self._known[0]:
             self._known = stored, Boundary.from_state(stored)
         return self._known[1]
 
-    def _base(self) -> int:
+    def _find_last_archived(self) -> int:
         """Return the last archived entry, after which the first copy begins.
 
         A running machine may have archived more than when this view was opened.
         """
         base = self._database.first() - 1
-        boundary = self._boundary()
+        boundary = self._read_boundary()
         if base > (0 if boundary is None else boundary.through):
             newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
-            later = None if newest is None else boundary_of(newest)
+            later = None if newest is None else read_checkpoint_boundary(newest)
             self._known = self._ledger.state.get(STATE), later
         return base
 
     @property
     def genesis(self) -> StoredEntry:
         """Return the first entry, which identifies the journal."""
-        if self._base():
-            boundary = self._boundary()
+        if self._find_last_archived():
+            boundary = self._read_boundary()
             if boundary is not None:
                 return boundary.genesis
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
-    def _identifiers(self) -> Index | None:
+    def _load_identifier_index(self) -> Index | None:
         """Return the index of archived identifiers; its bytes are checked once."""
         through = self._archive.through
         if self._index[0] != through:
@@ -262,7 +270,7 @@ class JournalView:
 
         Raises :class:`SelfAuditFailed`.
         """
-        self._ledger.full_audit()
+        self._ledger.run_full_audit()
 
     def close(self) -> None:
         """Close the files."""
@@ -286,7 +294,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     where = "journal"
     base, _ = database.base()
     newest = next(database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
-    known = None if newest is None else boundary_of(newest)
+    known = None if newest is None else read_checkpoint_boundary(newest)
     if base and known is None:
         raise JournalDamaged(
             where, f"entries 1 to {base} are missing, and no checkpoint says they are archived"
@@ -294,12 +302,12 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     genesis = (
         known.genesis if base and known else next(database.walk((), 0, None, 1, newest_first=False), None)
     )
-    public_key = checkpoint.public_key_of(genesis, where)
+    public_key = checkpoint.read_public_key(genesis, where)
     ledger = Ledger()
     if newest is not None:
         saved = checkpoint.check(newest, public_key, where)
         ledger = checkpoint.restore(saved, newest.sequence, newest.hash_hex)
-    for item in database.sealed_entries(ledger.sequence):
+    for item in database.iter_sealed_entries(ledger.sequence):
         if key is not None:
             check_seal(item, key)
         ledger.replay((item.entry,))
@@ -311,7 +319,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     return ledger, public_key
 
 
-def boundary_of(entry: StoredEntry) -> Boundary | None:
+def read_checkpoint_boundary(entry: StoredEntry) -> Boundary | None:
     """Return where the archive ended when this checkpoint was made."""
     record: Any = entry.record
     try:
@@ -342,8 +350,8 @@ def open_view(
     medium = storage or DiskStorage()
     # Read this first: a running machine may advance afterwards.
     media = state_dir, second_dir or state_dir / SECOND_FOLDER
-    acknowledged = None if key is None else _acknowledged(medium, media, key)
-    if check_pages and (seal_key := key or _readable_key(medium, media)) is not None:
+    acknowledged = None if key is None else _read_acknowledged_head(medium, media, key)
+    if check_pages and (seal_key := key or _load_readable_key(medium, media)) is not None:
         verify_pages(medium, state_dir, seal_key)
     database = DatabaseReader.open(medium, state_dir)
     try:
@@ -359,14 +367,14 @@ def open_view(
     return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
 
 
-def _readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
+def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
     try:
         return MachineKey.load(storage, *media)
     except JournalError:
         return None
 
 
-def _acknowledged(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
+def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
     """Return the last entry that the machine acknowledged, from the sealed heads; either medium is enough."""
     heads = []
     for folder in dict.fromkeys(media):

@@ -11,7 +11,7 @@ from paytables.analysis import (
     Doubled,
     MerchandiseShare,
     WinDistribution,
-    mystery_rate,
+    compute_mystery_rate,
 )
 from paytables.contract import (
     SINGLE_SPOT,
@@ -38,7 +38,7 @@ from paytables.contract import (
     drive,
     play_with_answers,
 )
-from paytables.definition import Definition, library, shipped, tables
+from paytables.definition import Definition, list_library_games, list_shipped_games, list_table_games
 from paytables.errors import (
     AnalysisError,
     BeyondReach,
@@ -54,12 +54,12 @@ from paytables.game import (
     Game,
     Rules,
     analyse,
-    family,
-    game_from,
+    build_game,
+    find_family,
     game_from_text,
+    list_remarks,
     load_game,
     play_through,
-    remarks,
 )
 
 __all__ = [
@@ -103,16 +103,16 @@ __all__ = [
     "WagerError",
     "WinDistribution",
     "analyse",
+    "build_game",
+    "compute_mystery_rate",
     "drive",
-    "family",
-    "game_from",
+    "find_family",
     "game_from_text",
-    "library",
+    "list_library_games",
+    "list_remarks",
+    "list_shipped_games",
+    "list_table_games",
     "load_game",
-    "mystery_rate",
     "play_through",
     "play_with_answers",
-    "remarks",
-    "shipped",
-    "tables",
 ]

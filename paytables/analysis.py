@@ -61,7 +61,7 @@ class WinDistribution:
         """Return the variance over the listed cases, without the tail."""
         return self.moment(2) - self.moment(1) ** 2
 
-    def capped(self, most: int) -> "WinDistribution":
+    def cap_wins(self, most: int) -> "WinDistribution":
         """Return the distribution of min(win, ``most``); the tail, if any, counts as ``most``."""
         tail = self.tail * self.total
         total, unit = self.total * tail.denominator, tail.denominator
@@ -70,11 +70,11 @@ class WinDistribution:
             counts[min(win, most)] = counts.get(min(win, most), 0) + count * unit
         return WinDistribution(total, counts)
 
-    def at_least(self, win: int) -> Fraction:
+    def compute_chance_of_at_least(self, win: int) -> Fraction:
         """Return the probability of winning at least ``win`` credits; the tail is included."""
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
-    def largest_win_expected(self, times: int, games: int) -> int:
+    def find_largest_expected_win(self, times: int, games: int) -> int:
         """Return the largest win reached ``times`` times on average in ``games`` games, or 0 for none."""
         missing = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
@@ -132,7 +132,7 @@ class ProgressiveShare:
         """Return how many levels' worth one game wins on average through partial hits."""
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
-    def seeded_at(self, cost_credits: int) -> Fraction:
+    def compute_reset_cost(self, cost_credits: int) -> Fraction:
         """Return what the operator pays for resets per credit wagered; partial hits reduce it."""
         return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
 
@@ -148,7 +148,7 @@ class ProgressiveShare:
         step = self.increment * cost_credits
         return Fraction(1) if room <= step else step / room
 
-    def rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
+    def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what the level returns per credit wagered at a meter of ``meter_credits``."""
         return (self.rate_at(meter_credits, cost_credits) + self.parts) * meter_credits / cost_credits
 
@@ -157,14 +157,14 @@ class ProgressiveShare:
 class MerchandiseShare:
     """One prize in kind: how often one game wins it on average, and its stated value.
 
-    No return includes it; :meth:`rtp_at` states its share separately.
+    No return includes it; :meth:`compute_rtp_at` states its share separately.
     """
 
     prize: str
     rate: Fraction
     value_cents: int
 
-    def rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
+    def compute_rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
         """Return the prize's stated value as a return of a game that costs ``cost_credits`` at this denomination."""
         return self.rate * self.value_cents / (cost_credits * denomination_cents)
 
@@ -201,11 +201,11 @@ class BetAnalysis:
 
     ``cycle`` is the number of equally likely first results. ``options`` are the arguments that create this
     wager: ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
-    (:meth:`paytables.game.Game.at`), set only if a newly opened table does not accept it; the figures exclude
-    bets that already stand there. Figures that were not requested are None. If the player makes decisions
-    within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the
-    worst possible decisions; otherwise both are None. ``simplest_strategy`` describes the simplest published
-    strategy, and ``simplest_rtp`` is its return.
+    (:meth:`paytables.game.Game.at`), set only if a newly opened table does not accept it;
+    the figures exclude bets that already stand there. Figures that were not requested are None. If the
+    player makes decisions within the game, ``strategy`` names the strategy of these figures and
+    ``worst_rtp`` is the return of the worst possible decisions; otherwise both are None.
+    ``simplest_strategy`` describes the simplest published strategy, and ``simplest_rtp`` is its return.
 
     If a round can be raised, each win is reduced by the amount added: ``rtp`` is the return per credit of the
     initial stake, the smallest win of the distribution may be negative, and ``mean_staked_credits`` is the
@@ -251,18 +251,18 @@ class BetAnalysis:
         return replace(
             self,
             variance=law.variance(),
-            hit_probability=law.at_least(hit),
+            hit_probability=law.compute_chance_of_at_least(hit),
             least_hit_credits=hit,
-            return_bet_probability=law.at_least(self.cost_credits),
+            return_bet_probability=law.compute_chance_of_at_least(self.cost_credits),
             law=law,
             max_win_credits=top,
-            max_win_probability=law.at_least(top),
+            max_win_probability=law.compute_chance_of_at_least(top),
         )
 
     @property
     def profit_probability(self) -> Fraction | None:
         """Return the probability that a game wins more than its cost, or None if it was not computed."""
-        return None if self.law is None else self.law.at_least(self.cost_credits + 1)
+        return None if self.law is None else self.law.compute_chance_of_at_least(self.cost_credits + 1)
 
     @property
     def mean_credits(self) -> Fraction:
@@ -301,7 +301,7 @@ class BetAnalysis:
         """Return the standard deviation of one game's win in units of its bet, or None if it was not requested."""
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 
-    def rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
+    def compute_rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
         """Return the RTP, counting nothing of the progressive levels, their resets, or resets and increments."""
         if counted == "nothing":
             return self.rtp
@@ -316,7 +316,7 @@ class BetAnalysis:
         For a level that is won in parts, this is a lower bound: the operator also restores what a part leaves
         below the reset.
         """
-        levels = (p.seeded_at(self.cost_credits) + p.increment for p in self.progressives)
+        levels = (p.compute_reset_cost(self.cost_credits) + p.increment for p in self.progressives)
         return self.rtp + sum(levels, Fraction(0))
 
 
@@ -345,7 +345,7 @@ class Analysis:
         """Return the RTP of a player who chooses the worst bet and the worst decision every time."""
         return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
 
-    def not_bought(self) -> dict[str, tuple[str, ...]]:
+    def list_prizes_not_bought(self) -> dict[str, tuple[str, ...]]:
         """Return, by bet, the pay-table prizes that only other bets can win."""
         tables: dict[str, set[str]] = {}
         for bet in self.bets:
@@ -359,7 +359,7 @@ class Analysis:
         return {bet: tuple(sorted(name for _, name in names)) for bet, names in missing.items() if names}
 
 
-def mystery_rate(steps: Fraction) -> Fraction:
+def compute_mystery_rate(steps: Fraction) -> Fraction:
     """Return the hits per game of a mystery meter that takes ``steps`` games (exact, above zero) from reset to ceiling.
 
     The secret amount is uniform between the two. Each whole game therefore hits with probability 1 /
@@ -371,12 +371,14 @@ def mystery_rate(steps: Fraction) -> Fraction:
     return 1 / games
 
 
-def volatility_index(sigma: float, quantile: float = 1.65) -> float:
+def compute_volatility_index(sigma: float, quantile: float = 1.65) -> float:
     """Return VI = z sigma, with sigma in units of the bet (Harrigan and Dixon, *PAR Sheets*, 2009)."""
     return quantile * sigma
 
 
-def band(rtp: float, sigma: float, games: int, quantile: float = 1.65) -> tuple[float, float]:
+def compute_confidence_band(
+    rtp: float, sigma: float, games: int, quantile: float = 1.65
+) -> tuple[float, float]:
     """Return the confidence interval of the return over ``games`` games, RTP -+ z sigma / sqrt(n)."""
     half = quantile * sigma / math.sqrt(games)
     return rtp - half, rtp + half

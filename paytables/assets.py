@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paytables.errors import DefinitionError
-from paytables.source import Source, contents
+from paytables.source import Source, read_contents
 
 #: Limits of one game's assets: file count, bytes of a picture, bytes of a sound and total bytes.
 FILES_MAX: Final = 64
@@ -75,10 +75,10 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
     """Return the files that ``[art]`` names, by name. Raises :class:`DefinitionError` with file, key and reason."""
     file = str(definition)
     sources: dict[str, Source] = {}
-    for key, name in _named(data, file):
+    for key, name in _iter_named_files(data, file):
         if name not in sources:
             sources[name] = _read(name, definition, key)
-        kind = _sound if key.startswith("art.sounds.") else _picture
+        kind = _find_sound_error if key.startswith("art.sounds.") else _find_picture_error
         if reason := kind(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
     if len(sources) > FILES_MAX:
@@ -91,7 +91,7 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
     return sources
 
 
-def with_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str) -> dict[str, Any]:
+def add_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str) -> dict[str, Any]:
     """Return the definition with the SHA-256 of its asset files added.
 
     Raises DefinitionError if the definition already states a different digest.
@@ -106,7 +106,7 @@ def with_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: st
     return {**data, "art": {**data["art"], "sha256": digests}}
 
 
-def _named(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
+def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
     """Yield each key that names a file, with the name. The model checks the remainder of the table."""
     art = data.get("art", {})
     for kind in ("pictures", "sounds"):
@@ -127,21 +127,21 @@ def _read(name: str, definition: Path, key: str) -> Source:
     try:
         if path.resolve().parent != definition.parent.resolve():
             raise DefinitionError(str(definition), key, f"{name}: leads out of the game's folder")
-        return Source(path.resolve(), contents(path, max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX)))
+        return Source(path.resolve(), read_contents(path, max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX)))
     except OSError as error:
         raise DefinitionError(str(definition), key, f"{name}: {error.strerror}") from None
 
 
-def _picture(data: bytes, suffix: str) -> str:
+def _find_picture_error(data: bytes, suffix: str) -> str:
     """Return why these bytes are not an acceptable picture, or an empty string if they are."""
     if len(data) > PICTURE_BYTES_MAX:
         return f"a picture has at most {PICTURE_BYTES_MAX:,} bytes; it has {len(data):,}"
     if suffix == ".png":
-        return _png(data)
-    return _svg(data) if suffix == ".svg" else "a picture is an SVG or PNG file (.svg, .png)"
+        return _find_png_error(data)
+    return _find_svg_error(data) if suffix == ".svg" else "a picture is an SVG or PNG file (.svg, .png)"
 
 
-def _png(data: bytes) -> str:
+def _find_png_error(data: bytes) -> str:
     if not data.startswith(_PNG) or len(data) < 33:
         return "is not a PNG file"
     wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
@@ -151,7 +151,7 @@ def _png(data: bytes) -> str:
     return ""
 
 
-def _svg(data: bytes) -> str:
+def _find_svg_error(data: bytes) -> str:
     """Return why an SVG is refused, or an empty string.
 
     An SVG may contain only shapes: no document type (so no entities), nothing that is loaded or executed, and
@@ -167,13 +167,13 @@ def _svg(data: bytes) -> str:
         shapes += plain in _SHAPES
         numbers += sum(len(_NUMBER.findall(attributes.get(key, ""))) for key in ("d", "points"))
         style(";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items()))
-        trouble.extend(_flat(attributes) if count == 1 else ())
+        trouble.extend(_iter_size_errors(attributes) if count == 1 else ())
         if count == 1 and name != f"{_SVG}}}svg":
             trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG}")
-        trouble.extend(_beyond_shapes(plain, attributes))
+        trouble.extend(_iter_element_errors(plain, attributes))
 
     def style(text: str) -> None:
-        trouble.extend(_undrawn(text))
+        trouble.extend(_iter_style_errors(text))
 
     def doctype(*_: object) -> None:
         trouble.append("has a document type")
@@ -187,21 +187,21 @@ def _svg(data: bytes) -> str:
         reader.Parse(data, True)
     except xml.parsers.expat.ExpatError as error:
         trouble.append(f"is not a valid SVG file: {error}")
-    trouble.extend(_amount(count, numbers, shapes))
+    trouble.extend(_iter_amount_errors(count, numbers, shapes))
     return trouble[0] if trouble else ""
 
 
-def _beyond_shapes(element: str, attributes: Mapping[str, str]) -> Iterator[str]:
+def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterator[str]:
     """Yield the reasons why the screen cannot draw an element as intended."""
     if element in _REFUSED:
         yield f"has <{element}>: only shapes are taken"
-    if element.endswith("gradient") and _in_shares(attributes):
+    if element.endswith("gradient") and _has_fractional_positions(attributes):
         yield f"<{element}> gives its coordinates as fractions of the shape: write them in per cent"
-    if _leads_away(attributes):
+    if _has_outside_links(attributes):
         yield f"<{element}> refers elsewhere: only shapes are taken"
 
 
-def _undrawn(style: str) -> Iterator[str]:
+def _iter_style_errors(style: str) -> Iterator[str]:
     """Yield the reasons why the screen cannot draw a style as intended."""
     if _DASHES.search(style):
         yield "has a stroke-dasharray: lines are whole"
@@ -210,7 +210,7 @@ def _undrawn(style: str) -> Iterator[str]:
             yield f"has the colour {paint[:40]}: write #rrggbb, and an opacity apart"
 
 
-def _amount(elements: int, numbers: int, shapes: int) -> Iterator[str]:
+def _iter_amount_errors(elements: int, numbers: int, shapes: int) -> Iterator[str]:
     """Yield the reasons why a picture has too much, or nothing, to draw."""
     if elements > ELEMENTS_MAX:
         yield f"has more than {ELEMENTS_MAX} elements"
@@ -220,14 +220,14 @@ def _amount(elements: int, numbers: int, shapes: int) -> Iterator[str]:
         yield "has no shape"
 
 
-def _flat(root: Mapping[str, str]) -> Iterator[str]:
+def _iter_size_errors(root: Mapping[str, str]) -> Iterator[str]:
     """Yield a reason if the picture's width or height is zero or negative."""
     sides = (root.get(side, "1").strip() for side in ("width", "height"))
     if any(side.startswith("-") or not side.strip("0.") for side in sides):
         yield "its width and height are above 0"
 
 
-def _in_shares(gradient: Mapping[str, str]) -> bool:
+def _has_fractional_positions(gradient: Mapping[str, str]) -> bool:
     """Return whether a gradient gives positions as fractions from 0 to 1, which the screen would read as lengths."""
     if gradient.get("gradientUnits") == "userSpaceOnUse":
         return False
@@ -235,12 +235,12 @@ def _in_shares(gradient: Mapping[str, str]) -> bool:
     return any(place.strip("0.") and not place.endswith("%") for place in places)
 
 
-def _leads_away(attributes: Mapping[str, str]) -> bool:
+def _has_outside_links(attributes: Mapping[str, str]) -> bool:
     links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINKS]
     return not all(value.startswith("#") for value in links)
 
 
-def _sound(data: bytes, suffix: str) -> str:
+def _find_sound_error(data: bytes, suffix: str) -> str:
     """Return why these bytes are not an acceptable sound, or an empty string if they are."""
     if len(data) > SOUND_BYTES_MAX:
         return f"a sound has at most {SOUND_BYTES_MAX:,} bytes; it has {len(data):,}"
@@ -260,7 +260,7 @@ def _sound(data: bytes, suffix: str) -> str:
     return ""
 
 
-def samples_of(data: bytes) -> bytes:
+def read_samples(data: bytes) -> bytes:
     """Return the samples of a sound that :func:`read_assets` has read."""
     with wave.open(io.BytesIO(data)) as file:
         found: bytes = file.readframes(RATE * SECONDS_MAX)

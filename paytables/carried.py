@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-from paytables.definition import canonical_text, header_value
+from paytables.definition import format_canonical_text, read_header_value
 from paytables.errors import DefinitionError
 
 PROVED: Final = "proved"
@@ -21,7 +21,7 @@ _STAKED: Final = frozenset({"limits", "stake"})
 _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
-def figures_of(data: Mapping[str, object]) -> Mapping[str, object]:
+def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
     """Return the definition with ``[proved]`` reduced to its figures, as the families' models expect it."""
     proved = data.get(PROVED)
     if not isinstance(proved, Mapping) or DIGEST not in proved:
@@ -31,7 +31,7 @@ def figures_of(data: Mapping[str, object]) -> Mapping[str, object]:
 
 def bound(data: Mapping[str, object]) -> dict[str, object]:
     """Return the stored figures with the digest that binds them to the other parts of their definition."""
-    figures = figures_of(data)[PROVED]
+    figures = reduce_to_figures(data)[PROVED]
     assert isinstance(figures, Mapping)
     return {DIGEST: _digest(data), **figures}
 
@@ -50,17 +50,17 @@ def check_bound(data: Mapping[str, object], file: str) -> None:
 
 def _digest(data: Mapping[str, object]) -> str:
     rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
-    family, figures = header_value(data, "", "family"), figures_of(data)[PROVED]
-    of = {"family": family, "rules": _deciding(rules), PROVED: figures}
-    return hashlib.sha256(canonical_text(of).encode()).hexdigest()
+    family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]
+    of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED: figures}
+    return hashlib.sha256(format_canonical_text(of).encode()).hexdigest()
 
 
-def _deciding(value: object) -> object:
+def _remove_texts_and_limits(value: object) -> object:
     """Return a part of a definition without its texts and limits."""
     if isinstance(value, Mapping):
         deciding = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
-        return {key: _deciding(each) for key, each in deciding.items()}
-    return [_deciding(each) for each in value] if isinstance(value, list) else value
+        return {key: _remove_texts_and_limits(each) for key, each in deciding.items()}
+    return [_remove_texts_and_limits(each) for each in value] if isinstance(value, list) else value
 
 
 def _is_text(value: object) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from paytables.contract import Spot
 from paytables.errors import WagerError
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
@@ -13,7 +13,7 @@ def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
     Raises :class:`WagerError`.
     """
     credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
-    amount = counted(credits_, "credit")
+    amount = format_count(credits_, "credit")
     if credits_ and not needed:
         raise WagerError(f"{where}: needs a bet on {needs!r}, which was not placed")
     if spot.times is not None and credits_ != spot.times * needed:
@@ -21,20 +21,20 @@ def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
     if credits_ and spot.share is not None and credits_ * spot.share != needed:
         raise WagerError(
             f"{where}: {amount} for {needed:,} on {needs!r}:"
-            f" it is one for each {counted(spot.share, 'credit')}, and only of a multiple of them"
+            f" it is one for each {format_count(spot.share, 'credit')}, and only of a multiple of them"
         )
     if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
         raise WagerError(f"{where}: {amount}; {most:,} at most on what is laid on {needs!r}")
 
 
-def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
+def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
     """Return the smallest set of bets that may be placed with ``credits_`` on a spot, all required bets included."""
     followers = [each for each in spots.values() if each.times is not None]
     bets = {spot.id: credits_}
     while True:
         more = dict(bets)
         for name, each in bets.items():
-            for needed, least in _needed(spots, spots[name], each):
+            for needed, least in _iter_needed_spots(spots, spots[name], each):
                 more[needed] = max(more.get(needed, 0), least)
         for follower in followers:
             if follower.times is not None and follower.needs in more:
@@ -44,12 +44,14 @@ def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str
         bets = more
 
 
-def first_stakes(spots: Mapping[str, Spot]) -> set[int]:
+def find_first_stakes(spots: Mapping[str, Spot]) -> set[int]:
     """Return the minimum cost in credits of a bet on each open spot, all required bets included."""
-    return {sum(least_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open}
+    return {
+        sum(find_smallest_bets_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open
+    }
 
 
-def _needed(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
+def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
     """Yield the spot that a bet requires, with the minimum bet on it."""
     if spot.needs is None:
         return

@@ -29,8 +29,8 @@ from pydantic import (
 
 from paytables.assets import SOUNDS
 from paytables.errors import DefinitionError
-from paytables.source import ID_PATTERN, Source, read, toml
-from paytables.wording import among, nearest
+from paytables.source import ID_PATTERN, Source, parse_toml, read
+from paytables.wording import find_nearest_words, format_known_names
 
 LIBRARY: Path = Path(__file__).parent / "library"
 
@@ -41,7 +41,7 @@ CREDITS_MAX: Final = 9_999_999_999
 _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def readable(text: str) -> str:
+def check_readable(text: str) -> str:
     """Return the text. Raises ValueError for control characters, which a screen or printer would obey."""
     for at, char in enumerate(text):
         if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
@@ -49,7 +49,7 @@ def readable(text: str) -> str:
     return text
 
 
-def ascending(values: tuple[int, ...]) -> tuple[int, ...]:
+def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     """Return the values. Raises ValueError if they are not strictly increasing."""
     for one, other in pairwise(values):
         if one >= other:
@@ -61,7 +61,7 @@ def ascending(values: tuple[int, ...]) -> tuple[int, ...]:
 Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 PositiveInt = Annotated[int, Field(strict=True, gt=0, le=CREDITS_MAX)]
 NaturalInt = Annotated[int, Field(strict=True, ge=0, le=CREDITS_MAX)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(readable)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(check_readable)]
 
 
 def _split(value: Any) -> Any:
@@ -96,7 +96,9 @@ class Header(Strict):
     date: date
     title: Text
     help: Text = Field(description="the game's rules, as the player reads them before betting")
-    denominations_cents: Annotated[tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(ascending)]
+    denominations_cents: Annotated[
+        tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
+    ]
     author: Words | None = None
 
 
@@ -113,7 +115,7 @@ class Art(Strict):
     def _known(cls, sounds: dict[str, str]) -> dict[str, str]:
         unknown = [name for name in sounds if name not in SOUNDS]
         if unknown:
-            raise ValueError(f"no sound {unknown[0]!r}; {among(unknown[0], SOUNDS)}")
+            raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], SOUNDS)}")
         return sounds
 
 
@@ -155,30 +157,32 @@ D = TypeVar("D", bound=Definition)
 def parse(source: Source) -> dict[str, Any]:
     """Parse a definition file that was read. Raises :class:`DefinitionError` if it is not TOML."""
     try:
-        return toml(source.data.decode())
+        return parse_toml(source.data.decode())
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError(str(source.path), "TOML", str(error)) from None
     except UnicodeDecodeError as error:
         raise DefinitionError(str(source.path), "encoding", f"not UTF-8 at byte {error.start}") from None
 
 
-def canonical_text(data: Mapping[str, Any]) -> str:
+def format_canonical_text(data: Mapping[str, Any]) -> str:
     """Return the definition as canonical JSON, the text over which its digest is computed."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_iso)
+    return json.dumps(
+        data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_format_iso_date
+    )
 
 
 def digest_of(data: Mapping[str, Any]) -> str:
     """Return the SHA-256 of the definition's canonical JSON, in hex."""
-    return hashlib.sha256(canonical_text(data).encode()).hexdigest()
+    return hashlib.sha256(format_canonical_text(data).encode()).hexdigest()
 
 
-def _iso(value: object) -> str:
+def _format_iso_date(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     raise TypeError(f"a definition cannot hold a {type(value).__name__}")
 
 
-def header_value(data: Mapping[str, Any], file: str, key: str) -> str:
+def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
     """Return a text of the ``[game]`` table before the definition is checked. The family it names selects the model."""
     table = data.get("game")
     if not isinstance(table, Mapping):
@@ -199,10 +203,10 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
     except ValidationError as error:
         reasons: dict[str, list[str]] = {}
         for problem in error.errors(include_url=False):
-            key = _key_of(problem["loc"], data, missing=problem["type"] == "missing") or "definition"
+            key = _format_key(problem["loc"], data, missing=problem["type"] == "missing") or "definition"
             reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
             if problem["type"] == "extra_forbidden":
-                reason = _unknown(model, data, problem["loc"], key)
+                reason = _describe_unknown_key(model, data, problem["loc"], key)
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
         (key, first), *others = reasons.items()
@@ -211,24 +215,24 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
         raise DefinitionError(file, key, f"{reason_text}{more}") from None
 
 
-def _unknown(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
+def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
     """Return the message for an unknown key, with the most similar known key of such a table."""
     table = data
     for part in key.split(".")[:-1]:
-        table = table[int(part)] if isinstance(table, list | tuple) else _by_text(table, part)
+        table = table[int(part)] if isinstance(table, list | tuple) else _find_by_text(table, part)
     name = str(loc[-1])
     other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
-    tables = [frozenset(known) for known in _tables_of(model)]
+    tables = [frozenset(known) for known in _iter_tables(model)]
     fitting = [known for known in tables if other_keys <= known] or tables
-    near = nearest(name, sorted(frozenset().union(*fitting)), 1)
+    near = find_nearest_words(name, sorted(frozenset().union(*fitting)), 1)
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 
 
-def _by_text(table: Any, part: str) -> Any:
+def _find_by_text(table: Any, part: str) -> Any:
     return next((value for key, value in table.items() if str(key) == part), {})
 
 
-def _tables_of(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
+def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
     """Yield the keys of every table in a model."""
     schema = model.model_json_schema()
     for table in (schema, *schema.get("$defs", {}).values()):
@@ -236,7 +240,7 @@ def _tables_of(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
             yield table["properties"]
 
 
-def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
+def _format_key(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
     """Return the key of an error as the author wrote it, without the model's names for alternatives."""
     here = data
     parts: list[str] = []
@@ -254,21 +258,21 @@ def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
     return ".".join(parts)
 
 
-def library() -> tuple[str, ...]:
+def list_library_games() -> tuple[str, ...]:
     """Return the ids of the slot, Keno and wheel games shipped with the machine, sorted."""
     return tuple(sorted(path.stem for path in LIBRARY.glob("*.toml")))
 
 
-def tables() -> tuple[str, ...]:
+def list_table_games() -> tuple[str, ...]:
     """Return the ids of the table games shipped with the machine, sorted."""
     return tuple(sorted(path.stem for path in (LIBRARY / "tables").glob("*.toml")))
 
 
-def shipped() -> tuple[str, ...]:
+def list_shipped_games() -> tuple[str, ...]:
     """Return the ids of every game shipped with the machine, table games last."""
-    return (*library(), *tables())
+    return (*list_library_games(), *list_table_games())
 
 
-def source_of(name: str | Path) -> Source:
+def read_source(name: str | Path) -> Source:
     """Read the definition of a library id or of a path. Raises :class:`DefinitionError`."""
     return read(name, LIBRARY)

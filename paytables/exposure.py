@@ -15,7 +15,7 @@ from paytables.contract import Spot
 Sums = int
 
 
-def most_staked(spots: Sequence[Spot], table_most: int | None, credits_: int) -> int:
+def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: int) -> int:
     """Return the highest total stake of one seat's round that is at most ``credits_``.
 
     The table limit applies to the initial stakes. If nothing can be added in a round, it applies to the
@@ -23,7 +23,7 @@ def most_staked(spots: Sequence[Spot], table_most: int | None, credits_: int) ->
     """
     raised = any(spot.reserve or spot.optional for spot in spots)
     most = credits_ if raised or table_most is None else min(credits_, table_most)
-    return _Reach([spot for spot in spots if not spot.added], max(most, 0)).highest()
+    return _Reach([spot for spot in spots if not spot.added], max(most, 0)).find_highest_sum()
 
 
 class _Reach:
@@ -51,7 +51,7 @@ class _Reach:
             cycle.append(needs)
         return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
-    def highest(self) -> int:
+    def find_highest_sum(self) -> int:
         """Return the highest reachable sum."""
         sums: Sums = 1
         rounds = {self._round(spot) for spot in self.spots.values()}
@@ -61,44 +61,48 @@ class _Reach:
                 continue  # a bet that follows another is placed with it
             together: Sums = 1
             for member in members:
-                together = self._both(together, self._any(member, member.most))
-            sums = self._both(sums, 1 | together)
+                together = self._add_sums(together, self._find_sums_up_to(member, member.most))
+            sums = self._add_sums(sums, 1 | together)
             if sums >> self.within.bit_length() - 1:
                 break  # the limit is reached
         return sums.bit_length() - 1
 
-    def _any(self, spot: Spot, most: int) -> Sums:
+    def _find_sums_up_to(self, spot: Spot, most: int) -> Sums:
         """Return the sums of every bet on a spot up to ``most``, with the bets that may follow it."""
         cached = self._known.setdefault(spot.id, [0])
         bets = range(spot.least, min(spot.most, most, self.within.bit_length()) + 1, spot.step)
         cached += accumulate(
-            (self._of(spot, credits_) for credits_ in bets[len(cached) - 1 :]), or_, initial=cached.pop()
+            (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached) - 1 :]),
+            or_,
+            initial=cached.pop(),
         )
         return cached[len(bets)]
 
-    def _of(self, spot: Spot, credits_: int) -> Sums:
+    def _find_bet_sums(self, spot: Spot, credits_: int) -> Sums:
         """Return the sums of one bet, with the bets that may follow it."""
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
         for follower in self._following[spot.id]:
-            sums = self._both(sums, self._following_sums(follower, credits_))
+            sums = self._add_sums(sums, self._find_following_sums(follower, credits_))
         return sums & self.within
 
-    def _following_sums(self, spot: Spot, needed: int) -> Sums:
+    def _find_following_sums(self, spot: Spot, needed: int) -> Sums:
         if spot.times is not None:
-            return self._of(spot, spot.times * needed)
+            return self._find_bet_sums(spot, spot.times * needed)
         if spot.share is not None:
-            return 1 if needed % spot.share else 1 | self._of(spot, needed // spot.share)
-        return 1 | self._any(spot, spot.most if spot.most_times is None else spot.most_times * needed)
+            return 1 if needed % spot.share else 1 | self._find_bet_sums(spot, needed // spot.share)
+        return 1 | self._find_sums_up_to(
+            spot, spot.most if spot.most_times is None else spot.most_times * needed
+        )
 
-    def _both(self, sums: Sums, more: Sums) -> Sums:
+    def _add_sums(self, sums: Sums, more: Sums) -> Sums:
         """Return the set of all sums of one element of each set."""
         combined: Sums = 0
         few, many = sorted((sums, more), key=Sums.bit_count)
-        for bit in _bits(few):
+        for bit in _iter_bits(few):
             combined |= many << bit
         return combined & self.within
 
 
-def _bits(sums: Sums) -> Iterator[int]:
+def _iter_bits(sums: Sums) -> Iterator[int]:
     return (bit for bit, there in enumerate(reversed(f"{sums:b}")) if there == "1")

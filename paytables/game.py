@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from paytables import definition, prose
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.assets import read_assets, with_digests
-from paytables.carried import check_bound, figures_of
+from paytables.assets import add_digests, read_assets
+from paytables.carried import check_bound, reduce_to_figures
 from paytables.contract import (
     Bet,
     Choice,
@@ -34,7 +34,7 @@ from paytables.definition import Definition
 from paytables.errors import DefinitionError
 from paytables.layout import Limits, TableDefinition
 from paytables.source import Source
-from paytables.wording import among, counted
+from paytables.wording import format_count, format_known_names
 
 #: Family name in a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
@@ -92,7 +92,7 @@ class Rules(Protocol):
     def bound_keys(self) -> frozenset[str]:
         """Return the shared keys that standing bets depend on; a player keeps them after missing a round."""
 
-    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of a seat for the round it plays together with the wagers of other seats."""
 
     def at(self, table: object) -> "Rules":
@@ -104,7 +104,7 @@ class Rules(Protocol):
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that remain on the table from earlier rounds."""
 
-    def current_view(self) -> Mapping[str, object]:
+    def build_current_view(self) -> Mapping[str, object]:
         """Return what a screen must know of the current table in addition to spots and bets (FELTS.md)."""
 
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
@@ -113,13 +113,13 @@ class Rules(Protocol):
         Bets that the rules do not allow the player to take down remain in the table and have no settlement.
         """
 
-    def after_double_up(self, win_credits: int) -> int:
+    def find_most_after_double_up(self, win_credits: int) -> int:
         """Return the most that a win of up to ``win_credits`` can be doubled to; itself without a double-up."""
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels a wager plays for, in the order of the definition."""
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return each level once for each stake that some wager plays for it."""
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
@@ -140,16 +140,16 @@ class Rules(Protocol):
     def reserve(self, wager: Wager) -> int:
         """Return what the certified play of a wager may still stake in its round, in credits: a raise."""
 
-    def most_on(self, credits_: int) -> Mapping[str, int]:
+    def find_highest_bet(self, credits_: int) -> Mapping[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``; 0 means no bet.
 
         Only for tables where a round may cost more than the bet.
         """
 
-    def most_staked(self, credits_: int) -> int:
+    def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round can stake within ``credits_``, raises included."""
 
-    def most_of_round(self, wager: Wager) -> int | None:
+    def find_highest_round_return(self, wager: Wager) -> int | None:
         """Return the most credits that a round of a wager may return to a seat, standing bets included.
 
         The value is an upper bound; None if it cannot be computed.
@@ -159,7 +159,7 @@ class Rules(Protocol):
         """Return the return and variance of any wager; the variance is None if it is beyond exact computation."""
 
 
-def _as_it_is(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
+def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
     return data
 
 
@@ -174,7 +174,7 @@ class Family(Generic[D]):
 
     model: type[D]
     build: Callable[[D, str], Rules]
-    prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _as_it_is
+    prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     figures: frozenset[int] = frozenset()
     """Numbers of the family's rules that help texts may name although no definition has them, such as card values."""
 
@@ -251,17 +251,17 @@ class Game:
         rules = self.rules.at(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
-    def after_double_up(self, win_credits: int) -> int:
+    def find_most_after_double_up(self, win_credits: int) -> int:
         """Return the most that a win of up to ``win_credits`` can be doubled to; itself without a double-up."""
-        return self.rules.after_double_up(win_credits)
+        return self.rules.find_most_after_double_up(win_credits)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels a wager plays for, in the order of the definition."""
         return self.rules.levels(wager)
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return each level once for each stake that some wager plays for it."""
-        return self.rules.every_level()
+        return self.rules.list_every_level()
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the prizes in kind of the game, in the order of the definition."""
@@ -272,42 +272,46 @@ class Game:
         return self.rules.presentation()
 
 
-def family(name: str, file: str = "") -> Family[Any]:
+def find_family(name: str, file: str = "") -> Family[Any]:
     """Return the family of that name. Raises :class:`DefinitionError` if it does not exist."""
     if name not in FAMILIES:
-        raise DefinitionError(file, "game.family", f"no family {name!r}; {among(name, sorted(FAMILIES))}")
+        raise DefinitionError(
+            file, "game.family", f"no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
+        )
     found: Family[Any] = importlib.import_module(FAMILIES[name]).FAMILY
     return found
 
 
-def game_from(
+def build_game(
     data: Mapping[str, Any],
     file: str,
     source: Source | None = None,
     assets: Mapping[str, Source] = MappingProxyType({}),
 ) -> Game:
     """Build a game from parsed TOML; errors name ``file``, and ``source`` is what was parsed."""
-    kind = family(definition.header_value(data, file, "family"), file)
-    checked = definition.check(kind.model, kind.prepare(figures_of(data), file), file)
+    kind = find_family(definition.read_header_value(data, file, "family"), file)
+    checked = definition.check(kind.model, kind.prepare(reduce_to_figures(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
         if name not in symbols:
-            raise DefinitionError(file, f"art.pictures.{name}", f"no symbol {name!r}; {among(name, symbols)}")
+            raise DefinitionError(
+                file, f"art.pictures.{name}", f"no symbol {name!r}; {format_known_names(name, symbols)}"
+            )
     rules = kind.build(checked, file)
     if isinstance(checked, TableDefinition):
-        _sums_are_made(checked, checked.game.denominations_cents, file)
+        _check_fixed_sums(checked, checked.game.denominations_cents, file)
     return Game(
         header=checked.game,
         digest=definition.digest_of(data),
         rules=rules,
-        text=definition.canonical_text(data),
+        text=definition.format_canonical_text(data),
         source=source,
         art=checked.art,
         assets=assets,
     )
 
 
-def _sums_are_made(part: object, denominations_cents: Sequence[int], file: str, key: str = "") -> None:
+def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: str, key: str = "") -> None:
     """Raise :class:`DefinitionError` for a bet of a fixed sum that its limits cannot reach at any denomination."""
     if isinstance(part, Limits):
         worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
@@ -317,12 +321,12 @@ def _sums_are_made(part: object, denominations_cents: Sequence[int], file: str, 
             raise DefinitionError(
                 file,
                 f"{key}.worth_cents",
-                f"no bet of {part.least:,} to {counted(part.most, 'credit')} is worth {worth} minor units "
+                f"no bet of {part.least:,} to {format_count(part.most, 'credit')} is worth {worth} minor units "
                 f"at any of {list(denominations_cents)}",
             )
     elif isinstance(part, BaseModel | tuple):
         for name, inner in part if isinstance(part, BaseModel) else enumerate(part):
-            _sums_are_made(inner, denominations_cents, file, f"{key}.{name}" if key else str(name))
+            _check_fixed_sums(inner, denominations_cents, file, f"{key}.{name}" if key else str(name))
 
 
 def game_from_text(text: str, file: str) -> Game:
@@ -333,7 +337,7 @@ def game_from_text(text: str, file: str) -> Game:
         raise DefinitionError(file, "JSON", str(error)) from None
     if not isinstance(data, dict):
         raise DefinitionError(file, "definition", "is not a table")
-    return game_from(data, file)
+    return build_game(data, file)
 
 
 def load_game(name: str | Path) -> Game:
@@ -341,8 +345,8 @@ def load_game(name: str | Path) -> Game:
 
     Stored figures must match the rules of the definition (:mod:`paytables.carried`).
     """
-    source = definition.source_of(name)
-    return _game_of(source, _assets_of(source) if _names_files(source) else ())
+    source = definition.read_source(name)
+    return _build_from_source(source, _read_game_assets(source) if _has_named_files(source) else ())
 
 
 #: Size of the cache of games, by file contents: room for the whole library and some more, because a command
@@ -356,21 +360,21 @@ _Assets: TypeAlias = tuple[tuple[str, Source], ...]
 _parsed: Final = lru_cache(1)(definition.parse)
 
 
-def _assets_of(source: Source) -> _Assets:
+def _read_game_assets(source: Source) -> _Assets:
     return tuple(read_assets(_parsed(source), source.path).items())
 
 
 @lru_cache(_GAMES_STORED)
-def _names_files(source: Source) -> bool:
+def _has_named_files(source: Source) -> bool:
     """Return whether a definition names asset files, which may change while the definition stays the same."""
-    return bool(_assets_of(source))
+    return bool(_read_game_assets(source))
 
 
 @lru_cache(_GAMES_STORED)
-def _game_of(source: Source, assets: _Assets) -> Game:
+def _build_from_source(source: Source, assets: _Assets) -> Game:
     """Build the game of a definition file and its asset files, by their paths and contents."""
     data, file, files = _parsed(source), str(source.path), dict(assets)
-    game = game_from(with_digests(data, files, file), file, source, files)
+    game = build_game(add_digests(data, files, file), file, source, files)
     check_bound(data, file)
     return game
 
@@ -391,24 +395,24 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
     return analyses[depth]
 
 
-def _figures_in_help(game: Game) -> Iterator[Remark]:
+def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
     """Yield a remark on each figure in the help text that is not in the definition or its pays."""
     known = (
-        prose.numbers_in_definition(game.text)
-        | prose.figures(*game.rules.explain())
-        | family(game.family).figures
+        prose.find_numbers_in_definition(game.text)
+        | prose.find_figures(*game.rules.explain())
+        | find_family(game.family).figures
     )
     for code, text in prose.help_of(game.text).items():
         if strange := [
             figure
-            for figure in prose.written(text)
-            if not any(each <= known for each in prose.readings(figure))
+            for figure in prose.list_written_numbers(text)
+            if not any(each <= known for each in prose.find_readings(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield Remark(f"game.help.{code}", words)
 
 
-def _wins_of_nothing(game: Game) -> Iterator[Remark]:
+def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
     """Yield a remark on each odds that return only the stake, such as ``0:1`` and ``x1``."""
     rows = game.presentation().get("pays")
     shown = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
@@ -420,12 +424,12 @@ def _wins_of_nothing(game: Game) -> Iterator[Remark]:
             yield Remark(what, f"pays {odds}: a win only returns the stake")
 
 
-def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
+def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     """Return what is legal in a game but may surprise: its family's remarks, and those on its figures.
 
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """
-    found = [*game.rules.remarks(), *_figures_in_help(game), *_wins_of_nothing(game)]
+    found = [*game.rules.remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
     #: Odds behind a line bet pay true odds, and are never bet alone.
     required = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
     for bet in () if analysis is None else analysis.bets:

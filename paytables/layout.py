@@ -24,7 +24,7 @@ from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import Tableless
-from paytables.wording import counted
+from paytables.wording import format_count
 
 #: The maximum number of seats in one round.
 SEATS_MOST: Final = 8
@@ -58,7 +58,7 @@ class Odds:
         """Return the odds as printed; French puts a space before the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
-    def texts_by_language(self) -> dict[str, str]:
+    def format_by_language(self) -> dict[str, str]:
         """Return the odds as the rules print them, by language."""
         if self.share:
             per_cent = self.text.removesuffix("%")
@@ -86,17 +86,17 @@ class Odds:
         """
         back = credits_ * (1 + self.net)
         if back.denominator > 1 and rounding is None:
-            raise ValueError(f"{counted(credits_, 'credit')} at {self.text} pay no whole credits")
+            raise ValueError(f"{format_count(credits_, 'credit')} at {self.text} pay no whole credits")
         return int(back // 1)
 
 
-def _odds(value: Any) -> Any:
+def _parse_odds(value: Any) -> Any:
     return Odds.parse(value) if isinstance(value, str) else value
 
 
 #: Odds as a definition writes them.
 Pay: TypeAlias = Annotated[
-    Odds, BeforeValidator(_odds), WithJsonSchema({"type": "string", "pattern": f"^{ODDS.pattern}$"})
+    Odds, BeforeValidator(_parse_odds), WithJsonSchema({"type": "string", "pattern": f"^{ODDS.pattern}$"})
 ]
 
 
@@ -119,7 +119,7 @@ class Limits(Strict):
     def _fits(self) -> "Limits":
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
-                f"no bets of {self.least:,} to {counted(self.most, 'credit')} in steps of {self.step}"
+                f"no bets of {self.least:,} to {format_count(self.most, 'credit')} in steps of {self.step}"
             )
         return self
 
@@ -193,11 +193,13 @@ class Layout:
             given = ", ".join(sorted(options))
             raise WagerError(f"a table takes bets, seats with bets, or a form; not {given}")
         if "seats" in options:
-            seats = self._seats(options["seats"])
-            return self._of(credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}})
+            seats = self._parse_seats(options["seats"])
+            return self._build_wager(
+                credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}}
+            )
         if "bets" in options:
             bets = self.placed(options["bets"])
-            return self._of(credits_, {0: bets}, {"bets": bets})
+            return self._build_wager(credits_, {0: bets}, {"bets": bets})
         for form in self.forms:
             if options.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
                 return Wager(credits_, {"bets": self.placed(form.bets)})
@@ -205,7 +207,7 @@ class Layout:
             return Wager(0, {"bets": {}})
         named = f" of form {options['form']!r}" if options else ""
         raise WagerError(
-            f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+            f"no bet{named} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
@@ -221,15 +223,15 @@ class Layout:
         laid = {number: self.placed(bets, known[number]) for number, bets in others.items()}
         return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": laid})
 
-    def _of(
+    def _build_wager(
         self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:
         cost = sum(each for bets in seats.values() for each in bets.values() if each > 0)
         if cost != credits_:
-            raise WagerError(f"the bets cost {counted(cost, 'credit')}, not {credits_}")
+            raise WagerError(f"the bets cost {format_count(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
-    def _seats(self, requested: object) -> dict[int, dict[str, int]]:
+    def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
         if self.table.seats == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
@@ -244,7 +246,7 @@ class Layout:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
-        stood = self._standing_credits(seat)
+        stood = self._find_standing_credits(seat)
         if not requested and not stood:
             raise WagerError("bets: nothing is staked, and no bet stands")
         for name in requested:
@@ -252,34 +254,35 @@ class Layout:
                 raise WagerError(f"bets: there is no spot {name!r}")
         bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
         after = stood | {
-            name: self._after(self.by_id[name], each, stood.get(name, 0)) for name, each in bets.items()
+            name: self._compute_bet_after(self.by_id[name], each, stood.get(name, 0))
+            for name, each in bets.items()
         }
-        self._together(after)
+        self._check_seat_bets(after)
         return bets
 
-    def _standing_credits(self, seat: int) -> dict[str, int]:
+    def _find_standing_credits(self, seat: int) -> dict[str, int]:
         stood: dict[str, int] = {}
         for bet in self.standing:
             if bet.seat == seat:
                 stood[bet.spot] = stood.get(bet.spot, 0) + bet.credits
         return stood
 
-    def _together(self, after: Mapping[str, int]) -> None:
+    def _check_seat_bets(self, after: Mapping[str, int]) -> None:
         """Check a seat's resulting bets against required bets and the table limit."""
         for spot in self.spots:
             if spot.needs is not None:
                 companions.check(spot, spot.needs, after)
         total, most = sum(after.values()), self.table.most
         if most is not None and total > most:
-            raise WagerError(f"bets: {counted(total, 'credit')} on the table; {most:,} at most")
+            raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")
 
     def reserve(self, bets: Iterable[Bet]) -> int:
         """Return what a round of these bets may still cost in credits under certified play."""
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
-    def least_with(self, spot: Spot, credits_: int) -> dict[str, int]:
+    def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
         """Return the smallest set of bets with ``credits_`` on a spot, all required bets included."""
-        return companions.least_with(self.by_id, spot, credits_)
+        return companions.find_smallest_bets_with(self.by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet with the minimum other bets that it requires."""
@@ -287,7 +290,7 @@ class Layout:
         laid = {
             name: each
             for spot, credits_ in own.items()
-            for name, each in self.least_with(self.by_id[spot], credits_).items()
+            for name, each in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
         }
         return replace(figures, required_bets={name: each for name, each in laid.items() if name not in own})
 
@@ -295,34 +298,36 @@ class Layout:
         """Return what a seat's bets cost in credits, including what their round may add."""
         return sum(bets.values()) + self.reserve(Bet(name, each) for name, each in bets.items())
 
-    def most_on(self, spot: Spot, credits_: int) -> int:
+    def find_highest_bet(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
         steps = range(spot.least, spot.most + 1, spot.step)
-        count = bisect_right(steps, credits_, key=lambda n: self.round_cost(self.least_with(spot, n)))
+        count = bisect_right(
+            steps, credits_, key=lambda n: self.round_cost(self.find_smallest_bets_with(spot, n))
+        )
         return steps[count - 1] if count else 0
 
-    def most_staked(self, credits_: int) -> int:
+    def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
-        return exposure.most_staked(self.spots, self.table.most, credits_)
+        return exposure.find_highest_stake(self.spots, self.table.most, credits_)
 
-    def _after(self, spot: Spot, credits_: object, stood: int) -> int:
+    def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
         """Return the bet on a spot after credits are placed there or taken from it."""
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
             raise WagerError(f"{where}: {credits_!r} is not a number of credits to stake")
         after = stood + credits_
         if after < 0:
-            raise WagerError(f"{where}: {counted(-credits_, 'credit')} down; {stood:,} stand there")
+            raise WagerError(f"{where}: {format_count(-credits_, 'credit')} down; {stood:,} stand there")
         if credits_ < 0 and spot.id not in self.removable:
             raise WagerError(f"{where}: a bet there may not be taken down")
         if credits_ > 0 and not spot.open:
             raise WagerError(f"{where}: the spot is closed in the table's current state")
         if after and not spot.least <= after <= spot.most:
             raise WagerError(
-                f"{where}: {counted(after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
+                f"{where}: {format_count(after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
             )
         if credits_ % spot.step:
-            raise WagerError(f"{where}: {counted(credits_, 'credit')}: not a multiple of {spot.step:,}")
+            raise WagerError(f"{where}: {format_count(credits_, 'credit')}: not a multiple of {spot.step:,}")
         return after
 
     def most_win(self, given_back: Mapping[int, int]) -> None:
@@ -334,7 +339,7 @@ class Layout:
         for seat, credits_ in given_back.items():
             if most is not None and credits_ > most:
                 raise WagerError(
-                    f"bets: could give seat {seat} back {counted(credits_, 'credit')}; {most:,} at most"
+                    f"bets: could give seat {seat} back {format_count(credits_, 'credit')}; {most:,} at most"
                 )
 
     def to_json(self) -> dict[str, object]:
@@ -367,18 +372,18 @@ class TableRules(Tableless):
         """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
         return self.cloth.wager(credits_, **options)
 
-    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of a seat in a round. Raises :class:`WagerError` if the seat does not exist."""
         seats = self.cloth.table.seats
         if seat not in range(seats):
-            raise WagerError(f"seat: there is no seat {seat}; this table has {counted(seats, 'seat')}")
-        return super().seated(wager, seat, others)
+            raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
+        return super().combine_seat_wagers(wager, seat, others)
 
     def reserve(self, wager: Wager) -> int:
         """Return what the certified play of a wager may still stake in its round, in credits."""
         return self.cloth.reserve(wager.bets)
 
-    def most_on(self, credits_: int) -> dict[str, int]:
+    def find_highest_bet(self, credits_: int) -> dict[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.
 
         The result is empty at a table where a bet costs only itself.
@@ -386,11 +391,11 @@ class TableRules(Tableless):
         spots = self.cloth.spots
         if not any(spot.reserve or spot.times for spot in spots):
             return {}
-        return {spot.id: self.cloth.most_on(spot, credits_) for spot in spots if not spot.added}
+        return {spot.id: self.cloth.find_highest_bet(spot, credits_) for spot in spots if not spot.added}
 
-    def most_staked(self, credits_: int) -> int:
+    def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round can stake within ``credits_``, later stakes included."""
-        return self.cloth.most_staked(credits_)
+        return self.cloth.find_highest_stake(credits_)
 
 
 def check_forms(layout: Layout, file: str) -> None:
@@ -412,7 +417,7 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
         raise DefinitionError(file, f"{key}.step", why)
 
 
-def stakes_stated(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
+def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
     """Return the stakes for which figures are stated, by name: the minimum, and the one that returns less, if any.
 
     ``commission`` is the commission on a win of a stake: it is charged on each started unit as on a full one, so it
@@ -466,7 +471,7 @@ class Case:
     added: int = 0
 
 
-def distribution_of(wins: Mapping[int, int | Fraction]) -> WinDistribution:
+def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
     """Return the distribution of wins (credits) from the weight of each; weights need not add to one."""
     unit = lcm(*{weight.denominator for weight in wins.values()})
     counts = {
@@ -478,7 +483,7 @@ def distribution_of(wins: Mapping[int, int | Fraction]) -> WinDistribution:
     )
 
 
-def mean_return(wager: Wager, cases: Iterable[Case]) -> Fraction:
+def compute_mean_return(wager: Wager, cases: Iterable[Case]) -> Fraction:
     """Return the mean return of a wager per credit of its cost, computed from every possible result."""
     return analyse_cases("", wager, cases, Depth.RETURN).rtp
 
@@ -509,7 +514,7 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
                 prizes[key] += weight
                 if not isinstance(case.weight, int):
                     shared.add(key)
-    law, cost = distribution_of(wins), wager.credits
+    law, cost = build_distribution(wins), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
         bet=name,

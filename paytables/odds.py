@@ -27,7 +27,7 @@ class Award:
         return round(1 / self.rate)
 
 
-def awards(bet: BetAnalysis) -> list[Award]:
+def list_awards(bet: BetAnalysis) -> list[Award]:
     """Return every award of a way to bet, rarest first. The top awards are those that pay the most.
 
     The analysis must include prizes (:attr:`paytables.Depth.PRIZES` or more).
@@ -40,7 +40,9 @@ def awards(bet: BetAnalysis) -> list[Award]:
     return sorted(found, key=lambda award: (award.rate, award.where, award.name))
 
 
-def longer(candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None) -> list[Award]:
+def list_longer_awards(
+    candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None
+) -> list[Award]:
     """Return the awards with longer odds than 1 in ``top_one_in`` (top awards) or ``other_one_in`` (others).
 
     A limit of None means that no odds are too long.

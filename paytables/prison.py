@@ -44,7 +44,7 @@ class Held(Bet):
 Fate: TypeAlias = tuple[Settlement | None, Held | None]
 
 
-def on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
+def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
     """Return every bet of a round in settlement order: by seat, then in the order of the spots."""
     order = {spot.id: n for n, spot in enumerate(spots)}
     laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
@@ -73,7 +73,7 @@ def settle(
     return staying
 
 
-def part_back(bet: Held) -> Settlement:
+def settle_part_back(bet: Held) -> Settlement:
     """Return the settlement of the part that the player takes back."""
     detail = {"part": f"1/{1 << bet.count}"}
     return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)

@@ -12,20 +12,25 @@ _WRITTEN: Final = re.compile(rf"[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+(?![0-9])
 _PLAIN: Final = re.compile(r"[0-9]+")
 
 
-def written(text: str) -> list[str]:
+def list_written_numbers(text: str) -> list[str]:
     """Return the numbers of a text as written, in order."""
     return _WRITTEN.findall(text)
 
 
-def readings(figure: str) -> tuple[set[int], set[int]]:
+def find_readings(figure: str) -> tuple[set[int], set[int]]:
     """Return the numbers that a written number may mean: ``"2 500"`` is 2500, or a 2 followed by a 500."""
     parts = _PLAIN.findall(figure)
     return {int("".join(parts))}, {*map(int, parts)}
 
 
-def figures(*texts: str) -> set[int]:
+def find_figures(*texts: str) -> set[int]:
     """Return every number in the given texts."""
-    return {number for text in texts for figure in written(text) for number in set.union(*readings(figure))}
+    return {
+        number
+        for text in texts
+        for figure in list_written_numbers(text)
+        for number in set.union(*find_readings(figure))
+    }
 
 
 def help_of(text: str) -> Mapping[str, str]:
@@ -34,7 +39,7 @@ def help_of(text: str) -> Mapping[str, str]:
     return words
 
 
-def numbers_in_definition(text: str) -> set[int]:
+def find_numbers_in_definition(text: str) -> set[int]:
     """Return every number in a definition's canonical JSON, except in its header texts and art.
 
     They include its values, the lengths of its lists and tables, and how often an element occurs in a list.
@@ -43,21 +48,21 @@ def numbers_in_definition(text: str) -> set[int]:
     data.pop("art", None)
     for words in ("help", "id", "version", "date", "title", "author"):
         data["game"].pop(words, None)
-    return _numbers(data)
+    return _find_numbers(data)
 
 
-def _numbers(data: object) -> set[int]:
+def _find_numbers(data: object) -> set[int]:
     if isinstance(data, bool) or data is None:
         return set()
     if isinstance(data, int):
         return {data}
     if isinstance(data, str):
         words = data.split()
-        return {*figures(data), *map(int, _PLAIN.findall(data)), len(words), *Counter(words).values()}
+        return {*find_figures(data), *map(int, _PLAIN.findall(data)), len(words), *Counter(words).values()}
     if isinstance(data, dict):
-        inside = [_numbers(part) for pair in data.items() for part in pair]
+        inside = [_find_numbers(part) for pair in data.items() for part in pair]
         return {len(data)}.union(*inside)
     if isinstance(data, list):
         alike = Counter(map(str, data)).values()
-        return {len(data), *alike}.union(*map(_numbers, data))
+        return {len(data), *alike}.union(*map(_find_numbers, data))
     raise TypeError(f"{data!r} is not of a definition")

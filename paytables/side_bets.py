@@ -18,7 +18,7 @@ from paytables.contract import LevelHit, LevelPlay, LevelShare
 from paytables.definition import Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import ODDS, Limits, Odds
-from paytables.wording import among, counted
+from paytables.wording import format_count, format_known_names
 
 _PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
@@ -89,12 +89,12 @@ class SideBet:
         )
 
 
-def hit(level: Progressive, odds: Odds) -> LevelHit:
+def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
     """Return what a row wins of its level."""
     return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
 
 
-def to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
+def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
     """Return the levels as a screen reads them before the first round."""
     return [
         {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
@@ -118,7 +118,7 @@ def check_levels(
             why = (
                 "another level has it"
                 if level.spot in spots
-                else f"there is no such spot; {among(level.spot, spots)}"
+                else f"there is no such spot; {format_known_names(level.spot, spots)}"
             )
             raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {why}")
         limits, pays = spots[level.spot]
@@ -126,14 +126,14 @@ def check_levels(
             raise DefinitionError(
                 file,
                 f"{key}.spot",
-                f"{limits.least:,} to {counted(limits.most, 'credit')} may be staked on {level.spot!r}: "
+                f"{limits.least:,} to {format_count(limits.most, 'credit')} may be staked on {level.spot!r}: "
                 "all bets that play for a level are of one stake",
             )
         shares = [odds.share for odds in pays if odds.share]
         if Fraction(1) not in shares:
             raise DefinitionError(file, f"{key}.spot", f'no row of {level.spot!r} pays "100%" of it')
         if level.reset_credits * min(shares) < 1:
-            why = f"{counted(level.reset_credits, 'credit')}: a row pays less than one of it"
+            why = f"{format_count(level.reset_credits, 'credit')}: a row pays less than one of it"
             raise DefinitionError(file, f"{key}.reset_credits", why)
         if Fraction(level.increment) >= 1:
             raise DefinitionError(file, f"{key}.increment", f"{level.increment}: a part of the bet, below 1")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from paytables.errors import DefinitionError, UnknownNameError
-from paytables.wording import among
+from paytables.wording import format_known_names
 
 #: Must start with a letter or digit, so that an id cannot leave its folder or name a hidden file.
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
@@ -42,7 +42,7 @@ def open_regular_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def contents(path: Path, most: int = BYTES_MAX) -> bytes:
+def read_contents(path: Path, most: int = BYTES_MAX) -> bytes:
     """Return the contents of a named file. Raises :class:`OSError` also above ``most`` bytes."""
     with open_regular_file(path) as file:
         data = file.read(most + 1)
@@ -51,7 +51,7 @@ def contents(path: Path, most: int = BYTES_MAX) -> bytes:
     return data
 
 
-def toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML written by people.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
@@ -63,7 +63,7 @@ def toml(text: str) -> dict[str, Any]:
         if _DOTTED.search(text):  # the parser's time grows with the square of the number of parts of a key
             raise RecursionError
         data = tomllib.loads(text)
-        trouble = _unbounded(data)
+        trouble = _find_size_error(data)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
@@ -88,11 +88,11 @@ _DOTTED: Final = re.compile(
 _DIGITS: Final = re.compile(r"[\d_]{4000}")
 
 
-def _unbounded(data: object) -> str:
+def _find_size_error(data: object) -> str:
     """Return why a parsed document exceeds the limits of hand-written files, or an empty string."""
     layer: list[tuple[str, object]] = [("", data)]
     for _ in range(DEPTH_MAX + 1):
-        layer = [inner for key, value in layer for inner in _inside(key, value)]
+        layer = [inner for key, value in layer for inner in _list_children(key, value)]
         for key, value in layer:
             if isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
                 return f"{key[:100]}: {_LONG}"
@@ -101,7 +101,7 @@ def _unbounded(data: object) -> str:
     return _DEEP
 
 
-def _inside(key: str, value: object) -> list[tuple[str, object]]:
+def _list_children(key: str, value: object) -> list[tuple[str, object]]:
     if not isinstance(value, Mapping | list):
         return []
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
@@ -156,13 +156,13 @@ def locate(name: str | Path, library: Path) -> Path:
     if not written:
         raise DefinitionError("''", "", "no name is given")
     known = sorted(path.stem for path in library.rglob(f"*{_SUFFIX}"))
-    raise UnknownNameError(written, "", f"not in the library; {among(written, known)}")
+    raise UnknownNameError(written, "", f"not in the library; {format_known_names(written, known)}")
 
 
 def read(name: str | Path, library: Path) -> Source:
     """Read a definition by id or path, once. Raises :class:`DefinitionError`."""
     path = locate(name, library)
     try:
-        return Source(path, contents(path))
+        return Source(path, read_contents(path))
     except OSError as error:
         raise DefinitionError(str(path), "", error.strerror or str(error)) from None

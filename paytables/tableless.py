@@ -41,7 +41,7 @@ class Tableless:
         """Return no keys: the game has no standing bets."""
         return frozenset()
 
-    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
         """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 
@@ -55,7 +55,7 @@ class Tableless:
         """Return no bets: none outlast a round."""
         return ()
 
-    def current_view(self) -> Mapping[str, object]:
+    def build_current_view(self) -> Mapping[str, object]:
         """Return nothing: the spots contain everything."""
         return {}
 
@@ -63,7 +63,7 @@ class Tableless:
         """Return no settlements and no table: no bets stand."""
         return (), None
 
-    def most_of_round(self: "_Analysed", wager: Wager) -> int | None:
+    def find_highest_round_return(self: "_Analysed", wager: Wager) -> int | None:
         """Return the highest win of the wager: nothing else can win in its round.
 
         None if answers may add to the stake, because the figures subtract the added amount from a win.
@@ -75,15 +75,15 @@ class Tableless:
         """Return 0: no answer adds to the stake."""
         return 0
 
-    def most_on(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)
+    def find_highest_bet(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)
         """Return an empty mapping: there are no spots."""
         return {}
 
-    def most_staked(self: "_Offering", credits_: int) -> int:
+    def find_highest_stake(self: "_Offering", credits_: int) -> int:
         """Return the highest bet within ``credits_``, or 0."""
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
-    def after_double_up(self, win_credits: int) -> int:
+    def find_most_after_double_up(self, win_credits: int) -> int:
         """Return the win itself: there is no double-up."""
         return win_credits
 
@@ -91,7 +91,7 @@ class Tableless:
         """Return no levels: the game has no progressives."""
         return ()
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return no levels: the game has no progressives."""
         return ()
 

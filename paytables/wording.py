@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["among", "counted", "nearest", "percent"]
+__all__ = ["find_nearest_words", "format_count", "format_known_names", "format_percent"]
 
 #: If there are more valid names than this, an error message lists only those similar to the wrong one.
 _LISTED: Final = 24
 
 
-def percent(share: Fraction, digits: int = 2) -> str:
+def format_percent(share: Fraction, digits: int = 2) -> str:
     """Return a share in percent with ``digits`` (at least 1) decimals, rounded down: 0.873778 is ``87.37``.
 
     Screens, commands, sheets and messages all use this rule. It uses integer arithmetic only.
@@ -22,7 +22,7 @@ def percent(share: Fraction, digits: int = 2) -> str:
     return f"{'-' if units < 0 else ''}{integer}.{part:0{digits}d}"
 
 
-def counted(count: int, noun: str, many: str = "") -> str:
+def format_count(count: int, noun: str, many: str = "") -> str:
     """Return a count with its noun in English: ``1 credit``, ``2,000 credits``; ``many`` is an irregular plural.
 
     The screen has its own function for other languages (:meth:`egm.screen.text.Texts.counted`).
@@ -30,17 +30,17 @@ def counted(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
+def find_nearest_words(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """Return the known words that ``word`` probably means, best first: similar ones, or those that contain it."""
     known = [*known]
     found = difflib.get_close_matches(word.lower(), known, most)
     return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:most])
 
 
-def among(word: str, known: Iterable[str]) -> str:
+def format_known_names(word: str, known: Iterable[str]) -> str:
     """Return the hint for an unknown name: the known names, and the one probably meant."""
     known = [*known]
-    *others, last = nearest(word, known) or ("",)
+    *others, last = find_nearest_words(word, known) or ("",)
     meant = f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if last else ""
     if meant and len(known) > _LISTED:
         return meant

@@ -39,7 +39,7 @@ from rng.sources import (
     HardwareSource,
     JitterSource,
     KernelSource,
-    available_sources,
+    list_available_sources,
 )
 
 __all__ = [
@@ -68,5 +68,5 @@ __all__ = [
     "Step",
     "StepClosed",
     "Uninstantiated",
-    "available_sources",
+    "list_available_sources",
 ]

@@ -50,7 +50,7 @@ class OutOfService(RngError):
 
 
 class CarryOverDamaged(RngError):
-    """The carry-over stored at the last power cycle has changed since it was written."""
+    """The data carried over from the last power cycle (reserved output and seed fingerprints) is damaged."""
 
 
 class ReseedNotAllowed(RngError):

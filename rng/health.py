@@ -17,13 +17,13 @@ from rng.errors import HealthTestFailed
 WINDOW_WIDE = 512
 
 
-def repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
+def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
     """Return how many equal samples in a row fail the source: 1 + ceil(a / H), one false alarm in 2**a samples."""
     return 1 + -(-alpha_exponent * entropy_bits.denominator // entropy_bits.numerator)
 
 
 @lru_cache(maxsize=64)
-def proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
+def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
     """Return how many equal samples in one window fail the source: 1 + critbinom(W, 2**-H, 1 - 2**-a).
 
     ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an integer, so
@@ -60,8 +60,8 @@ class HealthTests:
         self, name: str, entropy_bits: Fraction, alpha_exponent: int, window: int = WINDOW_WIDE
     ) -> None:
         self._name = name
-        self._rct_cutoff = repetition_cutoff(entropy_bits, alpha_exponent)
-        self._apt_cutoff = proportion_cutoff(entropy_bits, alpha_exponent, window)
+        self._rct_cutoff = compute_repetition_cutoff(entropy_bits, alpha_exponent)
+        self._apt_cutoff = compute_proportion_cutoff(entropy_bits, alpha_exponent, window)
         self._apt_window = window
         self._last = -1
         self._run = 0

@@ -22,7 +22,7 @@ BOUND_MAX: Final = 2**256
 REJECTIONS_MAX: Final = 16
 
 
-def word_bits(bound: int) -> int:
+def compute_word_bits(bound: int) -> int:
     """Return the width of the word that a draw below ``bound`` reads: 0, 16, 32, 64, 128, 256 or 512 bits."""
     if bound == 1:
         return 0
@@ -35,7 +35,7 @@ def word_bits(bound: int) -> int:
 @lru_cache(maxsize=4096)
 def plan(bound: int) -> tuple[int, int]:
     """Return the bytes per word and the words per outcome for a draw below a checked ``bound``."""
-    bits = word_bits(bound)
+    bits = compute_word_bits(bound)
     return bits // 8, (1 << bits) // bound
 
 

@@ -79,17 +79,17 @@ class SeedGatherer:
     def start_up_test(self) -> None:
         """Test :data:`START_UP_SAMPLES` consecutive samples of each source and discard them."""
         for source, tests in zip(self._sources, self._tests, strict=True):
-            tests.feed(self._samples(source, START_UP_SAMPLES))
+            tests.feed(self._read_samples(source, START_UP_SAMPLES))
 
     def gather(self) -> bytes:
         """Return seed material: :data:`SEED_BITS` of claimed entropy from each source, in their order."""
         return b"".join(
-            self._contribution(source, tests)
+            self._gather_noise(source, tests)
             for source, tests in zip(self._sources, self._tests, strict=True)
         )
 
-    def _contribution(self, source: EntropySource, tests: HealthTests) -> bytes:
-        noise = self._samples(source, ceil(SEED_BITS / source.entropy_bits))
+    def _gather_noise(self, source: EntropySource, tests: HealthTests) -> bytes:
+        noise = self._read_samples(source, ceil(SEED_BITS / source.entropy_bits))
         tests.feed(noise)
         fingerprint = sha256(b"seed of " + source.name.encode() + b"\0" + noise).digest()[:FINGERPRINT_BYTES]
         if fingerprint in self.fingerprints:
@@ -99,7 +99,7 @@ class SeedGatherer:
         return noise
 
     @staticmethod
-    def _samples(source: EntropySource, count: int) -> bytes:
+    def _read_samples(source: EntropySource, count: int) -> bytes:
         noise = source.samples(count)
         if len(noise) != count:
             raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")

@@ -37,7 +37,7 @@ def _expect(what: str, answer: object, known: object) -> None:
         raise SelfTestFailed(f"self-test: {what} gave another answer than the known one")
 
 
-def _refused(what: str, error: type[RngError], action: Callable[[], object]) -> None:
+def _check_refused(what: str, error: type[RngError], action: Callable[[], object]) -> None:
     try:
         action()
     except error:
@@ -45,13 +45,13 @@ def _refused(what: str, error: type[RngError], action: Callable[[], object]) -> 
     raise SelfTestFailed(f"self-test: {what} was not refused")
 
 
-def _aes() -> None:
+def _test_aes() -> None:
     key, plaintext, ciphertext = AES_256
     block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, the published test)
     _expect("AES-256", block.update(plaintext), ciphertext)
 
 
-def _derivation_function() -> None:
+def _test_derivation_function() -> None:
     _expect("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
 
 
@@ -63,7 +63,7 @@ def _answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
     return drbg.generate(len(case.output), case.additional_b, fresh_entropy=case.fresh_b)
 
 
-def _mechanism(name: MechanismName) -> Callable[[], None]:
+def _build_mechanism_test(name: MechanismName) -> Callable[[], None]:
     def test() -> None:
         _expect(name, _answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output)
 
@@ -80,35 +80,37 @@ class _WornOut(CtrDrbg):
         self._reseed_counter = RESEED_INTERVAL + 1
 
 
-def _refusals() -> None:
+def _test_refusals() -> None:
     drbg = CtrDrbg(bytes(range(48)), bytes(16))
-    _refused("a request over the limit", RequestTooLarge, lambda: drbg.generate(REQUEST_BYTES_MAX + 1))
-    _refused("a seed without enough entropy", EntropyFailed, lambda: drbg.reseed(bytes(31)))
-    _refused("a request past the reseed interval", ReseedRequired, lambda: _WornOut().generate(1))
+    _check_refused("a request over the limit", RequestTooLarge, lambda: drbg.generate(REQUEST_BYTES_MAX + 1))
+    _check_refused("a seed without enough entropy", EntropyFailed, lambda: drbg.reseed(bytes(31)))
+    _check_refused("a request past the reseed interval", ReseedRequired, lambda: _WornOut().generate(1))
 
 
-def _health() -> None:
-    _refused("a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(6)))
+def _test_health_tests() -> None:
+    _check_refused(
+        "a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(6))
+    )
     pair = bytes(i % 2 for i in range(512))
-    _refused(
+    _check_refused(
         "a source of two values", HealthTestFailed, lambda: HealthTests("pair", Fraction(8), 40).feed(pair)
     )
 
 
-def words(values: list[int]) -> WordDraws:
+def create_word_draws(values: list[int]) -> WordDraws:
     """Return draws from the given 16-bit words."""
     stream = iter(values)
     return WordDraws(lambda count: b"".join(next(stream).to_bytes(2, "little") for _ in range(count // 2)))
 
 
-def _scaling() -> None:
+def _test_scaling() -> None:
     """Check the limits of scaling: 65,535 is rejected below 22 and 80; 65,515 is the last word of outcome 21 of 22."""
-    draws = words([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
+    draws = create_word_draws([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
     _expect("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
     _expect("rejections", draws.rejections, 4)
 
 
-def _every_word() -> None:
+def _test_every_word() -> None:
     """Map all 256 one-byte words to some ranges: outcomes must be in order, each with the same number of words."""
     for bound in (2, 3, 7, 22, 37, 52, 80, 255):
         share = 256 // bound
@@ -121,13 +123,13 @@ def _every_word() -> None:
 
 
 TESTS: Final[dict[str, Callable[[], None]]] = {
-    "AES-256": _aes,
-    "Block_Cipher_df": _derivation_function,
-    **{name.value: _mechanism(name) for name in MechanismName},
-    "refusals": _refusals,
-    "health tests": _health,
-    "scaling": _scaling,
-    "every word": _every_word,
+    "AES-256": _test_aes,
+    "Block_Cipher_df": _test_derivation_function,
+    **{name.value: _build_mechanism_test(name) for name in MechanismName},
+    "refusals": _test_refusals,
+    "health tests": _test_health_tests,
+    "scaling": _test_scaling,
+    "every word": _test_every_word,
 }
 
 

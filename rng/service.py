@@ -24,7 +24,7 @@ from rng.mechanisms import MECHANISMS
 from rng.policy import Personalization, ReseedPolicy
 from rng.seeding import SeedGatherer, pack_carry_over, unpack_carry_over
 from rng.self_test import run_self_test
-from rng.sources import EntropySource, available_sources
+from rng.sources import EntropySource, list_available_sources
 
 #: Bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
 STEP_BYTES = 64
@@ -36,7 +36,7 @@ _CYCLE_GENERATES_MAX = 8
 Event = Callable[[str, Mapping[str, object]], None]
 
 
-def _no_event(code: str, values: Mapping[str, object]) -> None:
+def _ignore_event(code: str, values: Mapping[str, object]) -> None:
     """Ignore an event."""
 
 
@@ -133,7 +133,7 @@ class RandomService:
         policy: ReseedPolicy | None = None,
         carry_over: bytes | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
-        on_event: Event = _no_event,
+        on_event: Event = _ignore_event,
         fresh_input: Callable[[int], bytes] = os.getrandom,
     ) -> Self:
         """Test the chain and the sources, gather a seed, and instantiate the generator.
@@ -149,7 +149,7 @@ class RandomService:
         try:
             tested = run_self_test()
             reserved, known = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
-            gatherer = SeedGatherer(available_sources() if sources is None else sources, known)
+            gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known)
             service = cls(gatherer, policy, clock, on_event, fresh_input)
             service._seed(personalization, reserved)
         except Exception as error:
@@ -261,7 +261,7 @@ class RandomService:
             self._open = step
             self._steps += 1
             try:
-                self._before_step()
+                self._run_due_maintenance()
             except BaseException:
                 self._open = None
                 raise
@@ -271,7 +271,7 @@ class RandomService:
             self._open = None
             self._rejections += step.rejections
 
-    def _before_step(self) -> None:
+    def _run_due_maintenance(self) -> None:
         """Run the periodic self-test and reseeds that the policy asks for between games."""
         policy = self._policy
         due = policy.self_test_every_generates

@@ -83,7 +83,7 @@ class HardwareSource:
         A device that exists but is broken counts as present, so that its failure is reported.
         """
         try:
-            self._some(1)
+            self._read_some(1)
         except OSError as error:
             return error.errno not in _ABSENT
         return True
@@ -94,7 +94,7 @@ class HardwareSource:
         empty = 0
         while len(gathered) < count:
             try:
-                part = self._some(count - len(gathered))
+                part = self._read_some(count - len(gathered))
             except OSError as error:
                 raise EntropyFailed(f"{self.path} gave {len(gathered)} of {count} bytes: {error}") from error
             gathered += part
@@ -105,7 +105,7 @@ class HardwareSource:
                 self.sleep(self.pause_seconds)
         return gathered
 
-    def _some(self, count: int) -> bytes:
+    def _read_some(self, count: int) -> bytes:
         """Return up to ``count`` bytes, none if no data is ready. Raises OSError."""
         handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         try:
@@ -153,7 +153,7 @@ class JitterSource:
         return bytes(gathered)
 
 
-def available_sources() -> tuple[EntropySource, ...]:
+def list_available_sources() -> tuple[EntropySource, ...]:
     """Return every source of this machine: kernel and processor always, hardware if present."""
     hardware = HardwareSource()
     return (KernelSource(), JitterSource(), *((hardware,) if hardware.present() else ()))

@@ -85,7 +85,7 @@ def _memory_returned() -> Iterator[None]:
     if _resident_bytes() > before + _GROWTH_BYTES:
         subsets = sys.modules.get("paytables.cards.subsets")
         if subsets is not None:
-            subsets.sets.cache_clear()
+            subsets.build_sets.cache_clear()
             subsets.rank_steps.cache_clear()
         gc.collect()
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library only

@@ -12,11 +12,17 @@ from pathlib import Path
 
 import click
 
-from egm.app.first_start.probing import found_ports
+from egm.app.first_start.probing import find_serial_ports
 from egm.app.first_start.wizard import SEED_NAME
-from egm.app.first_start.wizard import first_start as ask_on_screen
+from egm.app.first_start.wizard import run_first_start as ask_on_screen
 from egm.app.process import MachineProcess
-from egm.app.stopped import PATIENCE_S, come_up, stand_still, trouble_in, wait_for_file
+from egm.app.stopped import (
+    PATIENCE_S,
+    read_system_fault,
+    run_once_media_respond,
+    serve_tilt_screen,
+    wait_for_file,
+)
 from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
@@ -52,11 +58,11 @@ async def _run(work: Coroutine[object, object, None]) -> bool:
     return True
 
 
-def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
+def _iter_grouped_errors(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
     """Yield the errors of an exception group, including those of nested groups."""
     for error in group.exceptions:
         if isinstance(error, ExceptionGroup):
-            yield from _leaves(error)
+            yield from _iter_grouped_errors(error)
         else:
             yield error
 
@@ -65,7 +71,7 @@ def _say(text: str) -> None:
     echo(f"egm: {text}", err=True)
 
 
-def _restarts(
+def _run_until_stopped(
     folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
 ) -> bool:
     """Run the machine until it is asked to stop; return whether it must be restarted.
@@ -80,14 +86,14 @@ def _restarts(
 
     async def still(why: str, code: str) -> None:
         _say(f"waiting: {why}")
-        await stand_still(folder, file.machine, clock, why, code=code)
+        await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 
     try:
-        asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
+        asyncio.run(_run(run_once_media_respond(machine, still, clock, patience_s=patience_s)))
     except RecordError as error:
         raise JournalDamaged("the memory", str(error)) from error
     except ExceptionGroup as group:
-        causes = tuple(_leaves(group))
+        causes = tuple(_iter_grouped_errors(group))
         if not all(isinstance(cause, _MEMORY_FAULTS) for cause in causes):
             raise
         if unreadable := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
@@ -107,7 +113,7 @@ def _ask(
     async def ask(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
         lock = FolderLock(folder.root)
         try:
-            await ask_on_screen(folder, cabinet, seed, clock, partial(found_ports, ports), stick)
+            await ask_on_screen(folder, cabinet, seed, clock, partial(find_serial_ports, ports), stick)
         finally:
             lock.release()
 
@@ -116,7 +122,7 @@ def _ask(
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
-        done = asyncio.run(_run(come_up(ask, still, clock)))
+        done = asyncio.run(_run(run_once_media_respond(ask, still, clock)))
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
@@ -199,7 +205,7 @@ def main(
     try:
         require_isolation("egm.app")
         folder.prepare()
-        if (fault := trouble_in(trouble)) is not None:
+        if (fault := read_system_fault(trouble)) is not None:
             code, why = fault
             _say(f"{code}: {why}")
             waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
@@ -208,11 +214,11 @@ def main(
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
         try:
-            if _restarts(folder, file, clock, patience, stick, watched=watched):
+            if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _say(str(error))
-            asyncio.run(_run(stand_still(folder, file.machine, clock, str(error))))
+            asyncio.run(_run(serve_tilt_screen(folder, file.machine, clock, str(error))))
     except (OperatorError, JournalError) as error:
         _say(str(error))
         if not stay or cabinet is None or isinstance(error, JournalError):

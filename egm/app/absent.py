@@ -16,7 +16,7 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType
 from egm.kernel.keys import Fate, Key, Keys
 from egm.kernel.machine import Machine
@@ -66,7 +66,7 @@ def settle_absent(
     """Hand what absent devices and hosts left open to persons; a repeat finds nothing.
 
     ``handle`` is the engine's; ``kinds``: the device kinds of this position; ``holders``: see
-    :func:`holders_of`.
+    :func:`list_host_holder_names`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     ordered = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
@@ -74,7 +74,7 @@ def settle_absent(
         if paper.phase is EscrowPhase.VENDED:
             ledgers.paper.vend_confirmed()
         else:
-            ledgers.paper.lost_track("the acceptor is gone")
+            ledgers.paper.dispute_lost_paper("the acceptor is gone")
     if ordered is not None and "hopper" not in kinds:
         handle(EventType.COINS_PAID, paid_coins=ordered.paid_coins, doubt="the hopper is gone")
     for code in list(machine.faults):
@@ -95,30 +95,30 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
         states = journal.states(f"{number}/")
         left = [
-            _left(key, state, name, currency)
+            _describe_amounts_left(key, state, name, currency)
             for name, state in states.items()
             if (key := keys.of(name)) is not None and key.fate is Fate.OWED
         ]
         if cents or left:
-            what = ", ".join([*([f"{_money(cents, currency)} of credit"] if cents else []), *left])
+            what = ", ".join([*([f"{_format_money(cents, currency)} of credit"] if cents else []), *left])
             raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")
 
 
-def _left(key: Key, state: JSON, name: str, currency: str) -> str:
+def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
     """Return what a position has in addition to its credit, as text for people."""
     if key is not TableKey.TABLE:
         return _OPEN.get(key, str(key))
     table = from_json(TableRecord, state, name)
-    bets = f"{_money(table.standing_cents, currency)} of bets" if table.staked else "a place"
+    bets = f"{_format_money(table.standing_cents, currency)} of bets" if table.staked else "a place"
     return f"{bets} at the table of {table.game.id}"
 
 
-def _money(cents: int, currency: str) -> str:
+def _format_money(cents: int, currency: str) -> str:
     return format_currency(Decimal(cents).scaleb(-2), currency, locale="en_CA")
 
 
 def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collection[str]) -> None:
-    for source in disabled_by(machine):
+    for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:
             handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
@@ -130,7 +130,7 @@ def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collecti
             handle(EventType.CONTROL, source=name, name=control, value=None)
 
 
-def holders_of(file: CabinetFile) -> frozenset[str]:
+def list_host_holder_names(file: CabinetFile) -> frozenset[str]:
     """Return the names under which the hosts of a cabinet file may hold the machine."""
     hosts = {f"{_HOST}{name}" for name in file.sas}
     return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

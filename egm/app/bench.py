@@ -44,7 +44,7 @@ from egm.private_process import close_process
 from egm.profiles import load_profile
 from egm.secret_files import replace_private
 from egm.terminal import echo
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 
 _LINE_BYTES_MAX: Final = 64 * 1024
 #: Exit status of a bench that cannot run and has printed why: a restart would only repeat it.
@@ -55,7 +55,7 @@ class BenchError(Exception):
     """The bench cannot start; the text says why."""
 
 
-def simulated(cabinet: CabinetFile) -> dict[str, str]:
+def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:
     """Return device name -> protocol of every device on the bench."""
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
@@ -103,7 +103,7 @@ class Bench:
                 missing_ok=True
             )  # left by a killed bench: what it points to may belong to another process now
         for name, twin in self.twins.items():
-            self._recall(name, twin)
+            self._restore_retained_state(name, twin)
             twin.port.plug()
             twin.begin()
         self._token = make_token(self._run / "bench.token")
@@ -111,7 +111,7 @@ class Bench:
         replace_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power
-    def _recall(self, name: str, twin: Twin[object]) -> None:
+    def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore what the device has retained, and store it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
         stored = {"kind": twin.kind, **twin.memory()}
@@ -134,7 +134,7 @@ class Bench:
         twin.changed = keep
 
     async def _refuse_second(self) -> None:
-        with suppress(OSError), socket_address(self.socket_path) as address:
+        with suppress(OSError), open_socket_address(self.socket_path) as address:
             _, writer = await asyncio.open_unix_connection(address)
             writer.close()
             raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
@@ -204,7 +204,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
     """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` if another bench runs."""
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
-    bench = Bench(state, simulated(cabinet), speed=speed, values_cents=values, currency=currency)
+    bench = Bench(state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency)
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -227,7 +227,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         cabinet = load_cabinet(options.cabinet)
-        if not simulated(cabinet):
+        if not list_bench_protocols(cabinet):
             echo("no device of this cabinet is simulated")
             notify(READY)
             return 0

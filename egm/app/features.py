@@ -3,13 +3,13 @@
 from typing import Final
 
 from egm.app.machine_rules import MACHINE
-from egm.errors import invariant
+from egm.errors import check_invariant
 from egm.integrity.feature import INTEGRITY
 from egm.kernel.feature import Features
 from egm.kernel.keys import Fate
 from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
-from egm.memory_clear.claims import WITH, makers
+from egm.memory_clear.claims import WITH, list_claim_makers
 from egm.money.feature import MONEY
 from egm.money.host.feature import HOST
 from egm.money.value_in import no_ticket_is_asked
@@ -17,7 +17,7 @@ from egm.play.feature import PLAY
 from egm.play.table_rules import TABLES
 from egm.progressive.feature import PROGRESSIVE
 from egm.seats.feature import SEATS
-from egm.staff.feature import STAFF, device_tests
+from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry
 from egm.staff.service.menu import Menu
@@ -27,7 +27,7 @@ from egm.staff.service.menu import Menu
 #: before the machine's own payouts.
 FEATURES: Final = Features(
     (
-        device_tests(no_ticket_is_asked),
+        build_device_tests_feature(no_ticket_is_asked),
         INTEGRITY,
         STAFF,
         PROGRESSIVE,
@@ -42,23 +42,25 @@ FEATURES: Final = Features(
 )
 
 
-def menu_of(features: Features) -> Menu:
+def build_menu(features: Features) -> Menu:
     """Return the main menu of the staff. Raises InvariantError if a form could be refused without a message."""
     rules = features.rules
     menu = Menu(pages=features.offered(Entry), forms=features.offered(Form), rules=rules)
     for form in menu.forms:
-        is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.always_takes(form.event)
-        invariant(is_reported, f"the form {form.id} could be refused in silence")
+        is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)
+        check_invariant(is_reported, f"the form {form.id} could be refused in silence")
     return menu
 
 
 def check_claims(features: Features) -> None:
     """Raise InvariantError if an authorised clear would make no claim for a key with fate OWED."""
-    made = makers(features)
+    made = list_claim_makers(features)
     for key in features.keys:
         described = key.fate is not Fate.OWED or key in made or key in WITH
-        invariant(described, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it")
+        check_invariant(
+            described, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
+        )
 
 
-MENU: Final = menu_of(FEATURES)
+MENU: Final = build_menu(FEATURES)
 check_claims(FEATURES)

@@ -34,7 +34,7 @@ from egm.devices.transient import (
 from egm.devices.wheel.driver import WheelDriver
 from egm.devices.worth import DOLLARS
 from egm.money.device_ledgers import Ledgers
-from egm.tickets.templates import available, load_template
+from egm.tickets.templates import list_template_ids, load_template
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class Fitting:
     currencies: frozenset[str] = DOLLARS
 
 
-def _resident() -> dict[str, Template]:
+def _load_resident_templates() -> dict[str, Template]:
     """Return the templates for a printer with resident templates: one per jurisdiction, its lines and its bar code."""
     return {
         place: Template(str(number), (*load_template(place).names, "barcode"))
-        for number, place in enumerate(available())
+        for number, place in enumerate(list_template_ids())
     }
 
 
-def _lines() -> dict[str, list[str]]:
+def _load_template_lines() -> dict[str, list[str]]:
     """Return the lines that a printer without templates prints, in order, by jurisdiction."""
-    return {place: [f"{{{name}}}" for name in load_template(place).names] for place in available()}
+    return {place: [f"{{{name}}}" for name in load_template(place).names] for place in list_template_ids()}
 
 
 #: Protocol (as in cabinet files) -> factory of its driver.
@@ -80,8 +80,12 @@ DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
         fit.name, fit.line, fit.sink, fit.ledgers.coins, *fit.values, currencies=fit.currencies
     ),
     "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payouts),
-    "tcl": lambda fit: TclDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _resident()),
-    "ithaca": lambda fit: IthacaDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _lines()),
+    "tcl": lambda fit: TclDriver(
+        fit.name, fit.line, fit.sink, fit.ledgers.printing, _load_resident_templates()
+    ),
+    "ithaca": lambda fit: IthacaDriver(
+        fit.name, fit.line, fit.sink, fit.ledgers.printing, _load_template_lines()
+    ),
     "ioboard": lambda fit: IoBoardDriver(fit.name, fit.line, fit.sink),
     "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
 }
@@ -147,7 +151,7 @@ def build_ports(
     return Ports(drivers=tuple(drivers), kinds=kinds, **places)
 
 
-def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
+def create_lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
     """Return a driver of ``protocol`` with in-memory ledgers."""
     ledgers = Ledgers(
         paper=TransientEscrowLedger(),

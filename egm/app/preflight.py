@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameSlot
-from egm.config.faults import Fault, near, wrong
+from egm.config.faults import Fault, build_fault, find_similar_word
 from egm.config.levels import Kind
-from egm.config.on_this_computer import impossible_folders, missing_ports
+from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import Certifying, admit
-from egm.play.prize_limits import largest_prizes
-from egm.profiles import Profile, available, load_profile
+from egm.play.prize_limits import compute_largest_prizes
+from egm.profiles import Profile, list_profile_ids, load_profile
 from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
-from paytables import Game, PaytableError, load_game, shipped
+from paytables import Game, PaytableError, list_shipped_games, load_game
 from paytables.errors import UnknownNameError
 from paytables.source import is_path
 
@@ -31,7 +31,7 @@ GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
 """Additional check of a game: receives the key of its slot, the slot and the game, returns its faults."""
 
 
-def preflight(
+def iter_preflight_faults(
     file: CabinetFile,
     on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
@@ -42,58 +42,65 @@ def preflight(
     receives each game before it is analysed, which takes some time. ``check_game`` is called for each game
     that can be checked against the jurisdiction's rules.
     """
-    yield from _files(file)
-    yield from impossible_folders(file)
-    profile, faults = _profile(file.machine.profile)
+    yield from _iter_file_faults(file)
+    yield from find_impossible_folders(file)
+    profile, faults = _load_profile_or_fault(file.machine.profile)
     if profile is None:
         yield from faults
         for i, slot in enumerate(file.games):
-            yield from _game(slot.game, f"games[{i + 1}].game")[1]
+            yield from _load_game_or_fault(slot.game, f"games[{i + 1}].game")[1]
         return
-    yield from _house(file, profile)
-    yield from _positions(file)
-    games = yield from _games(file, profile, on_progress, check_game)
-    yield from _levels(file, games)
+    yield from _iter_house_faults(file, profile)
+    yield from _iter_position_faults(file)
+    games = yield from _iter_game_faults(file, profile, on_progress, check_game)
+    yield from _iter_level_faults(file, games)
 
 
-def unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
+def iter_unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
     """Yield the unknown profile and games of a file with an invalid form: ``data`` is its TOML."""
-    profile = _table(data.get("machine")).get("profile")
+    profile = _as_table(data.get("machine")).get("profile")
     if isinstance(profile, str):
-        yield from _profile(profile)[1]
+        yield from _load_profile_or_fault(profile)[1]
     slots = data.get("games")
     for i, slot in enumerate(slots[:GAMES_MAX] if isinstance(slots, list) else ()):
-        if isinstance(name := _table(slot).get("game"), str):
-            yield from _game(name, f"games[{i + 1}].game")[1]
+        if isinstance(name := _as_table(slot).get("game"), str):
+            yield from _load_game_or_fault(name, f"games[{i + 1}].game")[1]
 
 
-def _table(data: object) -> Mapping[str, object]:
+def _as_table(data: object) -> Mapping[str, object]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
+def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
     """Return a profile by its name, or the fault."""
     try:
         return load_profile(name), []
     except OperatorError as error:
-        known = available()
+        known = list_profile_ids()
         if name in known or is_path(name) or name.endswith(".toml"):
             return None, [Fault("machine.profile", str(error))]
-        return None, [wrong("machine.profile", f"{name}: {_NOT_THERE}", *known, given=name)]
+        return None, [build_fault("machine.profile", f"{name}: {_NOT_THERE}", *known, given=name)]
 
 
-def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
+def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
     """Return a game by its name or path, or the fault."""
     try:
         return load_game(name), []
     except PaytableError as error:
         if isinstance(error, UnknownNameError):
-            return None, [Fault(key, f"{name}: {_NOT_THERE}", meant=near(name, shipped()), stops=False)]
+            return None, [
+                Fault(
+                    key,
+                    f"{name}: {_NOT_THERE}",
+                    meant=find_similar_word(name, list_shipped_games()),
+                    stops=False,
+                )
+            ]
         return None, [Fault(key, str(error), stops=False)]
 
 
-def _files(file: CabinetFile) -> Iterator[Fault]:
-    yield from missing_ports(file)
+def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
+    yield from find_missing_ports(file)
     named: dict[str, Path | None] = {
         "software.manifest": None if file.software is None else file.software.manifest,
         "inventory.photograph": file.inventory.photograph,
@@ -116,7 +123,7 @@ def _files(file: CabinetFile) -> Iterator[Fault]:
             yield Fault("progressive_link.certificate", str(error), stops=False)
 
 
-def _positions(file: CabinetFile) -> Iterator[Fault]:
+def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
     """Yield positions at which nothing accepts money, and those whose hand-pay no key can reset."""
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
@@ -132,7 +139,7 @@ def _positions(file: CabinetFile) -> Iterator[Fault]:
             yield Fault("devices", f"{why}; a board of position 1 serves all", stops=False)
 
 
-def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
+def _iter_house_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
     """Yield the missing venue data that the jurisdiction's tickets must print."""
     try:
         house = file.machine.house
@@ -141,7 +148,7 @@ def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
         yield Fault("machine.licence_holder", str(error))
 
 
-def _games(
+def _iter_game_faults(
     file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
     """Yield why the machine would leave games out; return the levels of each available game, by its id."""
@@ -152,20 +159,20 @@ def _games(
     for i, slot in enumerate(file.games):
         on_progress(slot.game)
         key = f"games[{i + 1}].game"
-        game, faults = _game(slot.game, key)
+        game, faults = _load_game_or_fault(slot.game, key)
         yield from faults
         if game is None:
             continue
         if game.id in seen:
             yield Fault(key, f"{game.id} is games[{seen[game.id]}] already", stops=False)
             continue
-        levels[game.id] = {play.level for play in game.every_level()}
+        levels[game.id] = {play.level for play in game.list_every_level()}
         seen[game.id] = i + 1
         _, refused = admit(
             (slot,),
             profile,
             file.progressives,
-            largest_prizes,
+            compute_largest_prizes,
             Certifying(file.machine.certifier, certified),
             has_wheel=file.has_wheel,
         )
@@ -178,7 +185,7 @@ def _games(
     return levels
 
 
-def _levels(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
+def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
     """Yield levels of games that are not here, or that a game does not have."""
     for i, slot in enumerate(file.progressives):
         key = f"progressives[{i + 1}]"
@@ -186,11 +193,15 @@ def _levels(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
         if levels is None:
             known = tuple(sorted(games))
             what = f"{slot.game!r} is no game of this file"
-            yield Fault(f"{key}.game", what, meant=near(slot.game, known), allowed=known, stops=False)
+            yield Fault(
+                f"{key}.game", what, meant=find_similar_word(slot.game, known), allowed=known, stops=False
+            )
         elif slot.level not in levels:
             known = tuple(sorted(levels))
             what = f"{slot.game} has no level {slot.level!r}"
-            yield Fault(f"{key}.level", what, meant=near(slot.level, known), allowed=known, stops=False)
+            yield Fault(
+                f"{key}.level", what, meant=find_similar_word(slot.level, known), allowed=known, stops=False
+            )
         if (
             slot.kind is not Kind.STAND_ALONE
             and slot.carrier == "controller"

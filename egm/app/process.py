@@ -15,18 +15,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from egm.app.absent import holders_of, refuse_lost_positions
+from egm.app.absent import list_host_holder_names, refuse_lost_positions
 from egm.app.archive_place import place_archive
-from egm.app.features import FEATURES, menu_of
+from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.screen_watch import ScreenWatch
 from egm.app.station import Station, Unheard
-from egm.app.watchdog import LinesMove, heartbeat
+from egm.app.watchdog import LinesMove, send_heartbeats
 from egm.clock import Clock
-from egm.collector import collector_paused
+from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, StateFolder
-from egm.config.on_this_computer import shared_folders
+from egm.config.on_this_computer import find_shared_folders
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
@@ -42,7 +42,7 @@ from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.side_by_side import SideBySide
-from egm.kernel.timekeeping import timekeeper_of
+from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
@@ -51,13 +51,13 @@ from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
 from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit, note_cabinet_file
-from egm.play.prize_limits import remembered
+from egm.play.prize_limits import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import note_enrolment
 from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkFolder
-from egm.progressive.pools import all_pools
+from egm.progressive.pools import combine_pools
 from egm.records.keys import IntegrityKey
 from egm.seats.table import SharedTable
 from egm.secret_files import require_private
@@ -137,18 +137,18 @@ class MachineProcess:
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be running on this folder
             certified = self._is_real and self._profile.inventory.certified
-            with collector_paused():
+            with pause_collector():
                 self._installed, self._refused = admit(
                     self._file.games,
                     self._profile,
                     self._file.progressives,
-                    remembered(journal),
+                    cache_in_journal(journal),
                     Certifying(self._file.machine.certifier, certified),
-                    self._examining,
+                    self._show_game_examined,
                     has_wheel=self._file.has_wheel,
                 )
             starting.say(self._folder.starting, starting.StartUpActivity("self_test"))
-            self._times = timekeeper_of(journal, self._clock)
+            self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
             second = journal.media[
@@ -161,12 +161,12 @@ class MachineProcess:
             check_signed_file(self._machine, self._file, self._folder.root)
             link = LinkFolder.of(self._folder.root)
             note_enrolment(self._machine, link, Stick(self._stick), self._file.progressive_link)
-            self._verifier.at_start()
+            self._verifier.verify_at_start()
             identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
             cleanup.enter_context(contextlib.closing(identities))
             for station in self._stations:
                 station.machine.install(identities)
-            self._self_test()
+            self._run_self_test()
             try:
                 await self._work()
             finally:
@@ -174,7 +174,7 @@ class MachineProcess:
                 if self._machine.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._machine.chance)
 
-    def _examining(self, number: int, game: str) -> None:
+    def _show_game_examined(self, number: int, game: str) -> None:
         """Show on the screens which game is examined: finding the highest prize may take a while the first time."""
         values: dict[str, str | int] = {
             "number": number,
@@ -192,7 +192,7 @@ class MachineProcess:
     def _open_journal(self) -> Journal:
         rules, memory = self._profile.journal, self._file.memory
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
-        for fault in shared_folders(self._file, self._folder.root):
+        for fault in find_shared_folders(self._file, self._folder.root):
             raise OperatorError(str(fault))
         require_private(second / KEY_FILE, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
@@ -222,7 +222,7 @@ class MachineProcess:
 
     def _may_begin(self) -> None:
         """Raise :class:`JournalDamaged` if anything of an earlier journal is here."""
-        left = self._folder.left_by_a_journal()
+        left = self._folder.list_journal_files()
         if left:
             raise JournalDamaged(
                 str(self._folder.root),
@@ -231,16 +231,16 @@ class MachineProcess:
             )
         self._begins = True
 
-    def _opening_coins(self) -> int:
+    def _count_demonstration_coins(self) -> int:
         """Return the number of coins in the simulated hoppers of a new demonstration."""
         kinds = (PROTOCOLS[device.protocol].kind for device in self._file.devices.values())
         return OPENING_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         named = self._file.machine
-        first = self._machine_of(journal, Position(of=named.positions))
+        first = self._create_machine(journal, Position(of=named.positions))
         note_clock(first)  # before anything is recorded with an untrusted time
-        desk = self._desk_of(first, store)
+        desk = self._open_ticket_desk(first, store)
         if desk is not None:
             first.install(desk)
         self._machine = first
@@ -249,18 +249,18 @@ class MachineProcess:
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
-            note_opening_stock(first, self._opening_coins())
+            note_opening_stock(first, self._count_demonstration_coins())
         recover(first, why)
         if store is not None and store.mended:
             first.log("tickets.mended", {"what": str(store.mended)})
         machines = [first]
         for number in range(2, named.positions + 1):
-            machine = self._machine_of(journal, Position(number, named.positions))
+            machine = self._create_machine(journal, Position(number, named.positions))
             if desk is not None:
                 machine.install(desk)
             apply_options(machine)
             machines.append(machine)
-        self._stations = tuple(self._station_of(machine) for machine in machines)
+        self._stations = tuple(self._open_station(machine) for machine in machines)
         self._engine, ports = self._stations[0].engine, self._stations[0].ports
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
@@ -277,9 +277,9 @@ class MachineProcess:
         self._verifier = Verifier(context)
         for station in self._stations:
             station.engine.handle(EventType.MEMORY_READY, version=self._release, profile=self._profile.id)
-            station.settle_absent(holders_of(self._file))
+            station.settle_absent(list_host_holder_names(self._file))
 
-    def _desk_of(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
+    def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
         if store is None:
             return None
         return open_desk(
@@ -293,7 +293,7 @@ class MachineProcess:
             is_accounted=partial(is_accounted, first),
         )
 
-    def _machine_of(self, journal: Journal, position: Position) -> Machine:
+    def _create_machine(self, journal: Journal, position: Position) -> Machine:
         named = self._file.machine
         second = journal.media[-1]
         machine = Machine(
@@ -315,24 +315,24 @@ class MachineProcess:
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorStart(self._renew_chance))
         machine.install(self._features)
-        machine.install(menu_of(self._features))
-        machine.install(self._host_money())
+        machine.install(build_menu(self._features))
+        machine.install(self._create_host_money())
         machine.install(self._table)
         machine.install(self._beside)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
-        machine.install(all_pools(each.pools for each in self._installed.values()))
+        machine.install(combine_pools(each.pools for each in self._installed.values()))
         return machine
 
-    def _station_of(self, machine: Machine) -> Station:
+    def _open_station(self, machine: Machine) -> Station:
         station = Station(machine, self._installed, self._folder, self._handle_at, self._notify_attachments)
-        machine.recorded = partial(self._recorded, station)
+        machine.recorded = partial(self._schedule_update_after_entry, station)
         self._table.sit(machine, partial(self._handle_at, station))
         ledgers, number = station.ledgers, machine.position.number
         station.open(
             build_ports(
                 self._file,
                 self._folder,
-                station.on_device,
+                station.handle_device_report,
                 ledgers,
                 self._opener,
                 number,
@@ -341,7 +341,7 @@ class MachineProcess:
         )
         return station
 
-    def _host_money(self) -> HostMoney:
+    def _create_host_money(self) -> HostMoney:
         host = self._file.host
         return HostMoney(
             validation=host.tickets,
@@ -351,7 +351,7 @@ class MachineProcess:
             line=self._file.money_line,
         )
 
-    def _self_test(self) -> None:
+    def _run_self_test(self) -> None:
         """Check what must be right before a game is offered; the first fault is the reason given."""
         try:
             self._machine.journal.self_audit()
@@ -408,7 +408,7 @@ class MachineProcess:
         starting.say(self._folder.starting, None)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._until_stopped(), name="stopped")
+                group.create_task(self._wait_until_stopped(), name="stopped")
                 drivers = [driver for station in self._stations for driver in station.ports.drivers]
                 for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
@@ -416,17 +416,17 @@ class MachineProcess:
                     group.create_task(attachment.run(), name=attachment.name)
                 group.create_task(self._cycle_chance(), name="chance")
                 if self._watched:
-                    watch = ScreenWatch(self._machine, self._handle, self._audiences)
+                    watch = ScreenWatch(self._machine, self._handle, self._count_connected_screens)
                     group.create_task(watch.run(), name="screens")
-                group.create_task(heartbeat(LinesMove(drivers)), name="heartbeat")
+                group.create_task(send_heartbeats(LinesMove(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
                 await station.server.close()
 
-    def _audiences(self) -> list[int]:
+    def _count_connected_screens(self) -> list[int]:
         return [station.server.living for station in self._stations]
 
-    async def _until_stopped(self) -> None:
+    async def _wait_until_stopped(self) -> None:
         if self._stopped is not None:
             await self._stopped
 
@@ -475,7 +475,7 @@ class MachineProcess:
                     self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
-    def _recorded(self, station: Station) -> None:
+    def _schedule_update_after_entry(self, station: Station) -> None:
         """Schedule an update after an entry of a position; entries of an event are covered by the event's own.
 
         A driver's ledger, a host's line or a link writes outside of events, and screen, hosts and metrics

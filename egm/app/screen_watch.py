@@ -35,10 +35,10 @@ class ScreenWatch:
         self._machine = machine
         self._handle = handle
         self._audiences = audiences
-        self._since_s = self._looked_s = self._now_s()
+        self._since_s = self._looked_s = self._read_monotonic_seconds()
         self._unseen_s = 0.0
 
-    def _now_s(self) -> float:
+    def _read_monotonic_seconds(self) -> float:
         return self._machine.clock.monotonic_ns() / 1e9
 
     async def run(self) -> None:
@@ -49,7 +49,7 @@ class ScreenWatch:
 
     def look(self) -> None:
         """Raise the fault if it applies, and clear it if it no longer does."""
-        now_s = self._now_s()
+        now_s = self._read_monotonic_seconds()
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
             self._since_s = now_s

@@ -12,8 +12,15 @@ from typing import Final
 
 from egm.app.absent import settle_absent
 from egm.app.ports import Ports
-from egm.app.view import game_view, guest_view, snapshot
-from egm.app.wiring import bell, lamps, reported, requested, tested, tower
+from egm.app.view import build_game_view, build_guest_view, snapshot
+from egm.app.wiring import (
+    bell,
+    find_lit_lamps,
+    find_lit_tower_lights,
+    iter_reported_events,
+    select_tested_outputs,
+    to_event,
+)
 from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
 from egm.kernel.engine import Engine
@@ -25,15 +32,15 @@ from egm.kernel.positions import is_own_fault
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
-from egm.money.device_ledgers import ledgers_of
-from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
+from egm.money.device_ledgers import create_ledgers
+from egm.money.value_in import hopper_takes_coins, list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.play import showing
-from egm.play.definitions import GameDefectiveError, definition_of
+from egm.play.definitions import GameDefectiveError, find_definition
 from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game
 from egm.seats.wheel import process_device_report
 from egm.staff.service.desk import ServiceDesk
-from egm.staff.service.key_switches import concerned
+from egm.staff.service.key_switches import iter_concerned_positions
 
 #: The longest wait for a screen that never reports it has shown the outcome.
 _SHOW_SECONDS_MAX: Final = 60.0
@@ -66,7 +73,7 @@ class Station:
     ) -> None:
         self.machine = machine
         self.engine = Engine(machine, machine.state(Features).rules, self.changed)
-        self.ledgers = ledgers_of(machine, self.engine.handle)
+        self.ledgers = create_ledgers(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
         self._changed = changed
@@ -77,10 +84,10 @@ class Station:
         self._show_began_ns = 0
         number = machine.position.number
         self.server = ScreenServer(
-            folder.screen_socket_of(number),
-            make_token(folder.screen_token_of(number)),
-            greeting=self._greeting,
-            on_intent=self._on_intent,
+            folder.find_screen_socket(number),
+            make_token(folder.find_screen_token(number)),
+            greeting=self._build_greeting,
+            on_intent=self._handle_intent,
             on_peer_error=lambda text: machine.log("screen.refused", {"text": text}),
             now_s=lambda: machine.clock.monotonic_ns() / 1e9,
         )
@@ -103,21 +110,21 @@ class Station:
             has_board=ports.io_board is not None,
         )
         for driver in ports.drivers:
-            driver.stood(self._faults_of(ports.kinds[driver.name]))
+            driver.restore_faults(self._find_device_faults(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
         """Hand what devices and hosts that are no longer here left open to persons."""
         kinds = frozenset(self.ports.kinds.values())
         settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
 
-    def _faults_of(self, kind: str) -> frozenset[FaultCode]:
+    def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
         """Return the active faults of a device of this position; those of a shared kind belong to the first."""
         codes = {f"{kind}.{code}": code for code in FaultCode}
         mine = self.machine.position.number == 1 or is_own_fault(kind)
         return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
 
     # ------------------------------------------------------------------ devices and people
-    def on_device(self, report: DeviceEvent) -> None:
+    def handle_device_report(self, report: DeviceEvent) -> None:
         """Process a report of a device of this position."""
         desk = self.machine.state(ServiceDesk)
         desk.bench.hear(report)
@@ -126,16 +133,16 @@ class Station:
             return
         process_device_report(self.machine, report)
         beside, number = self.machine.state(SideBySide), self.machine.position.number
-        for event in reported(report, self.ports.kinds[report.device], self.machine.doors_open):
-            for position in concerned(beside, number, event):
+        for event in iter_reported_events(report, self.ports.kinds[report.device], self.machine.doors_open):
+            for position in iter_concerned_positions(beside, number, event):
                 position.handle(event)
         if desk.is_open:  # its pages show what devices report
             self.changed()
 
-    def _on_intent(self, intent: Intent) -> None:
-        event = requested(intent)
+    def _handle_intent(self, intent: Intent) -> None:
+        event = to_event(intent)
         if event.type is EventType.SHOWN:
-            self._shown_by_screen(event.data.get("value"))
+            self._note_outcome_shown(event.data.get("value"))
         else:
             self._handle(self, event)
 
@@ -145,22 +152,22 @@ class Station:
         self.server.send(message)
         if isinstance(message, Play):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
-            self._show_for(self._patience_seconds(message), message.play_id)
+            self._show_for(self._compute_patience_seconds(message), message.play_id)
 
-    def _patience_seconds(self, message: Play) -> float:
+    def _compute_patience_seconds(self, message: Play) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
         if self.server.audience:
             return _SHOW_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
         is_taken_up = message.resumed or message.play_id == self._open_at_start
-        return _RETURN_SECONDS_MAX if is_taken_up else self._game_seconds()
+        return _RETURN_SECONDS_MAX if is_taken_up else self._read_game_seconds()
 
-    def _shown_by_screen(self, play_id: object) -> None:
+    def _note_outcome_shown(self, play_id: object) -> None:
         if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
-        self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
+        self._show_for(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
     def _show_for(self, seconds: float, play_id: object) -> None:
         if self._show_timer is not None:
@@ -169,13 +176,15 @@ class Station:
             seconds, lambda: self._handle(self, Event(EventType.SHOWN, {"value": play_id}))
         )
 
-    def _game_seconds(self) -> float:
+    def _read_game_seconds(self) -> float:
         return self.machine.profile.play.game_time_ms / 1000
 
-    def _greeting(self) -> tuple[Message, ...]:
+    def _build_greeting(self) -> tuple[Message, ...]:
         offered, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
-            game_view(replace(self._installed[game_id], denominations_cents=offered[game_id]), advice=advice)
+            build_game_view(
+                replace(self._installed[game_id], denominations_cents=offered[game_id]), advice=advice
+            )
             for game_id in self.machine.games
         )
         self._guest = self._open_guest()
@@ -193,13 +202,13 @@ class Station:
         if game is None:
             return None
         try:
-            rules = definition_of(self.machine, game.game)
+            rules = find_definition(self.machine, game.game)
         except GameDefectiveError:
             return None
         offered = self.machine.games.get(rules.id)
         if offered is not None and offered.digest == rules.digest:
             return None
-        return guest_view(rules, game.denomination_cents)
+        return build_guest_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
         """Return what a person may see here."""
@@ -210,7 +219,7 @@ class Station:
         if (
             self._guest is not None and open_game(self.machine) is None
         ):  # it has ended: show the games offered again
-            for message in self._greeting():
+            for message in self._build_greeting():
                 self.server.send(message)
         now = self.snapshot()
         self.server.send(now)
@@ -224,17 +233,17 @@ class Station:
         if ports.acceptor is not None:
             taking = machine.state(ServiceDesk).bench.taking
             value_in = frozenset(machine.profile.value_in.bills_cents)
-            wanted = value_in if taking else bills_wanted(machine, state)
+            wanted = value_in if taking else list_wanted_bills(machine, state)
             if wanted:
-                ports.acceptor.enable(wanted, barcodes=taking or tickets_wanted(machine, state))
+                ports.acceptor.enable(wanted, barcodes=taking or should_accept_tickets(machine, state))
             else:
                 ports.acceptor.disable()
         if ports.coin_acceptor is not None:
             ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
-            ports.coin_acceptor.enable(coins_wanted(machine, state))
+            ports.coin_acceptor.enable(list_wanted_coins(machine, state))
         if ports.io_board is not None:
             lit = machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
-            ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
+            ports.io_board.lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _signal(self) -> None:
         """Update tower light and bell, for every position that the board serves."""
@@ -242,7 +251,11 @@ class Station:
         if board is None:
             return
         lit = self.machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
-        served = self.machine.state(SideBySide).served_by(self.machine.position.number)
+        served = self.machine.state(SideBySide).iter_positions_served(self.machine.position.number)
         shown = [position.snapshot() for position in served]
-        board.tower(tested(lit, "tower") if lit else frozenset[str]().union(*map(tower, shown)))
+        board.tower(
+            select_tested_outputs(lit, "tower")
+            if lit
+            else frozenset[str]().union(*map(find_lit_tower_lights, shown))
+        )
         board.bell(on="bell" in lit or any(map(bell, shown)))

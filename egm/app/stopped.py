@@ -3,8 +3,8 @@
 Both copies of the journal are damaged, or a clear is incomplete (NZ 1.15.9-11). A restart changes nothing:
 the journal refuses to open until an authorised clear, so the machine stops here again. ``egm audit inspect``
 shows what can still be read, good and suspect. A medium that only does not respond is waited for
-(:func:`come_up`): a transient disk error does not end the machine. An unusable cabinet file is also reported
-on the screen, until it is changed (:func:`wait_for_file`).
+(:func:`run_once_media_respond`): a transient disk error does not end the machine. An unusable cabinet file
+is also reported on the screen, until it is changed (:func:`wait_for_file`).
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from egm.app.watchdog import heartbeat
+from egm.app.watchdog import send_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
 from egm.kernel.events import State
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.messages import Hello, Intent, Notice, Snapshot, Tilt
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -26,7 +26,7 @@ from egm.profiles import Profile, load_profile
 from egm.tickets.errors import TicketLedgerUnwritable
 from meters import JournalUnwritable
 from meters.errors import MediumFull
-from paytables.source import contents, toml
+from paytables.source import parse_toml, read_contents
 
 #: How long to wait for a medium before continuing on the first alone, and between two attempts.
 PATIENCE_S: Final = 60.0
@@ -36,7 +36,7 @@ FILE_FAULT: Final = "cabinet_file_unusable"
 _LOOK_S: Final = 1.0
 
 
-async def come_up(
+async def run_once_media_respond(
     machine: Callable[[bool], Coroutine[object, object, None]],
     still: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
@@ -63,7 +63,7 @@ async def come_up(
             return
 
 
-async def stand_still(
+async def serve_tilt_screen(
     folder: StateFolder,
     identity: Machine,
     clock: Clock,
@@ -72,12 +72,12 @@ async def stand_still(
     code: str = "memory_damaged",
 ) -> None:
     """Serve the screen with the tilt ``code`` until cancelled."""
-    profile = _profile_of(identity)
+    profile = _load_profile_or_generic(identity)
     now = clock.now().isoformat(timespec="seconds")
-    shown = bare_snapshot(identity, profile, now).model_copy(
+    shown = build_bare_snapshot(identity, profile, now).model_copy(
         update={
             "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
-            "tilts": (Tilt(code=code, since=now, cleared_by=fault(code).cleared_by, detail=why),),
+            "tilts": (Tilt(code=code, since=now, cleared_by=get_fault(code).cleared_by, detail=why),),
         }
     )
 
@@ -93,12 +93,12 @@ async def stand_still(
     )
     await server.start()
     try:
-        await heartbeat()  # runs forever, as the machine does
+        await send_heartbeats()  # runs forever, as the machine does
     finally:
         await server.close()
 
 
-def bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
+def build_bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
     """Return the snapshot of a machine without a memory: its identity, stopped, nothing on it."""
     return Snapshot(
         journal_sequence=0,
@@ -122,7 +122,7 @@ def bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
     )
 
 
-def trouble_in(file: Path | None) -> tuple[str, str] | None:
+def read_system_fault(file: Path | None) -> tuple[str, str] | None:
     """Return code and detail of a fault that the underlying system has found, or None.
 
     The first line of the file is the fault's code, a space, and the detail. A missing file means that all is
@@ -148,7 +148,7 @@ async def wait_for_file(
 
     With another ``code``: show that fault instead, until the file ``until`` is changed.
     """
-    serving = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=code))
+    serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
     watched = until or file
     try:
         before = _stamp(watched)
@@ -171,16 +171,16 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return stat.st_mtime_ns, stat.st_size
 
 
-def _identity_in(file: Path) -> Machine:
+def _read_identity(file: Path) -> Machine:
     """Return the machine's identity, as far as an invalid file states it."""
     known: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
-        table = toml(contents(file).decode())["machine"]
+        table = parse_toml(read_contents(file).decode())["machine"]
         known |= {key: table[key] for key in known if isinstance(table.get(key), str)}
     return Machine.model_construct(**known)
 
 
-def _profile_of(identity: Machine) -> Profile:
+def _load_profile_or_generic(identity: Machine) -> Profile:
     try:
         return load_profile(identity.profile)
     except OperatorError:  # the fault that stopped the machine; its texts and money do not matter now

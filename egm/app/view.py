@@ -12,20 +12,20 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
-from egm.money.host.controls import sound
+from egm.money.host.controls import find_allowed_sound
 from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
-from egm.play.choosing import most_staked_credits
+from egm.play.choosing import find_most_staked_credits
 from egm.play.installed_games import InstalledGame
-from egm.play.last_results import last_results
-from egm.play.tables import on_table
+from egm.play.last_results import list_last_results
+from egm.play.tables import read_table_view
 from egm.progressive import level_views
-from egm.progressive.bet import bet_in_force
+from egm.progressive.bet import find_bet_in_force
 from egm.progressive.pools import Pools
-from egm.records.games import last_game, open_game, win_is_taken
-from egm.records.held_money import held_cents
+from egm.records.games import find_last_game, open_game, win_is_taken
+from egm.records.held_money import find_held_cents
 from egm.records.keys import MoneyKey, StaffKey
 from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.service.desk import ServiceDesk
@@ -46,10 +46,10 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     """Return the complete snapshot, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
-    last, opened = last_game(machine), open_game(machine)
+    last, opened = find_last_game(machine), open_game(machine)
     if last is not None and last[0].game.id != selection.game_id:
         last = None  # the result of another game is not shown
-    standing, shut, felt = on_table(machine)
+    standing, shut, felt = read_table_view(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
         machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
@@ -75,47 +75,47 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         staked_cents=0 if opened is None else opened.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
-        most_staked_cents=_most_staked_cents(machine),
-        bet_needs_cents=_bet_needs_cents(machine),
+        most_staked_cents=_find_most_staked_cents(machine),
+        bet_needs_cents=_sum_cents_bet_needs(machine),
         credit_cents=machine.credit_cents,
-        restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
-        nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),
+        restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
+        nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
         win_cents=0 if last is None or win_is_taken(machine, last[0]) else last[1].win_cents,
         last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
-        results=last_results(machine),
+        results=list_last_results(machine),
         accepts=_accepts(engine),
-        notices=tuple(_notices(machine)),
+        notices=tuple(_iter_notices(machine)),
         tilts=tuple(
             Tilt(
                 code=code,
                 since=entry["since"],
                 cleared_by=entry["cleared_by"],
                 detail=entry["detail"],
-                held_cents=held_cents(machine, code),
+                held_cents=find_held_cents(machine, code),
             )
             for code, entry in machine.faults.items()
             if entry["locks"]
         ),
-        handpay=None if handpay is None else _handpay(machine, handpay),
+        handpay=None if handpay is None else _build_handpay(machine, handpay),
         paying=None if paying is None else PayOut(way=paying.way, amount_cents=paying.amount_cents),
         lock=_lock(machine),
         residual=residuals.view(machine),
         doors_open=machine.doors_open,
-        progressives=level_views.views(machine),
+        progressives=level_views.build_level_views(machine),
         defect=machine.profile.pay_out.defect,
         key_fingerprint=fingerprint,
         journal_head=machine.witness,
-        sound=sound(machine),
+        sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
         touch=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
-        reminder=protection.reminder_view(machine),
-        session=protection.session_view(machine),
-        protection=protection.protection_view(machine),
+        reminder=protection.build_reminder_view(machine),
+        session=protection.build_session_view(machine),
+        protection=protection.build_protection_view(machine),
         page=machine.state(ServiceDesk).page(machine),
     )
 
 
-def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
+def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """Return what is owed by hand, why and since when, and what must be done first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
     ticket: Literal["", "offered", "asked"] = ""
@@ -124,7 +124,7 @@ def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     return Handpay(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
-        prizes=merchandise.views(handpay.prizes),
+        prizes=merchandise.build_prize_views(handpay.prizes),
         cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE)),
         why=handpay.why,
         owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
@@ -148,7 +148,7 @@ def _lock(machine: Machine) -> HostLock | None:
     return HostLock(host=money.line, cash_out=lock.cash_out, until_utc=until)
 
 
-def game_art(game: Game) -> GameArt:
+def build_game_art(game: Game) -> GameArt:
     """Return a game's own pictures and sounds; empty for a game without files."""
 
     def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
@@ -158,7 +158,7 @@ def game_art(game: Game) -> GameArt:
     return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
 
 
-def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
+def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
     """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
     game = resident.game
     shown = game.presentation()
@@ -174,28 +174,28 @@ def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
         return_percent=resident.return_percent,
         presentation={key: part for key, part in shown.items() if key != "chart" or advice},
         long_odds=resident.long_odds,
-        art=game_art(game),
+        art=build_game_art(game),
         chances=resident.chances,
         returns=dict(resident.returns),
         main_bet=next(iter(resident.returns), ""),
     )
 
 
-def guest_view(game: Game, denomination_cents: int) -> GameView:
+def build_guest_view(game: Game, denomination_cents: int) -> GameView:
     """Return the view of a game that is no longer offered but still open, to be shown to its end."""
     least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
-    return game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
+    return build_game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
         update={"offered": False}
     )
 
 
-def _most_staked_cents(machine: Machine) -> int | None:
+def _find_most_staked_cents(machine: Machine) -> int | None:
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
-    return most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
+    return find_most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
-def _bet_needs_cents(machine: Machine) -> int:
-    bet = bet_in_force(machine)
+def _sum_cents_bet_needs(machine: Machine) -> int:
+    bet = find_bet_in_force(machine)
     return 0 if bet is None else bet.cents + bet.reserve_cents
 
 
@@ -216,7 +216,7 @@ def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:
     return tuple(lit)
 
 
-def _notices(machine: Machine) -> Iterator[Notice]:
+def _iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice of the last event, then the current notices of every feature."""
     if machine.notice is not None:
         yield machine.notice

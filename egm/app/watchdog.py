@@ -13,7 +13,7 @@ _INTERVAL: Final = "WATCHDOG_USEC"
 _IDLE_SECONDS: Final = 60.0
 
 
-async def heartbeat(progress: Callable[[], bool] = lambda: True) -> None:
+async def send_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
     """Report that the machine is up; then, four times per watchdog interval, that it makes progress.
 
     ``progress`` is called on the loop each time and returns whether everything that must move has moved.

@@ -19,7 +19,7 @@ _BUTTONS: Final[Mapping[str, EventType]] = {
 }
 
 
-def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
+def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
     report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
     """Yield the events that a report means; ``kind`` is that of the reporting device."""
@@ -62,26 +62,26 @@ def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
             return
 
 
-def requested(intent: Intent) -> Event:
+def to_event(intent: Intent) -> Event:
     """Return a person's request at the screen as an event."""
     values = {"value": intent.value, "options": intent.options}
     return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})
 
 
-def tested(outputs: frozenset[str], group: str) -> frozenset[str]:
+def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]:
     """Return the names of a group among the outputs switched on by a test (``lamp:play``)."""
     return frozenset(name.removeprefix(f"{group}:") for name in outputs if name.startswith(f"{group}:"))
 
 
-def lamps(snapshot: Snapshot) -> frozenset[str]:
+def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
     """Return the lit lamps of the deck: a lit button would be accepted now."""
     return frozenset(snapshot.accepts) & frozenset(_BUTTONS)
 
 
-def tower(snapshot: Snapshot) -> frozenset[str]:
+def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
     """Return the tower light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
     shown = {
-        "service": any(_calls(notice) for notice in snapshot.notices),
+        "service": any(_needs_person(notice) for notice in snapshot.notices),
         "door": bool(snapshot.doors_open),
         "jackpot": snapshot.handpay is not None,
         "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
@@ -89,7 +89,7 @@ def tower(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(name for name, lit in shown.items() if lit)
 
 
-def _calls(notice: Notice) -> bool:
+def _needs_person(notice: Notice) -> bool:
     """Return whether a person is needed: the player has called, or a device holds the player's money."""
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 

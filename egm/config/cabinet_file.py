@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, read, refused, wrong
+from egm.config.faults import Fault, build_fault, build_rule_error, read
 from egm.config.keys import OWNERS
 from egm.config.levels import Kind, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
@@ -38,8 +38,8 @@ from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
 from meters.lock import FILE_NAME
-from paytables.definition import ascending
-from paytables.source import contents, is_path
+from paytables.definition import check_ascending
+from paytables.source import is_path, read_contents
 
 #: The demonstration cabinet.
 DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
@@ -132,24 +132,24 @@ class GameSlot(_Table):
     game: str = Field(examples=["maple-classic"])
     """A game of the library by its id (`egm game list`), or a definition file by its path."""
     denominations_cents: Annotated[
-        tuple[Annotated[int, Field(gt=0, strict=True)], ...], AfterValidator(ascending)
+        tuple[Annotated[int, Field(gt=0, strict=True)], ...], AfterValidator(check_ascending)
     ] = Field((), examples=[[5, 25]])
     """The denominations offered here, in minor units, ascending; by default all of the game's."""
     certificate: Path | None = None
     """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
 
 
-def _spoken(protocol: str) -> str:
+def _check_protocol(protocol: str) -> str:
     """Return the protocol if there is a driver for it. A separate rule, so that it is reported beside other faults."""
     if protocol not in PROTOCOLS:
-        raise refused(wrong("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
+        raise build_rule_error(build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
     return protocol
 
 
 class Device(_Table):
     """One peripheral, under a name of your choice: its protocol and its serial port."""
 
-    protocol: Annotated[str, AfterValidator(_spoken)] = Field(examples=["id003"])
+    protocol: Annotated[str, AfterValidator(_check_protocol)] = Field(examples=["id003"])
     """Its protocol; `egm cabinet devices` lists the protocols and the available serial ports."""
     port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
     """Its serial port; `bench` is the simulated device."""
@@ -263,9 +263,9 @@ class CabinetFile(_Table):
 
     def placed(self, folder: Path) -> Self:
         """Return a copy with its relative paths resolved against ``folder``."""
-        return self.model_copy(update=_beside(self, folder, self._written))
+        return self.model_copy(update=_resolve_table_paths(self, folder, self._written))
 
-    def as_written(self, path: str) -> str:
+    def find_written_path(self, path: str) -> str:
         """Return the path of a game or profile as written in the file, which is the same on every machine."""
         return self._written.get(path, path)
 
@@ -303,23 +303,27 @@ class CabinetFile(_Table):
     @model_validator(mode="after")
     def _holds_together(self) -> "CabinetFile":
         rules = (
-            self._positions_are_served,
-            self._devices_are_known,
-            self._ports_are_apart,
-            self._money_has_a_line,
+            self._find_position_faults,
+            self._find_device_faults,
+            self._find_port_faults,
+            self._find_host_line_faults,
         )
         if found := [fault for rule in rules for fault in rule()]:
-            raise refused(*found)
+            raise build_rule_error(*found)
         return self
 
-    def _positions_are_served(self) -> Iterator[Fault]:
+    def _find_position_faults(self) -> Iterator[Fault]:
         there = self.machine.positions
         if there > 1 and self.host.is_used:
-            yield wrong("machine.positions", "money through a host goes to a machine of one position only")
+            yield build_fault(
+                "machine.positions", "money through a host goes to a machine of one position only"
+            )
         if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
-            yield wrong("machine.positions", "a shared progressive level wants a machine of one position")
+            yield build_fault(
+                "machine.positions", "a shared progressive level wants a machine of one position"
+            )
 
-    def _devices_are_known(self) -> Iterator[Fault]:
+    def _find_device_faults(self) -> Iterator[Fault]:
         """Yield devices that share kind and position, or have values that their protocol does not support."""
         there: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
@@ -328,19 +332,19 @@ class CabinetFile(_Table):
             if device.position > self.machine.positions:
                 number = self.machine.positions
                 why = f"there is no position {device.position}: machine.positions is {number}"
-                yield wrong(f"{at}.position", why)
+                yield build_fault(f"{at}.position", why)
             other = there.setdefault((device.position, entry.kind), name)
             if other != name:
                 kind = entry.kind.replace("_", " ")
-                yield wrong(at, f"position {device.position} has a {kind} already: devices.{other}")
+                yield build_fault(at, f"position {device.position} has a {kind} already: devices.{other}")
             if device.values_cents:
                 try:
                     entry.table(name, device.values_cents)
                 except OperatorError as error:
                     key, _, why = str(error).partition(": ")
-                    yield wrong(key, why)
+                    yield build_fault(key, why)
 
-    def _ports_are_apart(self) -> Iterator[Fault]:
+    def _find_port_faults(self) -> Iterator[Fault]:
         """Yield ports that are used twice, under whatever names; devices on a bus may share one."""
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         taken: dict[str, tuple[str, int | None]] = {}
@@ -351,16 +355,18 @@ class CabinetFile(_Table):
             bus = buses.get(name) if table == "devices" else None
             other, its_bus = taken.setdefault(port if "://" in port else os.path.realpath(port), (key, bus))
             if other != key and (bus is None or bus != its_bus):
-                yield wrong(key, f"{port} is the port of {other.removesuffix('.port')} already")
+                yield build_fault(key, f"{port} is the port of {other.removesuffix('.port')} already")
 
-    def _money_has_a_line(self) -> Iterator[Fault]:
+    def _find_host_line_faults(self) -> Iterator[Fault]:
         if not self.host.is_used:
             return
         names = tuple(self.sas)
         if not self.host.line and len(names) != 1:
-            yield wrong("host.line", "money goes through a host: name its line", *names)
+            yield build_fault("host.line", "money goes through a host: name its line", *names)
         if self.host.line and self.host.line not in names:
-            yield wrong("host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line)
+            yield build_fault(
+                "host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line
+            )
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
@@ -371,7 +377,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     """
     path = path or DEFAULT_CABINET
     try:
-        text = contents(path).decode()
+        text = read_contents(path).decode()
     except OSError as error:
         raise OperatorError(f"cabinet file {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -384,14 +390,16 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     return file
 
 
-def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
+def _resolve_table_paths(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
     """Return a table's fields with paths resolved against ``folder``; ``written`` collects the original ones."""
     changed: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
-            fresh: Any = value.model_copy(update=_beside(value, folder, written))
+            fresh: Any = value.model_copy(update=_resolve_table_paths(value, folder, written))
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-            fresh = tuple(each.model_copy(update=_beside(each, folder, written)) for each in value)
+            fresh = tuple(
+                each.model_copy(update=_resolve_table_paths(each, folder, written)) for each in value
+            )
         elif isinstance(value, Path):
             fresh = folder / value
         elif name in _NAMED_FILES and is_path(value):
@@ -410,7 +418,7 @@ def default_state_dir() -> Path:
     return Path(base) / "open-egm"
 
 
-def _suffix(position: int) -> str:
+def _format_position_suffix(position: int) -> str:
     """Return the suffix of a position's names; empty for the first, the only one of most machines."""
     return "" if position == 1 else f"-{position}"
 
@@ -421,8 +429,8 @@ class StateFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.run = root / "run"
-        self.screen_socket = self.screen_socket_of(1)
-        self.screen_token = self.screen_token_of(1)
+        self.screen_socket = self.find_screen_socket(1)
+        self.screen_token = self.find_screen_token(1)
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
         self.gat_port = self.run / "gat"
@@ -431,19 +439,21 @@ class StateFolder:
         self.metrics_token = root / "metrics.token"
         self.staff = root / "people.json"
 
-    def screen_socket_of(self, position: int) -> Path:
+    def find_screen_socket(self, position: int) -> Path:
         """Return the socket for the screens of a player position."""
-        return self.run / f"screen{_suffix(position)}.sock"
+        return self.run / f"screen{_format_position_suffix(position)}.sock"
 
-    def screen_token_of(self, position: int) -> Path:
+    def find_screen_token(self, position: int) -> Path:
         """Return the token file that authenticates the screens of a player position."""
-        return self.run / f"screen{_suffix(position)}.token"
+        return self.run / f"screen{_format_position_suffix(position)}.token"
 
     def address_of(self, position: int | None) -> Path:
         """Return the file with the address of the browser screen of a position, or of the top screen (None)."""
-        return self.run / ("top.url" if position is None else f"screen{_suffix(position)}.url")
+        return self.run / (
+            "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"
+        )
 
-    def left_by_a_journal(self) -> list[str]:
+    def list_journal_files(self) -> list[str]:
         """Return the names of files that only a machine with a journal writes here: ledgers, registers, cursors."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
@@ -475,7 +485,7 @@ class StateFolder:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
 
-    def sas_port_of(self, line: str) -> Path:
+    def find_sas_port(self, line: str) -> Path:
         """Return the path under which a host on this computer finds a SAS line of the machine's own."""
         return self.run / "sas" / line
 
@@ -484,7 +494,7 @@ class StateFolder:
 
         After the machine has died they may lead to another process's terminals.
         """
-        for link in (self.gat_port, *self.sas_port_of("x").parent.glob("*")):
+        for link in (self.gat_port, *self.find_sas_port("x").parent.glob("*")):
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 

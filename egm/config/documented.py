@@ -28,29 +28,29 @@ class Documented:
         """Return the JSON Schema of the model with the descriptions of its keys."""
         made = handler(core_schema)
         properties = handler.resolve_ref_schema(made).get("properties", {})
-        for name, meaning in field_meanings(cls).items():
+        for name, meaning in read_field_meanings(cls).items():
             if name in properties:
                 properties[name].setdefault("description", meaning)
         return made
 
 
-def field_meanings(model: type) -> dict[str, str]:
+def read_field_meanings(model: type) -> dict[str, str]:
     """Return the string below each field, by the field's name, those of base classes included."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
         if each.__module__.partition(".")[0] == _PRODUCT and (file := inspect.getsourcefile(each)):
-            found |= _classes_of(file).get(each.__qualname__, {})
+            found |= _read_documented_classes(file).get(each.__qualname__, {})
     return found
 
 
 @cache
-def _classes_of(file: str) -> dict[str, dict[str, str]]:
+def _read_documented_classes(file: str) -> dict[str, dict[str, str]]:
     """Return the documented fields of each class at the top of a module."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    return {each.name: _fields_of(each) for each in tree.body if isinstance(each, ast.ClassDef)}
+    return {each.name: _read_documented_fields(each) for each in tree.body if isinstance(each, ast.ClassDef)}
 
 
-def _fields_of(defined: ast.ClassDef) -> dict[str, str]:
+def _read_documented_fields(defined: ast.ClassDef) -> dict[str, str]:
     found = {}
     for field, text in zip(defined.body, defined.body[1:], strict=False):
         match field, text:

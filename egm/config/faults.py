@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from egm.config.documented import field_meanings
-from paytables.definition import readable
-from paytables.source import toml
-from paytables.wording import nearest
+from egm.config.documented import read_field_meanings
+from paytables.definition import check_readable
+from paytables.source import parse_toml
+from paytables.wording import find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
 _LISTED: Final = 24
@@ -49,17 +49,17 @@ class Fault:
         return f"{where}{key}{self.what}{meant}{f' (there are: {shown})' if shown else ''}"
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def find_similar_word(word: str, known: Iterable[str]) -> str:
     """Return the known word that ``word`` was probably meant to be, or an empty string."""
-    return next(iter(nearest(word, known, 1)), "")
+    return next(iter(find_nearest_words(word, known, 1)), "")
 
 
-def wrong(key: str, what: str, *allowed: str, given: str = "") -> Fault:
+def build_fault(key: str, what: str, *allowed: str, given: str = "") -> Fault:
     """Return the fault found by a model's own rule. ``key`` is empty if it concerns the rule's own key."""
-    return Fault(key, what, meant=near(given, allowed), allowed=allowed)
+    return Fault(key, what, meant=find_similar_word(given, allowed), allowed=allowed)
 
 
-def refused(*faults: Fault) -> PydanticCustomError:
+def build_rule_error(*faults: Fault) -> PydanticCustomError:
     """Return the exception for a model's own rules, with all their faults and keys."""
     return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
 
@@ -67,39 +67,39 @@ def refused(*faults: Fault) -> PydanticCustomError:
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
     """Return the file, or all its faults in the order of its lines."""
     try:
-        data = toml(text)
+        data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        return None, [_not_toml(error)]
-    faults = [*_unreadable(data)]
+        return None, [_build_toml_fault(error)]
+    faults = [*_find_control_characters(data)]
     try:
         found = model.model_validate(data)
     except ValidationError as error:
         lines = Lines(text)
-        faults += _faults(error.errors(include_url=False), model, lines)
+        faults += _iter_faults(error.errors(include_url=False), model, lines)
     else:
         if not faults:
             return found, []
         lines = Lines(text)
-    placed_faults = (replace(each, line=each.line or lines.of(placed(each.key))) for each in faults)
+    placed_faults = (replace(each, line=each.line or lines.of(parse_location(each.key))) for each in faults)
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
 
-def _unreadable(value: object, at: Where = ()) -> Iterator[Fault]:
+def _find_control_characters(value: object, at: Where = ()) -> Iterator[Fault]:
     """Yield texts with control characters, which a screen, printer or terminal would execute."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _unreadable(inner, (*at, key))
+            yield from _find_control_characters(inner, (*at, key))
     elif isinstance(value, list):
         for i, inner in enumerate(value):
-            yield from _unreadable(inner, (*at, i))
+            yield from _find_control_characters(inner, (*at, i))
     elif isinstance(value, str):
         try:
-            readable(value.replace("\n", "\r"))  # each text here is one line
+            check_readable(value.replace("\n", "\r"))  # each text here is one line
         except ValueError as error:
-            yield Fault(named(at), str(error))
+            yield Fault(format_location(at), str(error))
 
 
-def _not_toml(error: tomllib.TOMLDecodeError) -> Fault:
+def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
     text = str(error)
     at = re.search(r" \(at line (\d+), column (\d+)\)", text)
     if at is None:
@@ -107,56 +107,62 @@ def _not_toml(error: tomllib.TOMLDecodeError) -> Fault:
     return Fault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
 
 
-def _faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
+def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
     strangers = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
     for at in strangers:
         *table, stranger = at
-        known = _keys_of(model, table)
+        known = _find_table_keys(model, table)
         missing = [str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table]
-        meant = near(str(stranger), missing) or near(str(stranger), known)
+        meant = find_similar_word(str(stranger), missing) or find_similar_word(str(stranger), known)
         explained.add((*table, meant))
-        yield Fault(named(at), "there is no such key", lines.of(at), meant, tuple(known))
+        yield Fault(format_location(at), "there is no such key", lines.of(at), meant, tuple(known))
     for error in errors:
         at, context = error["loc"], error.get("ctx", {})
         if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
             continue
         if error["type"] == "rule":
             for fault in context["faults"]:
-                key = fault.key or named(at)
-                yield replace(fault, key=key, line=lines.of(placed(key)))
+                key = fault.key or format_location(at)
+                yield replace(fault, key=key, line=lines.of(parse_location(key)))
         elif error["type"] == "missing":
-            known = _keys_of(model, at[:-1])
-            yield Fault(named(at), f"must be given: {known.get(str(at[-1]), '')}", lines.of(at))
+            known = _find_table_keys(model, at[:-1])
+            yield Fault(format_location(at), f"must be given: {known.get(str(at[-1]), '')}", lines.of(at))
         else:
-            yield _of_a_value(error, model, lines)
+            yield _build_value_fault(error, model, lines)
 
 
-def _of_a_value(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
+def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
     """Return the fault of a value that its key does not accept."""
     given, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
         allowed = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
-        return Fault(named(at), f"{given!r} is not allowed", lines.of(at), near(str(given), allowed), allowed)
+        return Fault(
+            format_location(at),
+            f"{given!r} is not allowed",
+            lines.of(at),
+            find_similar_word(str(given), allowed),
+            allowed,
+        )
     if error["type"] == "string_pattern_mismatch":
-        meaning = _keys_of(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
+        meaning = _find_table_keys(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
         text = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
         text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
         text += (
             f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in text else ""
         )
-    return Fault(named(at), text, lines.of(at))
+    return Fault(format_location(at), text, lines.of(at))
 
 
-def placed(key: str) -> Where:
-    """Return the location of a key written as by :func:`named`."""
+def parse_location(key: str) -> Where:
+    """Return the location of a key written as by :func:`format_location`."""
     parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
 
 
-def named(at: Iterable[str | int]) -> str:
+def format_location(at: Iterable[str | int]) -> str:
     """Return a location as people write it: ``games[2].game`` is the game of the second ``[[games]]``."""
     text = ""
     for part in at:
@@ -164,38 +170,38 @@ def named(at: Iterable[str | int]) -> str:
     return text
 
 
-def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
+def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
     """Return the keys of a table of the model, each with its meaning; empty if there is no such table."""
     found: object = model
     for part in table:
-        found = _plain(found)
+        found = _strip_annotation(found)
         if isinstance(found, type) and issubclass(found, BaseModel):
             field = found.model_fields.get(str(part))
             found = None if field is None else field.annotation
         else:  # a list of tables, or tables by name
             found = next((each for each in reversed(get_args(found)) if each is not Ellipsis), None)
-    found = _plain(found)
+    found = _strip_annotation(found)
     if not (isinstance(found, type) and issubclass(found, BaseModel)):
         return {}
-    meanings = field_meanings(found)
+    meanings = read_field_meanings(found)
     return {
-        name: " ".join((meanings.get(name) or field.description or _about(field.annotation)).split())
+        name: " ".join((meanings.get(name) or field.description or _describe_table(field.annotation)).split())
         for name, field in found.model_fields.items()
     }
 
 
-def _about(annotation: object) -> str:
+def _describe_table(annotation: object) -> str:
     """Return the description of a table, or of the tables in a list."""
-    tables = (_plain(each) for each in (annotation, *get_args(annotation)))
+    tables = (_strip_annotation(each) for each in (annotation, *get_args(annotation)))
     return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
 
 
-def _plain(annotation: object) -> object:
+def _strip_annotation(annotation: object) -> object:
     """Return an annotation without metadata and without None."""
     if get_origin(annotation) is Annotated:
-        return _plain(get_args(annotation)[0])
+        return _strip_annotation(get_args(annotation)[0])
     if get_origin(annotation) in {Union, UnionType}:
-        return _plain(next(each for each in get_args(annotation) if each is not NoneType))
+        return _strip_annotation(next(each for each in get_args(annotation) if each is not NoneType))
     return annotation
 
 
@@ -207,19 +213,19 @@ class Lines:
         self._lines: dict[Where, int] = {}
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
-            toml(text)
+            parse_toml(text)
             self._read(text.replace("\r\n", "\n"))
 
     def _read(self, text: str) -> None:
         table: Where = ()
-        for first, statement in _statements(text):
+        for first, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
-                table = self._opened(read_in, double=statement.lstrip().startswith("[["))
+                table = self._find_opened_table(read_in, double=statement.lstrip().startswith("[["))
                 for end in range(1, len(table) + 1):
                     self._lines.setdefault(table[:end], first)
             else:
-                for path in _paths(read_in):
+                for path in _iter_key_paths(read_in):
                     self._lines.setdefault((*table, *path), first)
 
     def of(self, at: Where) -> int | None:
@@ -229,7 +235,7 @@ class Lines:
                 return self._lines[at[:end]]
         return None
 
-    def _opened(self, header: Mapping[str, object], *, double: bool) -> Where:
+    def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Where:
         path: Where = ()
         found: Any = header
         while found:
@@ -238,7 +244,7 @@ class Lines:
                 continue
             (key,) = found
             path, found = (*path, key), found[key]
-            if path in self._counted and not (double and not _inner(found)):
+            if path in self._counted and not (double and not _find_inner_header(found)):
                 path = (*path, self._counted[path])
         if double:
             self._counted[path] = self._counted.get(path, -1) + 1
@@ -254,7 +260,7 @@ _TOKEN: Final = re.compile(
 )  # fmt: skip
 
 
-def _statements(text: str) -> Iterator[tuple[int, str]]:
+def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield each statement of a TOML text, with the number of its first line."""
     first, line, start, depth = 1, 1, 0, 0
     for token in _TOKEN.finditer(text + "\n"):
@@ -266,14 +272,14 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
             first, start = line, token.end()
 
 
-def _inner(found: object) -> object:
+def _find_inner_header(found: object) -> object:
     """Return what a header names below this key."""
     return found[0] if isinstance(found, list) else found
 
 
-def _paths(read_in: Mapping[str, object]) -> Iterator[Where]:
+def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[Where]:
     """Yield every key of a statement, with those of its inline tables."""
     for key, value in read_in.items():
         yield (key,)
         if isinstance(value, Mapping):
-            yield from ((key, *path) for path in _paths(value))
+            yield from ((key, *path) for path in _iter_key_paths(value))

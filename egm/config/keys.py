@@ -27,18 +27,18 @@ class Key:
     owners: bool = False
 
 
-def key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
+def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
     """Return a key of a table of the schema ``schema_``."""
     stated = table["properties"][name]
-    default = None if name in table.get("required", ()) else toml(stated.get("default"))
+    default = None if name in table.get("required", ()) else format_toml(stated.get("default"))
     meaning = " ".join(str(stated.get("description", "")).split())
     examples = stated.get("examples") or [None]
-    example = "" if examples[0] is None else toml(examples[0])
+    example = "" if examples[0] is None else format_toml(examples[0])
     owners = stated.get(OWNERS, False)
-    return Key(f"{prefix}{name}", kind(schema_, stated), default, meaning, example, owners=owners)
+    return Key(f"{prefix}{name}", describe_kind(schema_, stated), default, meaning, example, owners=owners)
 
 
-def resolved(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
+def resolve_reference(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
     """Return what a ``$ref`` refers to."""
     reference = stated.get("$ref")
     if reference is None:
@@ -47,17 +47,19 @@ def resolved(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaVal
     return found
 
 
-def kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
+def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
     """Return a kind in a few words."""
-    stated = resolved(schema_, stated)
+    stated = resolve_reference(schema_, stated)
     if "anyOf" in stated:
-        return " or ".join(kind(schema_, part) for part in stated["anyOf"] if part.get("type") != "null")
+        return " or ".join(
+            describe_kind(schema_, part) for part in stated["anyOf"] if part.get("type") != "null"
+        )
     if "enum" in stated:
         return ", ".join(f"`{value}`" for value in stated["enum"])
     if "const" in stated:
         return f"`{stated['const']}`"
     if stated.get("type") == "array":
-        return f"list of {kind(schema_, stated.get('items', {}))}"
+        return f"list of {describe_kind(schema_, stated.get('items', {}))}"
     if stated.get("type") == "object":
         return "table"
     bounds = [
@@ -73,16 +75,16 @@ def kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
     return " ".join([str(stated.get("type", "")), *bounds])
 
 
-def toml(value: object) -> str:
-    """Return a value as written in the file."""
+def format_toml(value: object) -> str:
+    """Return a value as text for the key list: TOML, but "none" for None and "{ ... }" for a long table."""
     if value is None:
         return "none"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return f"[{', '.join(toml(part) for part in value)}]"
+        return f"[{', '.join(format_toml(part) for part in value)}]"
     if isinstance(value, dict):
-        text = f"{{ {', '.join(f'{name} = {toml(part)}' for name, part in value.items())} }}"
+        text = f"{{ {', '.join(f'{name} = {format_toml(part)}' for name, part in value.items())} }}"
         return "{}" if not value else text if len(text) <= _SHORT else "{ ... }"
     if isinstance(value, str):  # JSON does not escape DEL, and TOML does not accept it
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -102,7 +102,7 @@ def is_host(text: str) -> bool:
     return len(text) <= 253 and _NAME.fullmatch(text) is not None
 
 
-def _host(text: str) -> str:
+def _check_host(text: str) -> str:
     if not is_host(text):
         raise ValueError(f"{text!r} is neither a host name nor an address")
     return text
@@ -111,7 +111,7 @@ def _host(text: str) -> str:
 class LinkSlot(_Table):
     """The controller's broker, and this machine's identity for it (`egm progressive certificates`)."""
 
-    host: Annotated[str, AfterValidator(_host)] = "127.0.0.1"
+    host: Annotated[str, AfterValidator(_check_host)] = "127.0.0.1"
     """The broker's host name or address."""
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
     """The broker's port, MQTT over TLS."""

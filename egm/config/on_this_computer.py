@@ -13,7 +13,7 @@ from egm.config.faults import Fault
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
-def stable_name(device: str) -> str:
+def find_stable_port_name(device: str) -> str:
     """Return a port's name that stays when another cable is pulled: of its adapter, else of its socket."""
     real = Path(device).resolve()
     for folder in ("by-id", "by-path"):
@@ -23,7 +23,7 @@ def stable_name(device: str) -> str:
     return device
 
 
-def missing_ports(file: CabinetFile) -> Iterator[Fault]:
+def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each port that is absent (the machine waits for it) or is not a serial port."""
     for key, port in file.ports.items():
         if port in SIMULATED or "://" in port:
@@ -46,30 +46,30 @@ def _is_terminal(there: os.stat_result) -> bool:
     return not known.exists() or known.resolve().name == "tty"  # a pseudo-terminal is not listed there
 
 
-def _memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
+def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
     for name in ("second_copy", "archive", "second_archive"):
         folder = getattr(file.memory, name)
         if folder is not None:
             yield name, folder
 
 
-def impossible_folders(file: CabinetFile) -> Iterator[Fault]:
+def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each memory folder that cannot be created. At a start the machine waits for them."""
-    for name, folder in _memory_folders(file):
-        if why := _folder_error(folder):
+    for name, folder in _iter_memory_folders(file):
+        if why := _find_folder_error(folder):
             yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
 
 
-def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
+def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
     """Yield memory folders that coincide: each of the two copies needs its own, preferably on its own medium."""
     taken = {state.resolve(): "the first copy's"}
-    for name, folder in _memory_folders(file):
+    for name, folder in _iter_memory_folders(file):
         whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
         if whose != f"memory.{name}'s":
             yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
 
 
-def _folder_error(folder: Path) -> str | None:
+def _find_folder_error(folder: Path) -> str | None:
     """Return why a folder cannot be made where it is not there, or None. Nothing is made.
 
     What only the user who checks may not see is no error: the machine is another user.

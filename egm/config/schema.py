@@ -7,10 +7,10 @@ from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
 from egm.config.faults import Fault
-from egm.config.keys import Key, key, resolved, toml
+from egm.config.keys import Key, build_key, format_toml, resolve_reference
 
 
-def schema() -> JsonSchemaValue:
+def build_schema() -> JsonSchemaValue:
     """Return the JSON Schema (draft 2020-12) of a cabinet file.
 
     It describes the form of the file; further conditions are checked by ``egm cabinet check``.
@@ -31,9 +31,9 @@ class Part:
     keys: tuple[Key, ...]
 
 
-def parts() -> Iterator[Part]:
+def iter_parts() -> Iterator[Part]:
     """Yield every table, in the order of the model; ``NAME`` stands for a name chosen by the writer."""
-    document = schema()
+    document = build_schema()
     for name, stated in document["properties"].items():
         header, table = f"[{name}]", stated
         if "items" in stated:
@@ -42,20 +42,20 @@ def parts() -> Iterator[Part]:
             header, table = f"[{name}.NAME]", next(iter(stated["patternProperties"].values()))
         elif "anyOf" in stated:
             table = stated["anyOf"][0]
-        table = resolved(document, table)
+        table = resolve_reference(document, table)
         meaning = " ".join(table.get("description", "").split())
-        found = tuple(key(document, table, each) for each in table["properties"])
+        found = tuple(build_key(document, table, each) for each in table["properties"])
         yield Part(header, meaning, name in document["required"], found)
 
 
-def examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
+def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
     """Yield the owner's keys of a file, given as its TOML, that still contain the example of the form."""
-    for part in parts():
+    for part in iter_parts():
         name = part.header.strip("[]")
         table = data.get(name)
         if not isinstance(table, Mapping):
             continue
         for each in part.keys:
-            if each.owners and toml(table.get(each.name)) == each.example:
+            if each.owners and format_toml(table.get(each.name)) == each.example:
                 what = "it is the form's example still: give your own"
                 yield Fault(f"{name}.{each.name}", what, stops=False, remark=True)

@@ -16,7 +16,7 @@ from egm.devices.line import Handle, LineLostError, LineSettings, open_port
 _TEXT_BYTES = 256
 
 
-def owner_of(link: Path) -> Path:
+def find_owner_lock(link: Path) -> Path:
     """Return the lock file that proves the owner of a link."""
     return link.with_name(f".{link.name}.owner")
 
@@ -28,14 +28,14 @@ def claim(link: Path, terminal: str) -> int:
     descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(descriptor, terminal.encode())
-    fresh.replace(owner_of(link))
+    fresh.replace(find_owner_lock(link))
     return descriptor
 
 
-def proven_terminal(link: Path) -> str | None:
+def find_proven_terminal(link: Path) -> str | None:
     """Return the terminal that a running owner means by ``link``; None if there is no owner, or it differs."""
     try:
-        descriptor = os.open(owner_of(link), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(find_owner_lock(link), os.O_RDONLY | os.O_CLOEXEC)
         leads_to = str(link.readlink())
     except OSError:
         return None
@@ -56,12 +56,12 @@ def open_bench_line(path: str, settings: LineSettings) -> Handle:
     remains so.
     """
     link = Path(path)
-    terminal = proven_terminal(link)
+    terminal = find_proven_terminal(link)
     if terminal is None:
         raise LineLostError(path, "no running bench owns this line")
     handle = open_port(terminal, settings)
     with suppress(OSError):
-        if os.ttyname(handle.fileno()) == terminal == proven_terminal(link):
+        if os.ttyname(handle.fileno()) == terminal == find_proven_terminal(link):
             return handle
     handle.close()
     raise LineLostError(path, "the bench that owned this line has gone")

@@ -76,7 +76,7 @@ class _Offer:
     reason: ReturnReason = ReturnReason.DEVICE
 
 
-def ticket_of(text: str) -> Barcode | None:
+def parse_ticket_barcode(text: str) -> Barcode | None:
     """Return the ticket of a bar code as read; None, so that it is returned, if it is not all digits."""
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
@@ -177,14 +177,14 @@ class BillDriver(LineDriver[M]):
         self._worth.note(code, reported)
         self._show_worth(self._worth)
 
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         self._left, self._offer = self._offer or self._left, None
         self._ready = None
         self._worth = Worth(self._notes, self._currencies)
-        self._device_unknown()
+        self._reset_device_state()
 
     @abstractmethod
-    def _device_unknown(self) -> None:
+    def _reset_device_state(self) -> None:
         """Reset what is known of the device's status and settings."""
 
     def _show_ready(self, *, accepting: bool) -> None:
@@ -192,7 +192,7 @@ class BillDriver(LineDriver[M]):
             self._ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))
 
-    def _offered(self, content: Content | None, code: bytes) -> None:
+    def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
         """Handle an item in escrow: ``content``, or None for a code that our table does not contain.
 
         Nothing is decided about it before the device has been asked for the values of its channels.
@@ -257,7 +257,7 @@ class BillDriver(LineDriver[M]):
             return Answer.UNDECIDED
         if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
             return Answer.RETURN
-        if offer.answer is Answer.STACK and self._since_query() > FRESH_SECONDS:
+        if offer.answer is Answer.STACK and self._measure_time_since_query() > FRESH_SECONDS:
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return Answer.UNDECIDED
         return offer.answer
@@ -273,21 +273,21 @@ class BillDriver(LineDriver[M]):
             self._offer, self._left, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))
 
-    def _box_has_it(self) -> None:
+    def _handle_stacked_item(self) -> None:
         """Handle the report that the item is irrevocably in the box. Acknowledge after this returns."""
         if self._given_up and self._escrow.content is None:
             self._given_up = False
             self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
             return
         content = self._escrow.content
-        verdict = self._escrow.stacked()
+        verdict = self._escrow.handle_stacked()
         if verdict is Verdict.CREDITED and content is not None:
             self._offer = self._left = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
             text = "a note is said to be stacked that was never ordered"
-            self._escrow.contradicted(text, max(self._notes.values(), default=0))
+            self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
     def _clear(self, why: str, *, quiet: bool = False) -> None:
@@ -297,7 +297,7 @@ class BillDriver(LineDriver[M]):
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
-        verdict = self._escrow.path_clear(why, in_escrow=quiet)
+        verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
         offer, self._offer, self._left = self._offer or self._left, None, None
         if verdict is Verdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"nothing says where an ordered note went: {why}"))

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
-from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number, word
+from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number, read_word
 
 ACCEPT_SECONDS: Final = 0.8
 STACK_SECONDS: Final = 0.7
@@ -81,14 +81,14 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
-    def _enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: Paper) -> bool:
         """Return whether the machine has enabled this item."""
 
     @abstractmethod
-    def _accepting(self) -> bool:
+    def _is_accepting(self) -> bool:
         """Return whether the machine accepts anything at all."""
 
-    def _entered(self, phase: Phase) -> None:
+    def _handle_phase_change(self, phase: Phase) -> None:
         """Handle a change of phase, for protocols that report events rather than states."""
 
     # ------------------------------------------------------------ what a protocol may order
@@ -98,7 +98,7 @@ class BillTwin(Twin[M]):
             return False
         self._stop_timers()
         self._go(Phase.STACKING)
-        self._after(STACK_SECONDS / 2, self._past_return)
+        self._schedule_step(STACK_SECONDS / 2, self._move_past_return)
         return True
 
     def order_return(self) -> bool:
@@ -116,53 +116,53 @@ class BillTwin(Twin[M]):
         self._stop_timers()
         self._go(Phase.HELD)
         if self.escrow_seconds is not None:
-            self._after(self.escrow_seconds, self._into_escrow)
+            self._schedule_step(self.escrow_seconds, self._move_into_escrow)
         return True
 
     def acknowledge(self) -> None:
         """Note that the machine knows that the item is in the box."""
         if self._phase is Phase.IN_BOX:
-            self._boxed()
+            self._count_item_in_box()
             self._go(Phase.SETTLING)
-            self._after(STACK_SECONDS / 2, self._done)
+            self._schedule_step(STACK_SECONDS / 2, self._finish_item)
 
     # ------------------------------------------------------------ the mechanics
     def _go(self, phase: Phase) -> None:
         self._phase = phase
-        self._entered(phase)
+        self._handle_phase_change(phase)
 
-    def _stick(self, phase: Phase) -> None:
+    def _stop_in_fault(self, phase: Phase) -> None:
         """Stop in a fault that no command ends."""
         self._stop_timers()
         self._stuck = phase
         self._go(phase)
 
-    def _into_escrow(self) -> None:
+    def _move_into_escrow(self) -> None:
         paper = self._paper
         if paper is None:
             return
         if self._jam_next:
             self._jam_next = False
-            self._stick(Phase.JAM)
-        elif paper.counterfeit or not self._enabled(paper):
+            self._stop_in_fault(Phase.JAM)
+        elif paper.counterfeit or not self._is_enabled(paper):
             self._go(Phase.REJECTING)
-            self._after(REJECT_SECONDS, self._out)
+            self._schedule_step(REJECT_SECONDS, self._give_item_out)
         else:
             self._go(Phase.ESCROW)
             if self.escrow_seconds is not None:
-                self._after(self.escrow_seconds, self._give_back)
+                self._schedule_step(self.escrow_seconds, self._give_back)
 
-    def _past_return(self) -> None:
+    def _move_past_return(self) -> None:
         if self._paper is None:
             return
         if self._jam_next:
             self._jam_next = False
-            self._stick(Phase.STACKER_JAM)
+            self._stop_in_fault(Phase.STACKER_JAM)
             return
         self._paper.past_return = True
-        self._after(STACK_SECONDS / 2, lambda: self._go(Phase.IN_BOX))
+        self._schedule_step(STACK_SECONDS / 2, lambda: self._go(Phase.IN_BOX))
 
-    def _boxed(self) -> None:
+    def _count_item_in_box(self) -> None:
         paper, self._paper = self._paper, None
         if paper is not None:
             self.stacked_cents += paper.cents
@@ -170,18 +170,18 @@ class BillTwin(Twin[M]):
 
     def _give_back(self) -> None:
         self._go(Phase.RETURNING)
-        self._after(self.return_seconds, self._out)
+        self._schedule_step(self.return_seconds, self._give_item_out)
 
-    def _out(self) -> None:
+    def _give_item_out(self) -> None:
         paper, self._paper = self._paper, None
         if paper is not None:
             self.returned_cents += paper.cents
-        self._done()
+        self._finish_item()
 
-    def _done(self) -> None:
+    def _finish_item(self) -> None:
         if self._full_next:
             self._full_next = False
-            self._stick(Phase.FULL)
+            self._stop_in_fault(Phase.FULL)
         else:
             self._go(Phase.READY)
 
@@ -193,15 +193,15 @@ class BillTwin(Twin[M]):
             "insert_ticket": self._insert_ticket,
             "jam": self._jam,
             "clear": self._clear,
-            "box": self._box,
+            "box": self._set_box,
             "full": self._fill,
-            "cheat": self._cheat,
+            "cheat": self._pull_back_bill,
             "fail": self._fail,
-            "lie": self._lie,
+            "lie": self._report_false_bill,
             "worth": self._set_worth,
         }
 
-    def _worth_of(self, code: int) -> int:
+    def _find_note_value(self, code: int) -> int:
         """Return the value programmed for a note code, in minor units; 0 if it accepts nothing."""
         cents = next((cents for cents, known in self._codes.items() if known == code), 0)
         return self._other_worth.get(code, cents)
@@ -213,13 +213,13 @@ class BillTwin(Twin[M]):
         return f"note code {code} takes {cents} cents"
 
     def _push(self, paper: Paper, what: str) -> str:
-        if not self.powered or self._phase is not Phase.READY or not self._accepting():
+        if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
             state = self.state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
         self._paper = paper
         self.inserted_cents += paper.cents
         self._go(Phase.ACCEPTING)
-        self._after(ACCEPT_SECONDS, self._into_escrow)
+        self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
         return f"{what} goes in"
 
     def _insert(self, values: Values) -> str:
@@ -233,7 +233,7 @@ class BillTwin(Twin[M]):
 
     def _insert_ticket(self, values: Values) -> str:
         """Insert a ticket; ``barcode``: the digits on it."""
-        digits = word(values, "barcode")
+        digits = read_word(values, "barcode")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
         return self._push(Paper(0, digits), f"ticket {digits}")
@@ -241,7 +241,7 @@ class BillTwin(Twin[M]):
     def _jam(self, _: Values) -> str:
         """Jam the moving item, or the next one."""
         if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
-            self._stick(Phase.JAM)
+            self._stop_in_fault(Phase.JAM)
             return "jammed"
         self._jam_next = True
         return "the next paper jams"
@@ -257,22 +257,22 @@ class BillTwin(Twin[M]):
         self.power_restored()
         return "mended"
 
-    def _box(self, values: Values) -> str:
+    def _set_box(self, values: Values) -> str:
         """Remove (``present`` false) or replace (true) the note box."""
         if flag(values, "present"):
             return self._clear({})
-        self._stick(Phase.BOX_OUT)
+        self._stop_in_fault(Phase.BOX_OUT)
         return "box out"
 
     def _fill(self, _: Values) -> str:
         """Fill the box, at the latest after the moving bill."""
         if self._paper is None:
-            self._stick(Phase.FULL)
+            self._stop_in_fault(Phase.FULL)
         else:
             self._full_next = True
         return "box full"
 
-    def _cheat(self, _: Values) -> str:
+    def _pull_back_bill(self, _: Values) -> str:
         """Pull the bill back by a string."""
         self._stop_timers()
         self._go(Phase.CHEATED)
@@ -280,10 +280,10 @@ class BillTwin(Twin[M]):
 
     def _fail(self, _: Values) -> str:
         """Break the head."""
-        self._stick(Phase.FAILED)
+        self._stop_in_fault(Phase.FAILED)
         return "failed"
 
-    def _lie(self, _: Values) -> str:
+    def _report_false_bill(self, _: Values) -> str:
         """Report a stacked bill that never existed."""
         self._stop_timers()
         self._go(Phase.IN_BOX)
@@ -313,9 +313,9 @@ class BillTwin(Twin[M]):
         self.stacked_papers = list(memory["stacked"])
         self.power_restored()
 
-    def _status_word(self) -> str:
+    def _format_status(self) -> str:
         if self._phase is Phase.READY:
-            return "idle" if self._accepting() else "disabled"
+            return "idle" if self._is_accepting() else "disabled"
         return self._phase.value
 
     def state(self) -> dict[str, Any]:
@@ -324,7 +324,7 @@ class BillTwin(Twin[M]):
         ``stuck``: what only a manual action ends, or None; ``jams_next``: whether the next item will jam.
         """
         return {
-            "status": self._status_word(),
+            "status": self._format_status(),
             "stuck": self._stuck,
             "jams_next": self._jam_next,
             "notes_cents": sorted(self._codes),

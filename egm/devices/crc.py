@@ -10,17 +10,17 @@ from typing import Final
 Table = tuple[int, ...]
 
 
-def _table(polynomial: int) -> Table:
-    def row(value: int) -> int:
+def _build_table(polynomial: int) -> Table:
+    def shift_byte(value: int) -> int:
         for _ in range(8):
             value = (value >> 1) ^ polynomial if value & 1 else value >> 1
         return value
 
-    return tuple(row(value) for value in range(256))
+    return tuple(shift_byte(value) for value in range(256))
 
 
-_KERMIT: Final = _table(0x8408)
-_MODBUS: Final = _table(0xA001)
+_KERMIT: Final = _build_table(0x8408)
+_MODBUS: Final = _build_table(0xA001)
 
 
 def _run(table: Table, crc: int, data: bytes) -> int:
@@ -29,11 +29,11 @@ def _run(table: Table, crc: int, data: bytes) -> int:
     return crc
 
 
-def kermit(data: bytes) -> int:
+def compute_crc_kermit(data: bytes) -> int:
     """Return CRC-16/KERMIT of ``data``."""
     return _run(_KERMIT, 0, data)
 
 
-def modbus(data: bytes) -> int:
+def compute_crc_modbus(data: bytes) -> int:
     """Return CRC-16/MODBUS of ``data``."""
     return _run(_MODBUS, 0xFFFF, data)

@@ -105,7 +105,7 @@ class LineDriver(ABC, Generic[M]):
         """Return whether the device replies."""
         return self._up is True
 
-    def stood(self, codes: frozenset[FaultCode]) -> None:
+    def restore_faults(self, codes: frozenset[FaultCode]) -> None:
         """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
         self._faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
 
@@ -117,30 +117,30 @@ class LineDriver(ABC, Generic[M]):
                 try:
                     self._line.open()
                     self._reader = FrameReader(self._cutter)
-                    self._session_begins()
+                    self._reset_session()
                     while True:
                         self.turns += 1
                         await self._cycle()
                         self._end_overdue_order()
                 except LineLostError as error:
-                    self._lost(str(error))
+                    self._handle_lost_line(str(error))
                 self._line.close()
                 self.turns += 1
-                self._without_line()
+                self._handle_missing_line()
                 self._end_overdue_order()
                 await asyncio.sleep(REOPEN_SECONDS)
         finally:
             self._line.close()
 
     @abstractmethod
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         """Reset what is known of the device: anything may have happened to it meanwhile."""
 
     @abstractmethod
     async def _cycle(self) -> None:
         """Query, act, pause."""
 
-    def _without_line(self) -> None:
+    def _handle_missing_line(self) -> None:
         """Do what must not wait forever while there is no line; called repeatedly."""
 
     def _end_overdue_order(self) -> None:
@@ -170,23 +170,23 @@ class LineDriver(ABC, Generic[M]):
         deadline = loop.time() + self.reply_seconds
         left = self.reply_seconds
         while True:
-            messages = self._sorted_out(self._reader.feed(await self._line.read(left)))
+            messages = self._filter_messages(self._reader.feed(await self._line.read(left)))
             if messages:
                 self.exchanges.answered += 1
-                self._answered()
+                self._note_reply()
                 return messages
             if not left:
                 break
             left = max(0.0, deadline - loop.time())
-        self._sorted_out(self._reader.flush(self._protocol))
-        self._unanswered()
+        self._filter_messages(self._reader.flush(self._protocol))
+        self._note_missing_reply()
         return []
 
-    def _since_query(self) -> float:
+    def _measure_time_since_query(self) -> float:
         """Return the seconds since the last query was sent; its reply cannot be older."""
         return asyncio.get_running_loop().time() - self._asked
 
-    def _sorted_out(self, items: list[M | ProtocolError]) -> list[M]:
+    def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
@@ -210,7 +210,7 @@ class LineDriver(ABC, Generic[M]):
         except ProtocolError as error:
             self._refuse(error)
             return None
-        self._understood()
+        self._note_valid_message()
         return report
 
     def _refuse(self, error: ProtocolError) -> None:
@@ -221,13 +221,15 @@ class LineDriver(ABC, Generic[M]):
             self._unreadable_since = now
         self._unreadable += 1
         if self._unreadable >= SILENT_QUESTIONS and now - self._unreadable_since >= SILENT_SECONDS:
-            self._lost(f"{self._line.path}: {self._unreadable} answers in a row could not be read: {error}")
+            self._handle_lost_line(
+                f"{self._line.path}: {self._unreadable} answers in a row could not be read: {error}"
+            )
 
-    def _understood(self) -> None:
+    def _note_valid_message(self) -> None:
         """Note that the device has sent a valid message."""
         if not self._silent_questions:
             self._unreadable = 0
-            self._line_up()
+            self._report_line_up()
 
     async def _pause(self) -> None:
         """Wait for the next cycle; a new command ends the wait."""
@@ -242,17 +244,17 @@ class LineDriver(ABC, Generic[M]):
     def _emit(self, event: DeviceEvent) -> None:
         self._sink(event)
 
-    def _answered(self) -> None:
+    def _note_reply(self) -> None:
         self._silent_questions = 0
         if not self._unreadable:
-            self._line_up()
+            self._report_line_up()
 
-    def _line_up(self) -> None:
+    def _report_line_up(self) -> None:
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))
 
-    def _unanswered(self) -> None:
+    def _note_missing_reply(self) -> None:
         self.exchanges.unanswered += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
@@ -263,10 +265,10 @@ class LineDriver(ABC, Generic[M]):
         self._silent_questions += 1
         lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
         if self._up is not False and lost:
-            self._lost(f"{self._line.path}: no answer to {self._silent_questions} questions")
-            self._session_begins()
+            self._handle_lost_line(f"{self._line.path}: no answer to {self._silent_questions} questions")
+            self._reset_session()
 
-    def _lost(self, why: str) -> None:
+    def _handle_lost_line(self, why: str) -> None:
         self._found.clear()  # shown until the device replies again
         if self._up is not False:
             self._up = False

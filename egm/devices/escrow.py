@@ -95,25 +95,25 @@ class Escrow:
         if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
             self._ledger.moving(outward=not to_box)
 
-    def stacked(self) -> Verdict:
+    def handle_stacked(self) -> Verdict:
         """Handle the report that the note is irrevocably in the box; acknowledge after this returns."""
         record = self._ledger.pending()
         if record is None:
             return Verdict.CONTRADICTION
         if record.phase is EscrowPhase.VENDED:
             return Verdict.REPEAT
-        self._ledger.vended()
+        self._ledger.credit_stacked_paper()
         return Verdict.CREDITED
 
-    def contradicted(self, text: str, most_cents: int) -> None:
+    def dispute_unordered_stacking(self, text: str, most_cents: int) -> None:
         """Handle a report that no order of ours explains: a person decides about up to ``most_cents``."""
-        self._ledger.contradicted(text, most_cents)
+        self._ledger.dispute_unordered_stacking(text, most_cents)
 
     def give_up(self, why: str) -> None:
         """End an ordered stacking without a report for too long: a person decides."""
-        self._ledger.lost_track(why)
+        self._ledger.dispute_lost_paper(why)
 
-    def path_clear(self, why: str, *, in_escrow: bool = False) -> Verdict:
+    def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> Verdict:
         """Handle a status that shows no note is moving and no "stacked" is waiting for us.
 
         ``in_escrow``: the ordered content is still in escrow.
@@ -125,9 +125,9 @@ class Escrow:
             self._ledger.vend_confirmed()
             return Verdict.CONFIRMED
         if in_escrow or record.outward:
-            self._ledger.not_stacked(why)
+            self._ledger.void_unstacked_paper(why)
             return Verdict.NOT_STACKED
-        self._ledger.lost_track(why)
+        self._ledger.dispute_lost_paper(why)
         return Verdict.LOST_TRACK
 
     def set_mark(self, mark: int) -> None:

@@ -296,7 +296,7 @@ class Device(Protocol):
     def name(self) -> str:
         """Return its name in the cabinet file."""
 
-    def stood(self, codes: frozenset[FaultCode]) -> None:
+    def restore_faults(self, codes: frozenset[FaultCode]) -> None:
         """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
 
     async def run(self) -> None:

@@ -53,19 +53,19 @@ class EscrowLedger(Protocol):
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Open a record in phase ORDERED, before the acceptor is ordered to stack."""
 
-    def vended(self) -> None:
+    def credit_stacked_paper(self) -> None:
         """Credit the open record's content, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
         """Close a VENDED record: the acceptor will not report this content again."""
 
-    def not_stacked(self, why: str) -> None:
+    def void_unstacked_paper(self, why: str) -> None:
         """Close an ORDERED record without credit: the content never reached the box."""
 
-    def lost_track(self, why: str) -> None:
+    def dispute_lost_paper(self, why: str) -> None:
         """Close an ORDERED record as a disputed amount: the whereabouts of the content are unknown."""
 
-    def contradicted(self, why: str, most_cents: int) -> None:
+    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
 
     def moving(self, *, outward: bool) -> None:
@@ -82,7 +82,7 @@ class CoinLedger(Protocol):
     def position(self) -> int | None:
         """Return the last recorded event (its meaning is the driver's); None before the first."""
 
-    def coins_in(
+    def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
     ) -> None:
         """Credit ``(amount_cents, to_hopper)`` for each coin and advance the position, in one transaction.
@@ -125,7 +125,7 @@ class PayoutLedger(Protocol):
     def ordered(self, record: PayoutRecord) -> None:
         """Open a payout, before the hopper is ordered to pay."""
 
-    def progressed(self, payout_id: str, paid_coins: int) -> None:
+    def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record how many of its coins are known to have left."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
@@ -134,10 +134,10 @@ class PayoutLedger(Protocol):
         ``doubt``: why the whereabouts of the rest are unknown; the rest is then a disputed amount.
         """
 
-    def not_ordered(self, payout_id: str) -> None:
+    def close_unordered_payout(self, payout_id: str) -> None:
         """Close a payout that was requested but never ordered: the hopper paid nothing."""
 
-    def strayed(self, coins: int, why: str) -> None:
+    def record_strayed_coins(self, coins: int, why: str) -> None:
         """Record coins that left the hopper without an order."""
 
 

@@ -116,7 +116,7 @@ class SerialLine:
         self._received.clear()
         self._lost = None
         self._arrived.clear()
-        asyncio.get_running_loop().add_reader(handle.fileno(), self._readable)
+        asyncio.get_running_loop().add_reader(handle.fileno(), self._read_available)
 
     def close(self) -> None:
         """Close the port; does nothing if it is closed."""
@@ -128,7 +128,7 @@ class SerialLine:
     def write(self, data: bytes) -> None:
         """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
         try:
-            taken = os.write(self._fileno(), data)
+            taken = os.write(self._get_fileno(), data)
         except OSError as error:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
         if taken != len(data):
@@ -140,7 +140,7 @@ class SerialLine:
 
         Raises :class:`LineLostError` if the line is gone.
         """
-        self._fileno()
+        self._get_fileno()
         if not self._received and self._lost is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -152,13 +152,13 @@ class SerialLine:
         self._arrived.clear()
         return data
 
-    def _fileno(self) -> int:
+    def _get_fileno(self) -> int:
         if self._handle is None:
             raise LineLostError(self.path, "is not open")
         return self._handle.fileno()
 
-    def _readable(self) -> None:
-        fileno = self._fileno()
+    def _read_available(self) -> None:
+        fileno = self._get_fileno()
         try:
             data = os.read(fileno, _READ_BYTES)
             why = "hung up"

@@ -77,7 +77,7 @@ class PrinterDriver(LineDriver[M]):
         """Query the status once; return None for silence or an invalid reply."""
 
     @abstractmethod
-    async def _ready_again(self) -> None:
+    async def _discard_printer_job(self) -> None:
         """Discard any job in the printer, and the state of its bar code."""
 
     # ------------------------------------------------------------ the machine's side
@@ -95,7 +95,7 @@ class PrinterDriver(LineDriver[M]):
         self._wake.set()
 
     # ------------------------------------------------------------ the cycle
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         """Do nothing: every cycle queries the printer's complete status."""
 
     async def _cycle(self) -> None:
@@ -111,7 +111,7 @@ class PrinterDriver(LineDriver[M]):
         if record is not None and status is not None:
             await self._advance(record, status)
         elif record is not None:
-            self._unknown(record)
+            self._handle_unknown_status(record)
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
         await self._pause()
 
@@ -122,13 +122,13 @@ class PrinterDriver(LineDriver[M]):
         unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
         self._answered_at = now if unbroken else None
 
-    def _without_line(self) -> None:
+    def _handle_missing_line(self) -> None:
         self._answered_at = None
         record = self._ledger.pending()
         if record is not None:
-            self._unknown(record)
+            self._handle_unknown_status(record)
 
-    def _waited(self) -> float:
+    def _measure_wait(self) -> float:
         """Return the seconds since the open ticket entered its current state, as far as this run knows."""
         now = asyncio.get_running_loop().time()
         if self._since is None:
@@ -140,7 +140,7 @@ class PrinterDriver(LineDriver[M]):
         self._since = None
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
-    def _unknown(self, record: PrintRecord) -> None:
+    def _handle_unknown_status(self, record: PrintRecord) -> None:
         """Handle an unknown status: wait for the printer, but not forever."""
         limits = {
             PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
@@ -149,24 +149,24 @@ class PrinterDriver(LineDriver[M]):
         if record.state not in limits:
             return
         seconds, state = limits[record.state]
-        if self._waited() > seconds:
+        if self._measure_wait() > seconds:
             self._move(record, state, "the printer does not answer")
 
     async def _advance(self, record: PrintRecord, status: PrinterStatus) -> None:
         match record.state:
             case PrintState.PENDING:
-                await self._pending(record, status)
+                await self._handle_pending_ticket(record, status)
             case PrintState.PRINTING:
-                await self._printing(record, status)
+                await self._handle_printing_ticket(record, status)
             case PrintState.BARCODE_DONE:
                 if not status.busy and not status.ticket_in_path:
                     self._move(record, PrintState.TAKEN)
-                    await self._ready_again()  # so that the next ticket need not wait for it
+                    await self._discard_printer_job()  # so that the next ticket need not wait for it
             case PrintState.TAKEN | PrintState.FAILED | PrintState.DISPUTED:
                 pass
 
-    async def _pending(self, record: PrintRecord, status: PrinterStatus) -> None:
-        waited = self._waited()
+    async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
+        waited = self._measure_wait()
         if status.stops_printing or status.busy or status.ticket_in_path:
             if waited > PENDING_SECONDS:
                 why = status.stops_printing or "the last ticket was not taken"
@@ -175,7 +175,7 @@ class PrinterDriver(LineDriver[M]):
             if waited > PENDING_SECONDS:
                 self._move(record, PrintState.FAILED, "the printer still reports the last ticket")
             else:
-                await self._ready_again()
+                await self._discard_printer_job()
         else:
             self._move(record, PrintState.PRINTING)
             command = self._print_command(record.job)
@@ -184,12 +184,12 @@ class PrinterDriver(LineDriver[M]):
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
             self._answered_at = asyncio.get_running_loop().time()
 
-    async def _printing(self, record: PrintRecord, status: PrinterStatus) -> None:
-        waited = self._waited()
+    async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
+        waited = self._measure_wait()
         if status.barcode_done:
             self._move(record, PrintState.BARCODE_DONE)
         elif status.stops_printing or (not status.busy and waited > START_SECONDS):
-            await self._ready_again()
+            await self._discard_printer_job()
             why = status.stops_printing or "nothing was printed"
             unexplained = status.ticket_in_path and not status.stops_printing
             if self._answered_at is not None and not unexplained:

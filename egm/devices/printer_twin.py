@@ -36,7 +36,7 @@ class PrinterTwin(Twin[M]):
         self.paper_tickets = 200
         self.printed: list[dict[str, object]] = []
 
-    def _status(self) -> PrinterStatus:
+    def _build_status(self) -> PrinterStatus:
         return PrinterStatus(
             busy=self._busy,
             ticket_in_path=self._in_path,
@@ -55,15 +55,15 @@ class PrinterTwin(Twin[M]):
 
         ``barcode``: the digits in its bars; empty if it has none.
         """
-        if self._busy or self._in_path or self._status().stops_printing:
+        if self._busy or self._in_path or self._build_status().stops_printing:
             return
         self._barcode_done = False
         self._busy = True
         self._job = {"lines": list(lines), "barcode": barcode}
         self.paper_tickets -= 1
-        self._after(BARCODE_SECONDS, self._barcode)
+        self._schedule_step(BARCODE_SECONDS, self._print_barcode)
 
-    def _barcode(self) -> None:
+    def _print_barcode(self) -> None:
         if self._jam_next:
             self._jam_next = False
             self._jam = True
@@ -75,21 +75,21 @@ class PrinterTwin(Twin[M]):
         self._forgets = False
         self._in_path = True
         self.printed.append({**self._job, "barcode_complete": True})
-        self._after(_SETTLE_SECONDS, self._finished)
+        self._schedule_step(_SETTLE_SECONDS, self._finish_printing)
 
-    def _finished(self) -> None:
+    def _finish_printing(self) -> None:
         self._busy = False
         if not self._hold:
-            self._after(_TAKE_SECONDS, self._taken)
+            self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
     def _cancel(self) -> None:
         """Discard the job and the state of the bar code."""
         self._stop_timers()
         self._busy = self._barcode_done = False
         if self._in_path and not self._hold:
-            self._after(_TAKE_SECONDS, self._taken)
+            self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
-    def _taken(self) -> None:
+    def _take_ticket(self) -> None:
         self._in_path = False
 
     def power_lost(self) -> None:
@@ -116,7 +116,7 @@ class PrinterTwin(Twin[M]):
     def power_restored(self) -> None:
         """Let somebody take what is in the path."""
         if self._in_path and not self._hold:
-            self._after(_TAKE_SECONDS, self._taken)
+            self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
@@ -126,11 +126,11 @@ class PrinterTwin(Twin[M]):
             "hold": self._set_hold,
             "jam": self._jam_next_ticket,
             "clear": self._clear,
-            "paper": self._paper,
-            "head": self._head,
-            "chassis": self._chassis,
+            "paper": self._set_paper,
+            "head": self._set_head,
+            "chassis": self._set_chassis,
             "fail": self._fail,
-            "lie": self._lie,
+            "lie": self._report_false_barcode,
             "forget": self._forget_barcode,
         }
 
@@ -158,17 +158,17 @@ class PrinterTwin(Twin[M]):
         self._busy = self._in_path = False
         return "mended"
 
-    def _paper(self, values: Values) -> str:
+    def _set_paper(self, values: Values) -> str:
         """Set the number of tickets left in the stack (``tickets``)."""
         self.paper_tickets = number(values, "tickets")
         return f"{self.paper_tickets} tickets left"
 
-    def _head(self, values: Values) -> str:
+    def _set_head(self, values: Values) -> str:
         """Raise or lower the head (``up``)."""
         self._head_up = flag(values, "up")
         return "head up" if self._head_up else "head down"
 
-    def _chassis(self, values: Values) -> str:
+    def _set_chassis(self, values: Values) -> str:
         """Open or close the chassis (``open``)."""
         self._chassis_open = flag(values, "open")
         return "chassis open" if self._chassis_open else "chassis closed"
@@ -178,7 +178,7 @@ class PrinterTwin(Twin[M]):
         self._failure = True
         return "failed"
 
-    def _lie(self, _: Values) -> str:
+    def _report_false_barcode(self, _: Values) -> str:
         """Report a bar code that was never printed."""
         self._barcode_done = True
         return "lying"
@@ -190,7 +190,7 @@ class PrinterTwin(Twin[M]):
 
     def state(self) -> dict[str, Any]:
         """Return paper, path, and every ticket that came out: its lines, its bar code, whether that is complete."""
-        status = self._status()
+        status = self._build_status()
         return {
             "status": status.stops_printing or ("printing" if self._busy else "idle"),
             "ticket_in_path": self._in_path,

@@ -50,7 +50,7 @@ class TransientEscrowLedger:
             raise LedgerOrderError(f"a stacking is still open: {self._record}")
         self._record = EscrowRecord(content=content, phase=EscrowPhase.ORDERED, mark=mark)
 
-    def vended(self) -> None:
+    def credit_stacked_paper(self) -> None:
         """See :class:`EscrowLedger`."""
         record = self._open(EscrowPhase.ORDERED)
         self.credited.append(record.content)
@@ -61,19 +61,19 @@ class TransientEscrowLedger:
         self._open(EscrowPhase.VENDED)
         self._record = None
 
-    def not_stacked(self, why: str) -> None:
+    def void_unstacked_paper(self, why: str) -> None:
         """See :class:`EscrowLedger`."""
         self._open(EscrowPhase.ORDERED)
         self._record = None
         self.refused.append(why)
 
-    def lost_track(self, why: str) -> None:
+    def dispute_lost_paper(self, why: str) -> None:
         """See :class:`EscrowLedger`."""
         self.disputed.append(self._open(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)
 
-    def contradicted(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
+    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
         """See :class:`EscrowLedger`."""
         self.contradictions.append(most_cents)
 
@@ -99,7 +99,7 @@ class TransientCoinLedger:
         """See :class:`~egm.devices.ledgers.CoinLedger`."""
         return self._position
 
-    def coins_in(
+    def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
         """See :class:`~egm.devices.ledgers.CoinLedger`."""
@@ -132,7 +132,7 @@ class TransientPayoutLedger:
             raise LedgerOrderError(f"payout {payout_id} is not open; open is {self._record}")
         return self._record
 
-    def progressed(self, payout_id: str, paid_coins: int) -> None:
+    def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """See :class:`~egm.devices.ledgers.PayoutLedger`."""
         self._record = replace(self._open(payout_id), paid_coins=paid_coins)
 
@@ -143,13 +143,13 @@ class TransientPayoutLedger:
         if doubt:
             self.disputed[payout_id] = record.coins - paid_coins
 
-    def not_ordered(self, payout_id: str) -> None:
+    def close_unordered_payout(self, payout_id: str) -> None:
         """See :class:`~egm.devices.ledgers.PayoutLedger`."""
         if self._record is not None:
             raise LedgerOrderError(f"payout {payout_id} was never ordered, and {self._record} is open")
         self.paid[payout_id] = 0
 
-    def strayed(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
+    def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
         """See :class:`~egm.devices.ledgers.PayoutLedger`."""
         self.stray_coins += coins
 

@@ -1,7 +1,7 @@
 """Common base of simulated devices: a device with a plug, a power switch and autonomous behaviour.
 
 A simulated device is a state machine on the bench's loop. It receives bytes, replies through its
-:class:`Port`, and schedules its mechanics with :meth:`Twin._after`; they continue while no machine listens,
+:class:`Port`, and schedules its mechanics with :meth:`Twin._schedule_step`; they continue while no machine listens,
 as a real device's do. The port is the cable: every line fault (silence, delay, corruption, split bytes,
 unplugged) happens there, so every simulated device has them all.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from egm.devices.bench_line import claim, owner_of
+from egm.devices.bench_line import claim, find_owner_lock
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 
 M = TypeVar("M")
@@ -95,7 +95,7 @@ class Port:
             return
         self._master, self._slave = self._make_pair()
         os.set_blocking(self._master, False)
-        asyncio.get_running_loop().add_reader(self._master, self._readable)
+        asyncio.get_running_loop().add_reader(self._master, self._read_available)
 
     def _make_pair(self) -> tuple[int, int]:
         pair = make_pair(self.link)
@@ -109,27 +109,27 @@ class Port:
         asyncio.get_running_loop().remove_reader(self._master)
         self.link.unlink(missing_ok=True)
         if self._owner >= 0:
-            owner_of(self.link).unlink(missing_ok=True)
+            find_owner_lock(self.link).unlink(missing_ok=True)
             os.close(self._owner)
         os.close(self._master)
         os.close(self._slave)
         self._master = self._slave = self._owner = -1
 
-    def _readable(self) -> None:
+    def _read_available(self) -> None:
         try:
             data = os.read(self._master, _READ_BYTES)
         except (BlockingIOError, OSError):
             return
         loop = asyncio.get_running_loop()
-        for piece in self._pieces(data):
+        for piece in self._split_data(data):
             if not self._pace:
                 self.hear(piece)
                 continue
             self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
             self._inbox.append(piece)
-            loop.call_at(self._heard_until, self._arrive)
+            loop.call_at(self._heard_until, self._hear_next_piece)
 
-    def _arrive(self) -> None:
+    def _hear_next_piece(self) -> None:
         self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def hear(self, data: bytes) -> None:
@@ -141,7 +141,7 @@ class Port:
         for heard in self._listeners:
             heard(data)
 
-    def _pieces(self, data: bytes) -> list[bytes]:
+    def _split_data(self, data: bytes) -> list[bytes]:
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
@@ -157,7 +157,7 @@ class Port:
             data = data[:middle] + bytes((data[middle] ^ 0x15,)) + data[middle + 1 :]
         loop = asyncio.get_running_loop()
         at = max(loop.time() + self.late_seconds, self._free_at)
-        for piece in self._pieces(data):
+        for piece in self._split_data(data):
             at += max(self._pace * len(piece), _SPLIT_SECONDS if self.split else 0.0)
             self._outbox.append((piece, self._master))
             loop.call_at(at, self._put)
@@ -195,7 +195,7 @@ class Twin(ABC, Generic[M]):
         self._log: deque[str] = deque(maxlen=_LOG_LINES)
         #: Called whenever :meth:`memory` may have changed.
         self.changed: Callable[[], None] = lambda: None
-        port.connect(self._heard)
+        port.connect(self._handle_data)
 
     # ------------------------------------------------------------ for the device
     @abstractmethod
@@ -228,7 +228,7 @@ class Twin(ABC, Generic[M]):
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
-    def _heard(self, data: bytes) -> None:
+    def _handle_data(self, data: bytes) -> None:
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()
@@ -252,7 +252,7 @@ class Twin(ABC, Generic[M]):
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
-    def _after(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
+    def _schedule_step(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
         """Schedule a later step of the mechanics; a power loss cancels it."""
 
         def fire() -> None:
@@ -280,7 +280,7 @@ class Twin(ABC, Generic[M]):
 
     def act(self, action: str, values: Values) -> str:
         """Perform ``action`` and describe the result. Raises :class:`ActionError`."""
-        table = {**self._line_actions(), **self.actions()}
+        table = {**self._list_line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
         given = _Given(values)
@@ -296,7 +296,7 @@ class Twin(ABC, Generic[M]):
         """Return :meth:`state`, with plug and power."""
         return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
 
-    def _line_actions(self) -> dict[str, Callable[[Values], str]]:
+    def _list_line_actions(self) -> dict[str, Callable[[Values], str]]:
         return {
             "power_off": self._hand_power_off,
             "power_on": self._hand_power_on,
@@ -399,7 +399,7 @@ def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
     return value
 
 
-def word(values: Values, key: str) -> str:
+def read_word(values: Values, key: str) -> str:
     """Return a text from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
     value = values.get(key)
     if not isinstance(value, str):

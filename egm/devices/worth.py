@@ -65,7 +65,7 @@ class Worth:
         """Return the faults to show."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
-        return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
+        return {FaultCode.VALUES_UNTOLD: _format_channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
         """Store the report on a channel; None if the device does not reply."""
@@ -82,12 +82,12 @@ class Worth:
             self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {wanted}")
 
 
-def _channels(numbers: list[int]) -> str:
+def _format_channels(numbers: list[int]) -> str:
     return "channel " + ", ".join(map(str, numbers))
 
 
 @cache
-def currencies_of_country(country: str) -> frozenset[str]:
+def list_currencies_of_country(country: str) -> frozenset[str]:
     """Return the currencies of an ISO 3166 country (or ``EU``); empty if unknown."""
     if country == _TOKENS:
         return frozenset()
@@ -97,7 +97,7 @@ def currencies_of_country(country: str) -> frozenset[str]:
         return frozenset()
 
 
-def minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
+def compute_minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
     """Return ``base`` times ten to ``exponent`` major units as minor units; None if not an integer."""
     places = exponent + get_currency_precision(currency)
     if places >= 0:

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
-from egm.staff.service.desk import who
+from egm.staff.service.desk import find_actor
 
 FAULT: Final = "clock_doubted"
 
@@ -18,16 +18,20 @@ def note_clock(machine: Machine) -> None:
     doubt, stored = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
         if stored is not None:
-            machine.record("clock.believed", state={KernelKey.CLOCK: None}, details={"now": _now(machine)})
+            machine.record(
+                "clock.believed", state={KernelKey.CLOCK: None}, details={"now": _format_time_now(machine)}
+            )
     elif stored is None or stored["why"] != doubt:
         good = machine.times.good
         doubted = {"why": doubt.value, "good": "" if good is None else good.isoformat()}
         machine.record(
-            "clock.doubted", state={KernelKey.CLOCK: doubted}, details={**doubted, "now": _now(machine)}
+            "clock.doubted",
+            state={KernelKey.CLOCK: doubted},
+            details={**doubted, "now": _format_time_now(machine)},
         )
 
 
-def _now(machine: Machine) -> str:
+def _format_time_now(machine: Machine) -> str:
     return machine.clock.now().isoformat()
 
 
@@ -45,7 +49,7 @@ def date_is_the_clocks(machine: Machine, event: Event) -> bool:
 
 def confirm_clock(machine: Machine, event: Event) -> None:
     """Trust the clock from now on, because staff have confirmed the date."""
-    stored, details = machine.memory.get(KernelKey.CLOCK), {"now": _now(machine)}
+    stored, details = machine.memory.get(KernelKey.CLOCK), {"now": _format_time_now(machine)}
     machine.times.confirm()
     machine.record(
         "clock.confirmed",
@@ -53,7 +57,7 @@ def confirm_clock(machine: Machine, event: Event) -> None:
         details={
             **details,
             "why": "" if stored is None else stored["why"],
-            "person": who(machine, event),
+            "person": find_actor(machine, event),
             "persons": list(event.data["persons"]),
         },
     )

@@ -59,6 +59,6 @@ class ClockWatch:
         """Ignore changes of the machine: they do not concern the clock."""
 
 
-def clock_watch(context: MachineContext) -> Iterable[Attachment]:
+def create_clock_watch(context: MachineContext) -> Iterable[Attachment]:
     """Return the clock watch of the machine."""
     return (ClockWatch(context),)

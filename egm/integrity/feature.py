@@ -2,16 +2,16 @@
 
 from typing import Final
 
-from egm.integrity.clock_watch import clock_watch
+from egm.integrity.clock_watch import create_clock_watch
 from egm.integrity.forms import FORMS
-from egm.integrity.hard_meters import hard_meters
-from egm.integrity.lockups import disabled_by
-from egm.integrity.memory_watch import memory_watch
-from egm.integrity.notices import notices
+from egm.integrity.hard_meters import create_hard_meters
+from egm.integrity.lockups import list_disabling_sources
+from egm.integrity.memory_watch import create_memory_watch
+from egm.integrity.notices import iter_notices
 from egm.integrity.rules import RULES
-from egm.integrity.software import reverification
+from egm.integrity.software import create_reverification
 from egm.kernel.events import State
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
@@ -22,8 +22,8 @@ def _is_out_of_service(machine: Machine) -> bool:
     """Return whether the machine, a host or operator, or a closing fault keeps it out of service."""
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or bool(disabled_by(machine))
-        or any(fault(code).closes for code in machine.faults)
+        or bool(list_disabling_sources(machine))
+        or any(get_fault(code).closes for code in machine.faults)
     )
 
 
@@ -37,6 +37,6 @@ INTEGRITY: Final = Feature(
         DerivedState(State.TILT, lambda machine: machine.is_tilted),
         DerivedState(State.OUT_OF_SERVICE, _is_out_of_service),
     ),
-    notices=notices,
-    services=(hard_meters, memory_watch, reverification, clock_watch),
+    notices=iter_notices,
+    services=(create_hard_meters, create_memory_watch, create_reverification, create_clock_watch),
 )

@@ -48,7 +48,7 @@ class HardMeters:
         counted = self._board.hard_meters_counted
         if counted is None:
             return False
-        metered = self._metered()
+        metered = self._count_due_pulses()
         fitted = self._machine.memory.get(IntegrityKey.HARD_METERS)
         if fitted is None:
             fitted = [pulses - count for pulses, count in zip(metered, counted, strict=True)]
@@ -61,14 +61,14 @@ class HardMeters:
         self._board.hard_meters(totals)
         return True
 
-    def _metered(self) -> list[int]:
+    def _count_due_pulses(self) -> list[int]:
         """Return the electronic meters in whole pulses, by counter; fractions are carried over."""
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
         return pulses + [0] * (HARD_METERS - len(pulses))
 
 
-def hard_meters(context: MachineContext) -> Iterable[Attachment]:
+def create_hard_meters(context: MachineContext) -> Iterable[Attachment]:
     """Return the service if the profile requires hard meters and the cabinet has a board for them."""
     pulse_cents = context.engine.machine.profile.hard_meters.pulse_cents
     board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)

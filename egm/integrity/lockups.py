@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.events import Event, EventType, SupersededBy
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import clear_fault, raise_fault
-from egm.records.held_money import held_values
+from egm.records.held_money import build_held_money_values
 from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.residual import changed_terms
+from egm.records.residual import find_changed_residual_terms
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
-from egm.staff.service.desk import who
+from egm.staff.service.desk import find_actor
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import AUDITED, print_slip
 from meters import Mark
@@ -38,7 +38,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
 
     Each position records the terms of its residual credit if they have changed.
     """
-    terms = changed_terms(machine)
+    terms = find_changed_residual_terms(machine)
     if machine.position.number > 1:
         if terms:
             machine.record("residual.terms", state=terms)
@@ -80,7 +80,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     machine.record(f"{entry['cause']}.failed", state={IntegrityKey.OUT_OF_SERVICE: entry}, details=entry)
 
 
-def disabled_by(machine: Machine) -> dict[str, object]:
+def list_disabling_sources(machine: Machine) -> dict[str, object]:
     """Return who has disabled the machine: by source, the reason and since when."""
     states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
     return {key.removeprefix(IntegrityKey.DISABLED): held for key, held in states}
@@ -93,7 +93,7 @@ def record_disabled(machine: Machine, event: Event) -> None:
     survives a power loss. A repeat changes nothing.
     """
     source = str(event.data["source"])
-    if source in disabled_by(machine):
+    if source in list_disabling_sources(machine):
         return
     held = {"reason": str(event.data["reason"]), "since": machine.clock.now().isoformat()}
     machine.record(
@@ -106,7 +106,7 @@ def record_disabled(machine: Machine, event: Event) -> None:
 def record_enabled(machine: Machine, event: Event) -> None:
     """Enable the machine again for the same source."""
     source = str(event.data["source"])
-    if source in disabled_by(machine):
+    if source in list_disabling_sources(machine):
         machine.record(
             "service.enabled", state={f"{IntegrityKey.DISABLED}{source}": None}, details=dict(event.data)
         )
@@ -176,16 +176,16 @@ def record_fault(machine: Machine, event: Event) -> None:
         raise_fault(machine, UNIDENTIFIED, detail=OPENINGS[code])
     is_new = code not in machine.faults
     raise_fault(machine, **event.data)
-    if is_new and held_values(machine, code):
+    if is_new and build_held_money_values(machine, code):
         machine.notice = None  # the previous notice is not about the money that is held now
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
     """Clear the fault if its cause has gone and staff need not clear it; report what happened to held money."""
     code = str(event.data["code"])
-    was_active, held = code in machine.faults, held_values(machine, code)
+    was_active, held = code in machine.faults, build_held_money_values(machine, code)
     clear_fault(machine, **event.data)
-    is_over = was_active and code not in machine.faults and not fault(code).locks
+    is_over = was_active and code not in machine.faults and not get_fault(code).locks
     last_notice = None if machine.notice is None else machine.notice.code
     if is_over and held and last_notice not in _NOTICES_OF_MONEY:
         notice_code = "held_over_amount" if "amount_cents" in held else "held_over"
@@ -202,7 +202,7 @@ def clear_tilts(machine: Machine, event: Event) -> None:
     machine.record(
         "tilt.cleared",
         state={f"{KernelKey.FAULT}{code}": None for code in clearable},
-        details={"codes": clearable, "person": who(machine, event)},
+        details={"codes": clearable, "person": find_actor(machine, event)},
     )
     machine.notice = Notice(code="fault_cleared")
 
@@ -225,5 +225,5 @@ def restart_generator(machine: Machine, event: Event) -> None:
     machine.record(
         "chance.restarted",
         state={IntegrityKey.OUT_OF_SERVICE: None},
-        details={"person": who(machine, event)},
+        details={"person": find_actor(machine, event)},
     )

@@ -44,14 +44,14 @@ class MemoryWatch:
 
     def changed(self, _: Snapshot) -> None:
         """Trigger a check if a new cause has appeared."""
-        if self._causes().keys() - self._machine.faults.keys():
+        if self._find_causes().keys() - self._machine.faults.keys():
             self._requested.set()
 
     def look(self) -> None:
         """Raise the faults of new causes, and clear the faults of causes that are gone."""
         journal = self._machine.journal
         journal.look_for_room()
-        causes = self._causes()
+        causes = self._find_causes()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
         for code in {MISSING, FULL} & self._machine.faults.keys() - causes.keys():
@@ -61,7 +61,7 @@ class MemoryWatch:
             details = {"detail": causes[MEDIUM_REPLACED]}
             self._machine.record("memory.noted", state={IntegrityKey.MEDIUM_REPLACED: None}, details=details)
 
-    def _causes(self) -> Mapping[str, str]:
+    def _find_causes(self) -> Mapping[str, str]:
         journal = self._machine.journal
         causes = {
             MISSING: journal.missing,
@@ -71,6 +71,6 @@ class MemoryWatch:
         return {code: detail for code, detail in causes.items() if detail}
 
 
-def memory_watch(context: MachineContext) -> Iterable[Attachment]:
+def create_memory_watch(context: MachineContext) -> Iterable[Attachment]:
     """Return the media watch, which every machine has."""
     return (MemoryWatch(context),)

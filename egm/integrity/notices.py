@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 
-from egm.integrity.lockups import disabled_by
-from egm.kernel.faults import fault, faults_to_show
+from egm.integrity.lockups import list_disabling_sources
+from egm.kernel.faults import get_fault, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.held_money import held_values
+from egm.records.held_money import build_held_money_values
 from egm.records.keys import IntegrityKey
 
 
-def notices(machine: Machine) -> Iterator[Notice]:
+def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
     faults = machine.faults
-    for code in filter(lambda each: fault(each).is_players, faults_to_show(faults)):
+    for code in filter(lambda each: get_fault(each).is_players, list_faults_to_show(faults)):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
-            values=held_values(machine, code),
+            values=build_held_money_values(machine, code),
         )
     if machine.memory.get(IntegrityKey.SERVICE) is not None:
         yield Notice(code="service_called")
@@ -25,8 +25,8 @@ def notices(machine: Machine) -> Iterator[Notice]:
     if stopped is not None:
         yield Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm")
     for code, entry in faults.items():
-        if fault(code).closes:
+        if get_fault(code).closes:
             yield Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})
-    for source in disabled_by(machine):
+    for source in list_disabling_sources(machine):
         code = f"disabled.{source.partition(':')[0]}"
         yield Notice(code=code, severity="warning", values={"source": source})

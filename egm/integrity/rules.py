@@ -33,7 +33,7 @@ from egm.kernel.states import (
     ON_CALL,
     only,
 )
-from egm.staff.form import form_rule
+from egm.staff.form import build_form_rule
 from egm.staff.options import machine_is_open, nothing_is_owed
 from egm.staff.service.effects import (
     key_is_enough,
@@ -58,13 +58,13 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT,
     ),
     # ------------------------------------------------------------------ what a technician puts right
-    form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_is_needed,), settle_faults),
-    form_rule(
+    build_form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_is_needed,), settle_faults),
+    build_form_rule(
         FORMS, EventType.CLOCK_CONFIRMED, AT_WORK, (clock_is_doubted, date_is_the_clocks), confirm_clock
     ),
-    form_rule(FORMS, EventType.FILE_SIGNED, AT_WORK, (file_is_unsigned, nothing_is_owed), sign_file),
-    form_rule(FORMS, EventType.VERIFY, AT_WORK, (software_is_signed,), verify_software),
-    form_rule(
+    build_form_rule(FORMS, EventType.FILE_SIGNED, AT_WORK, (file_is_unsigned, nothing_is_owed), sign_file),
+    build_form_rule(FORMS, EventType.VERIFY, AT_WORK, (software_is_signed,), verify_software),
+    build_form_rule(
         FORMS,
         EventType.COUNTERS_EXCHANGED,
         AT_WORK,

@@ -25,9 +25,9 @@ from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_private
 from egm.staff.options import nothing_is_owed
 from meters import JournalError, JournalView
-from meters.entry import canonical
+from meters.entry import encode_canonical_json
 from meters.keys import MachineKey
-from meters.recall import details
+from meters.recall import read_details
 from meters.storage import DiskStorage
 
 FAULT: Final = "cabinet_file_changed"
@@ -77,7 +77,7 @@ class Signature:
             return ""
         if key is None:
             return ""
-        return hmac.new(key.derive(_SEAL_PURPOSE), canonical(asdict(self)), "sha256").hexdigest()
+        return hmac.new(key.derive(_SEAL_PURPOSE), encode_canonical_json(asdict(self)), "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,14 @@ class SignedFile:
     persons: tuple[str, ...]
 
 
-def last_signed_file(journal: JournalView) -> SignedFile | None:
+def find_last_signed_file(journal: JournalView) -> SignedFile | None:
     """Return the cabinet file signed last, also if that was before an authorised clear; None if there is none."""
     entry = next(journal.entries((KIND, "clear.kept"), limit=1, newest_first=True), None)
     stored = journal.state(IntegrityKey.CABINET)
     text = (
-        "" if entry is None else str(details(entry).get("text" if entry.kind == KIND else CABINET_TEXT, ""))
+        ""
+        if entry is None
+        else str(read_details(entry).get("text" if entry.kind == KIND else CABINET_TEXT, ""))
     )
     if not text or not isinstance(stored, dict):
         return None
@@ -134,7 +136,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     if signed is not None and stored is not None and (stored["at"], stored["digest"]) == (signed.at, now):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
-        why = _refusal(machine, signed, changes=stored is None or stored["digest"] != now)
+        why = _reason_not_accepted(machine, signed, changes=stored is None or stored["digest"] != now)
         if not why:
             _record(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
@@ -145,7 +147,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         note_fault(machine, FAULT, "" if stored["digest"] == now else why or now[:16])
 
 
-def _refusal(machine: Machine, signed: Signature, *, changes: bool) -> str:
+def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) -> str:
     """Return why a waiting signature is not accepted now, or an empty string.
 
     ``changes`` is False for a file that was restored: then money on the machine does not matter.
@@ -154,13 +156,13 @@ def _refusal(machine: Machine, signed: Signature, *, changes: bool) -> str:
     people = [roster.get(number) for number in signed.persons]
     if not people or not all(person is not None and person.may(Permission.CONFIGURE) for person in people):
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
-    if len(people) < _persons(machine):
-        return f"signed by {len(people)} of the {_persons(machine)} persons required"
+    if len(people) < _count_persons_required(machine):
+        return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
     is_owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED))
     return "credits" if is_owed else ""
 
 
-def _persons(machine: Machine) -> int:
+def _count_persons_required(machine: Machine) -> int:
     return 2 if Permission.CONFIGURE in machine.profile.staff.two_persons else 1
 
 

@@ -38,13 +38,13 @@ class Verifier:
         self._handle = context.handle
         self._file: CabinetFile = context.file
 
-    def at_start(self) -> None:
+    def verify_at_start(self) -> None:
         """Examine everything before play is possible, and record what has changed since the last start."""
         pinned = self._file.software
         stored = self._machine.memory.get(IntegrityKey.SOFTWARE)
         if pinned is None:
             if stored is not None:
-                self._installed(stored, None)
+                self._record_installed_changes(stored, None)
             return
         machine = self._machine
         games = machine.games.values()
@@ -53,7 +53,7 @@ class Verifier:
         opened += [source for game in games for source in game.assets.values()]
         findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
         if findings.right:
-            self._installed(stored, findings)
+            self._record_installed_changes(stored, findings)
         self._conclude(findings, "start")
 
     async def examine_again(self, why: str) -> None:
@@ -69,7 +69,7 @@ class Verifier:
 
     def _conclude(self, findings: Findings, why: str) -> None:
         standing = self._machine.faults.get(DIFFERS)
-        detail = _names_line(findings.names)
+        detail = _format_file_names(findings.names)
         if findings.right:
             self._machine.log("software.verified", {"version": findings.version, "when": why})
         else:
@@ -88,7 +88,7 @@ class Verifier:
         self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
 
     # ------------------------------------------------------------------ what is installed
-    def _installed(self, stored: Any, findings: Findings | None) -> None:
+    def _record_installed_changes(self, stored: Any, findings: Findings | None) -> None:
         """Record what has changed since the last start (A-16); a different signer needs a technician."""
         now: dict[str, Any] = {
             "version": "" if findings is None else findings.version,
@@ -105,20 +105,20 @@ class Verifier:
                 "version": [before["version"], now["version"]],
                 "signer": [before["signer"], now["signer"]],
                 "reason": "" if findings is None else findings.reason,
-                "components": changes(before["components"], now["components"]),
+                "components": compare_digests(before["components"], now["components"]),
             },
         )
         if stored is not None and before["signer"] != now["signer"]:
             self._lock(CHECK, f"{before['signer']} → {now['signer'] or '-'}")
 
 
-def _names_line(names: tuple[str, ...]) -> str:
+def _format_file_names(names: tuple[str, ...]) -> str:
     """Return the differing files as one line for the screen; the journal has the full list."""
     more = len(names) - _SHOWN_MAX
     return ", ".join(names[:_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
 
 
-def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
+def compare_digests(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the digests before and after of each component added, removed or changed; empty if absent."""
     return {
         name: [before.get(name, ""), now.get(name, "")]
@@ -162,6 +162,6 @@ class Reverification:
         self._requested.set()
 
 
-def reverification(context: MachineContext) -> Iterable[Attachment]:
+def create_reverification(context: MachineContext) -> Iterable[Attachment]:
     """Return the service if the cabinet file pins a manifest."""
     return () if context.file.software is None else (Reverification(context),)

@@ -8,7 +8,7 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.records.keys import IntegrityKey
-from egm.staff.service.desk import who
+from egm.staff.service.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; cleared with its cause."""
@@ -19,7 +19,7 @@ _RULED_ON: Final = frozenset({"progressive_unproved"})
 """Faults that are cleared only by a ruling of staff."""
 
 
-def _settled(machine: Machine) -> list[str]:
+def _list_clearable_faults(machine: Machine) -> list[str]:
     """Return the faults a technician may clear now; the software check only once the files are right."""
     faults = machine.faults
     return [
@@ -41,7 +41,7 @@ class SoftwareCheck:
 # ---------------------------------------------------------------------------------------------- guards
 def technician_is_needed(machine: Machine, _: Event) -> bool:
     """Return whether a fault waits for a technician and its cause has gone."""
-    return bool(_settled(machine))
+    return bool(_list_clearable_faults(machine))
 
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
@@ -57,14 +57,14 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
     """Clear the faults whose cause the technician has found, with their finding."""
-    codes = _settled(machine)
+    codes = _list_clearable_faults(machine)
     machine.record(
         "fault.settled",
         state={f"{KernelKey.FAULT}{code}": None for code in codes},
         details={
             "codes": codes,
             "finding": str(event.data["finding"]),
-            "person": who(machine, event),
+            "person": find_actor(machine, event),
             "persons": list(event.data["persons"]),
         },
     )
@@ -74,7 +74,7 @@ def verify_software(machine: Machine, event: Event) -> None:
     """Request an examination of all software files now."""
     request = machine.state(SoftwareCheck).request
     if request is not None:
-        machine.log("software.check", {"person": who(machine, event)})
+        machine.log("software.check", {"person": find_actor(machine, event)})
         request()
 
 
@@ -87,7 +87,7 @@ def refit_hard_meters(machine: Machine, event: Event) -> None:
         "hard_meters.exchanged",
         state={IntegrityKey.HARD_METERS: None},
         details={
-            "person": who(machine, event),
+            "person": find_actor(machine, event),
             "persons": list(event.data["persons"]),
             "reason": event.data["reason"],
             "readings": event.data["readings"],

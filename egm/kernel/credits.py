@@ -40,7 +40,7 @@ CREDIT: Final = Position().account(CreditKind.CASHABLE)
 """The account of the player's own money at the first position."""
 
 
-def taken(
+def build_credit_transfers(
     amount_cents: int,
     target: str,
     available_cents: Callable[[str], int],
@@ -66,7 +66,7 @@ def taken(
     return tuple(transfers)
 
 
-def parted(
+def split_stakes(
     staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
     """Split staked credit into the given amounts; return the (account, cents) pairs of each.

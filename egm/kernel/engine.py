@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final, Generic, Protocol, TypeVar
 
-from egm.errors import invariant
+from egm.errors import check_invariant
 from egm.kernel.events import Event, EventName, EventType, Next, State, SupersededBy
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Refusal, Rule, Rules
@@ -42,7 +42,7 @@ class Engine(Generic[MachineT]):
         """
         for own in (EventType.AFTER_EVENT, EventType.AT_REST):
             is_decided = all(any(not rule.guards for rule in rules.of(state, own)) for state in State)
-            invariant(is_decided, f"no rule decides {own} in every state")
+            check_invariant(is_decided, f"no rule decides {own} in every state")
         self.machine: Final = machine
         self.rules: Final = rules
         self.state = State.BOOT
@@ -65,7 +65,7 @@ class Engine(Generic[MachineT]):
         rested = list[Rule[MachineT]]()
         try:
             while self._queue:
-                self._one(self._queue.popleft())
+                self._handle_one_event(self._queue.popleft())
                 self._finish_event()
                 if not self._queue:
                     self._take_own(EventType.AT_REST, rested)
@@ -77,16 +77,16 @@ class Engine(Generic[MachineT]):
         """Re-derive the state after another position has changed memory that all positions share."""
         if self._busy or not self.accepts(EventType.MACHINE_CHANGED):
             return
-        if self.derived_state() is not self.state:
+        if self.derive_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
     def accepts(self, type_: EventName, /, **data: object) -> bool:
         """Return whether a rule would accept the event now. Changes nothing."""
         return self._rule(Event(type_, data))[0] is not None
 
-    def derived_state(self) -> State:
+    def derive_state(self) -> State:
         """Return the state that follows from the durable memory."""
-        return self.rules.derived_state(self.machine)
+        return self.rules.derive_state(self.machine)
 
     def _rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
         """Return the rule to apply; or None and why not: the name of the failed guard, else of the state."""
@@ -98,7 +98,7 @@ class Engine(Generic[MachineT]):
             reason = failed.__name__
         return None, reason
 
-    def _one(self, event: Event) -> None:
+    def _handle_one_event(self, event: Event) -> None:
         rule, reason = self._rule(event)
         if rule is None:
             self._refuse(event, reason)
@@ -114,16 +114,16 @@ class Engine(Generic[MachineT]):
             self._queue.appendleft(turn.event)
             return
         self._queue.extend(one for one in follow if one is not None)
-        self.state = self._next(rule)
+        self.state = self._find_next_state(rule)
 
-    def _next(self, rule: Rule[MachineT]) -> State:
+    def _find_next_state(self, rule: Rule[MachineT]) -> State:
         match rule.next:
             case State() as state:
                 return state
             case Next.DERIVED:
-                return self.derived_state()
+                return self.derive_state()
             case Next.DERIVED_ONCE_TESTED if self.state is not State.SELF_TEST:
-                return self.derived_state()
+                return self.derive_state()
         return self.state
 
     def _finish_event(self) -> None:

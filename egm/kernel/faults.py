@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from meters.events import Clear, Effect, significance_of
+from meters.events import Clear, Effect, find_subject_significance
 
 ClearedBy = Literal["self", "attendant", "technician", "ruling", "memory_clear"]
 
@@ -46,12 +46,12 @@ class Fault:
 
 
 @cache
-def fault(code: str) -> Fault:
+def get_fault(code: str) -> Fault:
     """Return the properties of a fault by its code, such as ``bill_acceptor.jam``.
 
     A code that the table does not contain stops play, which is the safe choice.
     """
-    event = significance_of(f"fault.raised:{code}")
+    event = find_subject_significance(f"fault.raised:{code}")
     if event is None:
         return Fault(locks=True, disables_device=True, closes=False, cleared_by="attendant")
     return Fault(
@@ -62,6 +62,6 @@ def fault(code: str) -> Fault:
     )
 
 
-def faults_to_show(codes: Collection[str]) -> list[str]:
+def list_faults_to_show(codes: Collection[str]) -> list[str]:
     """Return the faults to show: a low-paper warning is left out once the paper has run out."""
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

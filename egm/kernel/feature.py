@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from prometheus_client.core import Metric
 
-from egm.errors import invariant
+from egm.errors import check_invariant
 from egm.kernel.keys import Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -19,7 +19,7 @@ T = TypeVar("T")
 LANGUAGES: Final = ("en", "fr")
 
 
-def _nothing(_: Machine) -> tuple[()]:
+def _return_nothing(_: Machine) -> tuple[()]:
     """Return no notices or metrics."""
     return ()
 
@@ -41,9 +41,9 @@ class Feature:
     """Factories of background services, called once per player position."""
     offers: tuple[object, ...] = ()
     """Contributions to other features, such as forms and pages of the service menu."""
-    notices: Callable[[Machine], Iterable[Notice]] = _nothing
+    notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
     """Returns the notices that apply to the person at the machine at this moment."""
-    metrics: Callable[[Machine], Iterable[Metric]] = _nothing
+    metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing
     """Returns its metrics beyond the meters of the journal."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts beyond the screen's own catalogues: by language, then by catalogue key (``notice.x``)."""
@@ -61,22 +61,22 @@ class Features:
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
         for name in names:
-            invariant(names.count(name) == 1, f"two features are called {name}")
+            check_invariant(names.count(name) == 1, f"two features are called {name}")
         self.keys: Final = Keys(feature.keys for feature in self.all if feature.keys is not None)
         self.rules: Final[Rules[Machine]] = Rules(
             (rule for feature in self.all for rule in feature.rules),
             (state for feature in self.all for state in feature.states),
         )
 
-        self.words: Final = {language: self._texts(language) for language in LANGUAGES}
+        self.words: Final = {language: self._merge_texts(language) for language in LANGUAGES}
 
-    def _texts(self, language: str) -> dict[str, str]:
+    def _merge_texts(self, language: str) -> dict[str, str]:
         texts: dict[str, str] = {}
         for feature in self.all:
             mine = feature.words.get(language, {})
             for key in (key for each in feature.words.values() for key in each):
-                invariant(key in mine, f"{feature.name} does not say {key!r} in {language!r}")
-                invariant(key not in texts, f"two features say {key!r}")
+                check_invariant(key in mine, f"{feature.name} does not say {key!r} in {language!r}")
+                check_invariant(key not in texts, f"two features say {key!r}")
             texts |= mine
         return texts
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final, Self
 
-from egm.errors import InvariantError, invariant
+from egm.errors import InvariantError, check_invariant
 from egm.kernel.positions import Position, is_own_fault
 
 
@@ -69,10 +69,13 @@ class Keys:
         self._by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, suffix = key.partition(":")
-            invariant(not suffix, f"{str(key)!r}: what follows a prefix is not declared")
+            check_invariant(not suffix, f"{str(key)!r}: what follows a prefix is not declared")
             for name in (head, f"{head}:"):
                 other = self._by_name.get(name)
-                invariant(other is None, f"{str(key)!r} is declared by {_named(other)} and by {_named(key)}")
+                check_invariant(
+                    other is None,
+                    f"{str(key)!r} is declared by {_format_key(other)} and by {_format_key(key)}",
+                )
             self._by_name[head + colon] = key
 
     def __iter__(self) -> Iterator[Key]:
@@ -102,5 +105,5 @@ class Keys:
         return f"{position.number}/{name}" if own else str(name)
 
 
-def _named(key: Key | None) -> str:
+def _format_key(key: Key | None) -> str:
     return f"{type(key).__name__}.{key.name}" if key is not None else ""

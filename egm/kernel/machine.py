@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 
 from egm.clock import Clock
 from egm.errors import InvariantError
-from egm.kernel.credits import MONEY, CreditKind, taken
+from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, Keys
@@ -25,7 +25,7 @@ from egm.tickets.model import House
 from meters import ExcessiveIncrement, Journal, Mark, Phase, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
-from paytables.companions import first_stakes
+from paytables.companions import find_first_stakes
 from rng import RandomService
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ T = TypeVar("T")
 METER_JUMP: Final = "meter_jump"
 
 
-def _json(value: object) -> JSON:
+def _encode_value(value: object) -> JSON:
     """Return a value as JSON; records are encoded."""
     return to_json(value) if is_record(value) else cast(JSON, value)
 
@@ -140,8 +140,11 @@ class Machine:
             counts=dict(counts or {}),
             dims={**self.position.dims, **(dims or {})},
             marks=marks,
-            state={self.keys.name(key, self.position): _json(value) for key, value in (state or {}).items()},
-            record=_json(details),
+            state={
+                self.keys.name(key, self.position): _encode_value(value)
+                for key, value in (state or {}).items()
+            },
+            record=_encode_value(details),
         )
         try:
             posted = self.journal.append(transaction)
@@ -199,21 +202,23 @@ class Machine:
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
         """Return the transfers that move credits of the player to ``target``, kind by kind."""
-        return taken(amount_cents, target, self.journal.available_cents, kinds, self.position)
+        return build_credit_transfers(
+            amount_cents, target, self.journal.available_cents, kinds, self.position
+        )
 
-    def kind_cents(self, kind: CreditKind) -> int:
+    def read_credit_cents(self, kind: CreditKind) -> int:
         """Return the player's unreserved credits of one kind, in minor units."""
         return self.journal.available_cents(self.credit(kind))
 
     @property
     def credit_cents(self) -> int:
         """Return the unreserved credits that the player could wager now, all kinds, in minor units."""
-        return sum(self.kind_cents(kind) for kind in CreditKind)
+        return sum(self.read_credit_cents(kind) for kind in CreditKind)
 
     @property
     def cash_cents(self) -> int:
         """Return the unreserved credits that the player could cash out now: all but restricted credit."""
-        return sum(self.kind_cents(kind) for kind in MONEY)
+        return sum(self.read_credit_cents(kind) for kind in MONEY)
 
     @property
     def local_date(self) -> date:
@@ -229,22 +234,24 @@ class Machine:
         ):
             if not stored.bet_cents or stored.bet_cents >= self.profile.play.bet_minimum_cents:
                 return stored  # a free game, or a table without bets yet, has no minimum bet
-            least = self.least_bet(stored.game_id, stored.denomination_cents)
+            least = self.find_least_bet(stored.game_id, stored.denomination_cents)
             return replace(stored, bet_credits=least, options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
         language = stored.language if stored is not None else self.profile.languages[0]
         denomination_cents = self.denominations_cents[game_id][0]
-        return Selection(game_id, denomination_cents, self.least_bet(game_id, denomination_cents), language)
+        return Selection(
+            game_id, denomination_cents, self.find_least_bet(game_id, denomination_cents), language
+        )
 
-    def least_bet(self, game_id: str, denomination_cents: int) -> int:
+    def find_least_bet(self, game_id: str, denomination_cents: int) -> int:
         """Return a game's initial bet in credits: the minimum stake, or 0 if the player places bets on spots."""
         if self.games[game_id].rules.layout():
             return 0
-        return self.least_stake(game_id, denomination_cents)
+        return self.find_least_stake(game_id, denomination_cents)
 
-    def least_stake(self, game_id: str, denomination_cents: int) -> int:
+    def find_least_stake(self, game_id: str, denomination_cents: int) -> int:
         """Return the smallest stake in credits that starts a game, required companion bets included.
 
         The jurisdiction's minimum applies. If no stake of the game reaches it, the game's own minimum is
@@ -254,7 +261,7 @@ class Machine:
         stakes = self._first_stakes.get(game.digest)
         if stakes is None:
             spots = {spot.id: spot for spot in game.rules.layout()}
-            stakes = self._first_stakes[game.digest] = {*game.bet_options, *first_stakes(spots)}
+            stakes = self._first_stakes[game.digest] = {*game.bet_options, *find_first_stakes(spots)}
         allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
         return min(allowed, default=min(stakes))
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from egm.errors import PeerError
 from egm.kernel.service_pages import ServicePage
-from egm.validation import first_fault
+from egm.validation import format_first_error
 
 INTEGER_MAX: Final = 2**63 - 1
 """The largest absolute value of an integer in a request."""
@@ -542,4 +542,4 @@ def decode(line: bytes) -> Message:
     try:
         return _ADAPTER.validate_json(line)
     except ValidationError as error:
-        raise MessageError(first_fault(error, line, "line")) from None
+        raise MessageError(format_first_error(error, line, "line")) from None

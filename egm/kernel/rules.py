@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
-from egm.errors import invariant
+from egm.errors import check_invariant
 from egm.kernel.events import Event, EventName, EventType, Next, State
 from egm.kernel.states import AWAKE, PRESSING
 
@@ -79,20 +79,24 @@ class Rules(Generic[MachineT]):
         self._rules: Final = tuple(rules)
         derived = tuple(states)
         self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
-        invariant(len(self.states) == len(derived), "a derived state that is not among the pressing ones")
+        check_invariant(
+            len(self.states) == len(derived), "a derived state that is not among the pressing ones"
+        )
         self._index: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
         self._refusals: Final[dict[EventName, Refusal]] = {}
         for rule in self._rules:
             for event in rule.events:
                 same = self._refusals.setdefault(event, rule.refusal) is rule.refusal
-                invariant(same, f"{event}: refused in two ways")
+                check_invariant(same, f"{event}: refused in two ways")
                 for state in rule.states:
                     before = self._index.get((state, event), ())
-                    invariant(all(one.guards for one in before), f"{event} in {state}: a rule never reached")
+                    check_invariant(
+                        all(one.guards for one in before), f"{event} in {state}: a rule never reached"
+                    )
                     self._index[state, event] = (*before, rule)
         kinds: set[type[EventName]] = {EventType, *(type(event) for event in self._refusals)}
         missing = [event.value for kind in kinds for event in kind if event not in self._refusals]
-        invariant(not missing, f"no rule decides {', '.join(missing)}")
+        check_invariant(not missing, f"no rule decides {', '.join(missing)}")
 
     def __iter__(self) -> Iterator[Rule[MachineT]]:
         return iter(self._rules)
@@ -108,10 +112,10 @@ class Rules(Generic[MachineT]):
         """Return what happens to an event that no rule accepts."""
         return self._refusals[event]
 
-    def derived_state(self, machine: MachineT) -> State:
+    def derive_state(self, machine: MachineT) -> State:
         """Return the most pressing state that the durable memory implies, or IDLE."""
         return next((one.state for one in self.states if one.holds(machine)), State.IDLE)
 
-    def always_takes(self, event: EventName) -> bool:
+    def is_always_accepted(self, event: EventName) -> bool:
         """Return whether the event is accepted in every state after the memory is ready."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

@@ -33,7 +33,7 @@ class SideBySide:
 
     at: dict[int, AtWork] = field(default_factory=dict)
 
-    def served_by(self, number: int) -> Iterator[AtWork]:
+    def iter_positions_served(self, number: int) -> Iterator[AtWork]:
         """Yield the positions that the board of position ``number`` serves, in order."""
         for other in sorted(self.at):
             if other == number or (number == 1 and not self.at[other].has_board):

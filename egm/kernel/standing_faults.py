@@ -1,6 +1,6 @@
 """Active faults in the machine's memory: raised once, active until the cause or a person clears them."""
 
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -10,7 +10,7 @@ def raise_fault(machine: Machine, code: str, **details: object) -> None:
     """Record a fault as active until it is cleared. A repeat is ignored."""
     if code in machine.faults:
         return
-    properties = fault(code)
+    properties = get_fault(code)
     machine.record(
         "fault.raised",
         counts={f"fault.{code}": 1},
@@ -40,7 +40,7 @@ def clear_fault(machine: Machine, code: str, **details: object) -> None:
 
 def is_off(machine: Machine, kind: str) -> bool:
     """Return whether an active fault disables the position's device of this kind."""
-    return any(code.startswith(f"{kind}.") and fault(code).disables_device for code in machine.faults)
+    return any(code.startswith(f"{kind}.") and get_fault(code).disables_device for code in machine.faults)
 
 
 def note_fault(machine: Machine, code: str, why: str) -> None:

@@ -60,7 +60,7 @@ class Evidence:
     unsettled: bool = False
 
 
-def doubt(evidence: Evidence) -> Doubt | None:
+def find_clock_doubt(evidence: Evidence) -> Doubt | None:
     """Return why the clock cannot be trusted, or None if it can."""
     now, good, passed = evidence.now, evidence.good, evidence.passed
     if now < MADE:
@@ -98,7 +98,7 @@ class Timekeeper:
     @property
     def doubt(self) -> Doubt | None:
         """Return why the clock cannot be trusted at this moment, or None if it can."""
-        return doubt(
+        return find_clock_doubt(
             Evidence(
                 now=self._clock.now(),
                 good=self._good,
@@ -122,7 +122,7 @@ class Timekeeper:
         good = self.good
         return self._shown if good is None or self.is_believed else good
 
-    def steady(self) -> datetime:
+    def read_steady_time(self) -> datetime:
         """Return a time that advances steadily within one run, even when the clock is set."""
         return self.good or self._shown
 
@@ -141,7 +141,7 @@ class Timekeeper:
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
 
-def timekeeper_of(journal: JournalView, clock: Clock) -> Timekeeper:
+def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
     """Create the timekeeper from a journal: its last entry's time, and any unresolved doubt."""
     stored: Any = journal.state(STATE_KEY)
     if stored is not None:

@@ -40,16 +40,16 @@ def fit(felt: Sequence[Place]) -> Matrix:
         wanted = [
             sum(row[i] * cross[axis] for row, cross in zip(rows, CROSSES, strict=False)) for i in range(3)
         ]
-        matrix += [round(value * UNIT) for value in _solved(normal, wanted)]
+        matrix += [round(value * UNIT) for value in _solve_equations(normal, wanted)]
     matrix[2], matrix[5] = matrix[2] * UNIT, matrix[5] * UNIT
     for number, (place, cross) in enumerate(zip(felt, CROSSES, strict=True), 1):
-        found = placed(tuple(matrix), *place)
+        found = calibrate_touch(tuple(matrix), *place)
         if max(abs(found[0] - cross[0]), abs(found[1] - cross[1])) > _NEAR:
             raise CalibrationError(f"touch {number} was not where its cross is")
     return tuple(matrix)
 
 
-def placed(matrix: Matrix, x: int, y: int) -> Place:
+def calibrate_touch(matrix: Matrix, x: int, y: int) -> Place:
     """Return where a detected touch was placed; without a calibration, the same coordinates."""
     if not matrix:
         return x, y
@@ -57,19 +57,19 @@ def placed(matrix: Matrix, x: int, y: int) -> Place:
     return (a * x + b * y + c) // UNIT, (d * x + e * y + f) // UNIT
 
 
-def _solved(matrix: list[list[int]], wanted: list[int]) -> list[Fraction]:
+def _solve_equations(matrix: list[list[int]], wanted: list[int]) -> list[Fraction]:
     """Solve three linear equations by Cramer's rule. Raises CalibrationError if there is no single solution."""
-    determinant = _determinant(matrix)
+    determinant = _compute_determinant(matrix)
     if determinant == 0:
         raise CalibrationError("the touches lie on one line")
     found = []
     for i in range(3):
         column = [[*row[:i], value, *row[i + 1 :]] for row, value in zip(matrix, wanted, strict=True)]
-        found.append(Fraction(_determinant(column), determinant))
+        found.append(Fraction(_compute_determinant(column), determinant))
     return found
 
 
-def _determinant(m: list[list[int]]) -> int:
+def _compute_determinant(m: list[list[int]]) -> int:
     return (
         m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
         - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])

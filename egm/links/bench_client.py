@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, BenchReply, Hello, MessageError, decode, encode
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 
 
 class BenchUnreachableError(Exception):
@@ -21,7 +21,7 @@ class BenchClient:
         self._socket.settimeout(timeout_s)
         try:
             token = (run / "bench.token").read_text(encoding="utf-8")
-            with socket_address(run / "bench.sock") as address:
+            with open_socket_address(run / "bench.sock") as address:
                 self._socket.connect(address)
             self._file = self._socket.makefile("rwb")
             answer = self._ask(Hello(token=token))

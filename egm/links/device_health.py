@@ -10,7 +10,7 @@ from egm.devices.interface import Device
 _LABEL = ("device",)
 
 
-def device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
+def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     """Yield the metric families of the devices that are on a line."""
     up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_LABEL)
     answers = SummaryMetricFamily(

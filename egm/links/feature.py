@@ -3,9 +3,11 @@
 from typing import Final
 
 from egm.kernel.feature import Feature
-from egm.links.gat.port import gat_port
-from egm.links.monitoring import monitoring
-from egm.links.sas.attachment import sas_lines
+from egm.links.gat.port import create_gat_port
+from egm.links.monitoring import create_exporter
+from egm.links.sas.attachment import create_sas_lines
 from egm.records.keys import LinksKey
 
-LINKS: Final = Feature(name="links", keys=LinksKey, services=(monitoring, sas_lines, gat_port))
+LINKS: Final = Feature(
+    name="links", keys=LinksKey, services=(create_exporter, create_sas_lines, create_gat_port)
+)

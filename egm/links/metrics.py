@@ -75,7 +75,7 @@ class Series:
 
 
 @lru_cache(maxsize=2048)
-def series_of(meter: str) -> Series:
+def build_series(meter: str) -> Series:
     """Return the series of a meter of :mod:`meters.table` or of an occurrence meter."""
     for pattern, family, label, meaning in _LABELLED:
         if found := pattern.fullmatch(meter):
@@ -92,7 +92,7 @@ def series_of(meter: str) -> Series:
     return Series(f"egm_{base}_total", meaning, {})
 
 
-def known_occurrences() -> Iterator[str]:
+def iter_known_occurrences() -> Iterator[str]:
     """Yield the occurrence meters of all significant events: door openings, faults, memory events.
 
     They are exported as 0 before anything has happened: Prometheus sees no increase of a series that first
@@ -106,16 +106,16 @@ def known_occurrences() -> Iterator[str]:
             yield _OCCURRENCE_OF[kind].format(about)
 
 
-def meter_families(reading: MeterReading) -> list[Metric]:
+def build_meter_families(reading: MeterReading) -> list[Metric]:
     """Return every meter of the machine, and those that determine the return of each game."""
     families: dict[str, _Family] = {}
     for meter, value in {**_NEVER, **reading.values}.items():
         if _SINCE not in meter:
-            _add(families, series_of(meter), value)
+            _add(families, build_series(meter), value)
     split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
     for game in sorted(set().union(*split.values())):
         for meter, parts in split.items():
-            series = series_of(meter)
+            series = build_series(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
             by_game = Series(name, f"{series.help[:-1]}, by game.", {"game": game})
             _add(families, by_game, parts.get(game, 0))
@@ -130,7 +130,7 @@ def _add(families: dict[str, _Family], series: Series, value: int) -> None:
     family.add_metric(tuple(series.labels.values()), value)
 
 
-_NEVER: Final = dict.fromkeys(known_occurrences(), 0)
+_NEVER: Final = dict.fromkeys(iter_known_occurrences(), 0)
 
 
 class MachineCollector(Collector):
@@ -196,7 +196,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._places.acquire(blocking=False):
             if (first := next(iter(tuple(self._owing)), None)) is not None:
-                _hang_up(first)
+                _shut_down_connection(first)
             if not self._places.acquire(timeout=_YIELD_SECONDS):
                 self.shutdown_request(request)
                 return
@@ -205,7 +205,7 @@ class _Server(ThreadingMixIn, WSGIServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve one connection; it ends in limited time however slow the client is."""
-        end = Timer(ANSWER_SECONDS, _hang_up, (request,))
+        end = Timer(ANSWER_SECONDS, _shut_down_connection, (request,))
         end.daemon = True
         end.start()
         try:
@@ -219,12 +219,12 @@ class _Server(ThreadingMixIn, WSGIServer):
         """Ignore errors of connections that broke or were closed."""
 
 
-def _hang_up(request: socket) -> None:
+def _shut_down_connection(request: socket) -> None:
     with contextlib.suppress(OSError):
         request.shutdown(SHUT_RDWR)
 
 
-def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
+def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
     """Return the application restricted to these host names, which defeats DNS rebinding."""
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -239,7 +239,7 @@ def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApp
     return check_host
 
 
-def _to_readers(application: "WSGIApplication", token: str) -> "WSGIApplication":
+def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplication":
     """Return the application with token authentication (RFC 6750); a wrong token is refused."""
 
     def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -275,7 +275,9 @@ class Exporter:
             raise OSError(error.errno, error.strerror, f"port {port} of 127.0.0.1") from None
         names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
         application = make_wsgi_app(registry)
-        self._server.set_app(_of_hosts(_to_readers(application, token) if token else application, names))
+        self._server.set_app(
+            _restrict_to_hosts(_require_token(application, token) if token else application, names)
+        )
         self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         self._thread.start()
         self.port: int = self._server.server_port

@@ -10,14 +10,14 @@ from typing import Final
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.links.device_health import device_metrics
-from egm.links.metrics import Exporter, MachineCollector, meter_families
-from egm.links.screen.private import stored_token
+from egm.links.device_health import iter_device_metrics
+from egm.links.metrics import Exporter, MachineCollector, build_meter_families
+from egm.links.screen.private import read_or_create_token
 from egm.records.keys import IntegrityKey, StaffKey
 from egm.secret_files import replace_transient
 
@@ -67,7 +67,7 @@ class Monitoring:
     async def _open(self) -> Exporter:
         """Open the exporter on its port; while another program has the port, report that and raise a fault."""
         port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
-        token = stored_token(self._context.folder.metrics_token)
+        token = read_or_create_token(self._context.folder.metrics_token)
         while True:
             try:
                 exporter = Exporter(self._collector, port, hosts, token)
@@ -108,16 +108,16 @@ class Monitoring:
         self._timer = None
         if self._now is not None:
             families = [
-                *self._families(self._now),
-                *device_metrics(self._context.devices),
+                *self._iter_families(self._now),
+                *iter_device_metrics(self._context.devices),
                 *self._lag.collect(),
             ]
             for source in self._context.sources:
                 families += source()
-            self._collector.hand_over(families, self._reader())
+            self._collector.hand_over(families, self._build_read_callback())
         self._read_in(_IDLE_SECONDS)
 
-    def _reader(self) -> Callable[[], None]:
+    def _build_read_callback(self) -> Callable[[], None]:
         """Return the callback for a read by the monitoring system, which then knows the technician at work."""
         opened = self._machine.memory.get(StaffKey.INTERVENTION)
         if opened is None or not self._machine.profile.staff.monitored_openings:
@@ -131,7 +131,7 @@ class Monitoring:
 
         return read
 
-    def _families(self, now: Snapshot) -> Iterator[Metric]:
+    def _iter_families(self, now: Snapshot) -> Iterator[Metric]:
         """Yield the machine's families as of one journal sequence, with meters of the same moment."""
         installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
         yield InfoMetricFamily(
@@ -156,21 +156,25 @@ class Monitoring:
             "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
             int(self._machine.journal.head_hash[:12], 16),
         )
-        yield from meter_families(reading)
-        yield _flags("egm_state", "state", State, (now.state,), "1 for the state the machine is in.")
+        yield from build_meter_families(reading)
+        yield _build_flags_metric(
+            "egm_state", "state", State, (now.state,), "1 for the state the machine is in."
+        )
         faults = self._machine.faults
-        yield _flags("egm_fault", "code", faults, faults, "1 for each standing fault.")
+        yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each standing fault.")
         tilts = [tilt.code for tilt in now.tilts]
-        yield _flags("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
+        yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
         doors = now.doors_open
-        yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
-        held = disabled_by(self._machine)
-        yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
-        yield _at_work(self._machine.memory.get(StaffKey.INTERVENTION))
+        yield _build_flags_metric("egm_door_open", "door", doors, doors, "1 for each open door.")
+        held = list_disabling_sources(self._machine)
+        yield _build_flags_metric(
+            "egm_held", "source", held, held, "1 for each host, link or person that stops play."
+        )
+        yield _build_technician_metric(self._machine.memory.get(StaffKey.INTERVENTION))
         yield from self._machine.state(Features).metrics(self._machine)
 
 
-def _at_work(opened: Mapping[str, object] | None) -> Metric:
+def _build_technician_metric(opened: Mapping[str, object] | None) -> Metric:
     """Return the metric of the person who has announced opening the machine (Monaco art. 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
@@ -180,7 +184,9 @@ def _at_work(opened: Mapping[str, object] | None) -> Metric:
     return family
 
 
-def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str) -> Metric:
+def _build_flags_metric(
+    name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str
+) -> Metric:
     """Return one sample for each known value, 1 if it is on."""
     family = GaugeMetricFamily(name, meaning, labels=(label,))
     present = set(on)
@@ -189,6 +195,6 @@ def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meani
     return family
 
 
-def monitoring(context: MachineContext) -> Iterable[Attachment]:
+def create_exporter(context: MachineContext) -> Iterable[Attachment]:
     """Create the exporter of a machine."""
     return (Monitoring(context),)

@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.kernel.feature import Features
 from egm.memory_clear.claim_book import Claim
-from egm.memory_clear.claims import claims
+from egm.memory_clear.claims import list_claims
 from egm.memory_clear.evidence import Evidence
 from egm.people import Recorded
 from egm.records.keys import HostKey, StaffKey
@@ -47,7 +47,7 @@ class Proposal:
         if not self.proposed.is_readable:
             return "cannot be read"
         first, second = self.copies.get("first"), self.copies.get("second")
-        if first is not None and first.same_as(second):
+        if first is not None and first.is_same_claim(second):
             return "good"
         if self.proved:
             return "only the two together" if not (first or second) else "one copy goes further"
@@ -110,27 +110,32 @@ def look(
     """Inspect a memory and derive its claims, changing nothing; ``features`` are its machine's."""
     found = inspect(state_dir, second_dir=second_dir, storage=storage, witness=Evidence)
     named = {
-        name: _claims(copy, features)[0] for name, copy in (("first", found.first), ("second", found.second))
+        name: _collect_claims(copy, features)[0]
+        for name, copy in (("first", found.first), ("second", found.second))
     }
-    last, carried_state = _claims(found.together, features)
+    last, carried_state = _collect_claims(found.together, features)
     if found.agree:
-        proposals = tuple(Proposal(claim, _saying(named, claim.id), True) for claim in last.values())
+        proposals = tuple(
+            Proposal(claim, _list_copies_with_claim(named, claim.id), True) for claim in last.values()
+        )
     else:
         ids = sorted({claim for copy in named.values() for claim in copy})
-        proposals = tuple(_larger(_saying(named, claim)) for claim in ids)
+        proposals = tuple(_propose_larger_copy(_list_copies_with_claim(named, claim)) for claim in ids)
     return Found(found, proposals, carried_state)
 
 
-def _claims(history: Salvage[Evidence], features: Features) -> tuple[dict[str, Claim], Transaction | None]:
-    made, carried_state = claims(history, features)
+def _collect_claims(
+    history: Salvage[Evidence], features: Features
+) -> tuple[dict[str, Claim], Transaction | None]:
+    made, carried_state = list_claims(history, features)
     return {claim.id: claim for claim in made}, carried_state
 
 
-def _saying(named: Mapping[str, Mapping[str, Claim]], claim: str) -> dict[str, Claim]:
+def _list_copies_with_claim(named: Mapping[str, Mapping[str, Claim]], claim: str) -> dict[str, Claim]:
     return {name: copy[claim] for name, copy in named.items() if claim in copy}
 
 
-def _larger(copies: dict[str, Claim]) -> Proposal:
+def _propose_larger_copy(copies: dict[str, Claim]) -> Proposal:
     return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False)
 
 
@@ -159,11 +164,11 @@ def clearance(
     described: list[JSON] = []
     for proposal in found.proposals:
         decision = decisions[proposal.id]
-        claim = _chosen(proposal, decision)
-        made = _decided(claim, proposal, decision)
+        claim = _choose_copy(proposal, decision)
+        made = _list_decided_entries(claim, proposal, decision)
         opening.update({each.id: each for each in made})
         described.append(
-            {**proposal.to_json(), **_decision_json(decision), "entries": [each.id for each in made]}
+            {**proposal.to_json(), **_encode_decision(decision), "entries": [each.id for each in made]}
         )
     carried_state = () if found.carried_state is None else (found.carried_state,)
     copies = (found.inspection.first, found.inspection.second, found.inspection.together)
@@ -172,7 +177,7 @@ def clearance(
         second_person=second_person,
         reason=reason,
         challenge=challenge,
-        opening=(*carried_state, *opening.values(), *_unproved(found)),
+        opening=(*carried_state, *opening.values(), *_build_transfer_block(found)),
         claims_record={"claims": described, "roster": roster, "complete": found.inspection.complete},
         owed_cents=found.inspection.together.credits_cents
         if found.inspection.agree
@@ -180,7 +185,7 @@ def clearance(
     )
 
 
-def _chosen(proposal: Proposal, decision: Decision) -> Claim:
+def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
     if not decision.copy:
         if proposal.standing == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
@@ -190,7 +195,7 @@ def _chosen(proposal: Proposal, decision: Decision) -> Claim:
     return proposal.copies[decision.copy]
 
 
-def _decided(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
+def _list_decided_entries(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
     if decision.act not in proposal.acts:
         raise ClearRefused(f"{claim.id}: it can be {' or '.join(proposal.acts)}, not {decision.act!r}")
     if decision.act == CARRIED:
@@ -206,12 +211,12 @@ def _decided(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Tran
     return () if claim.paid is None else claim.paid(decision.amount_cents)
 
 
-def _decision_json(decision: Decision) -> dict[str, JSON]:
+def _encode_decision(decision: Decision) -> dict[str, JSON]:
     paid: dict[str, JSON] = {"paid_cents": decision.amount_cents, "by": decision.by}
     return {"act": decision.act, "copy": decision.copy, **(paid if decision.act == PAID else {})}
 
 
-def _unproved(found: Found) -> tuple[Transaction, ...]:
+def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
     """Return the entries that block transfers until the host registers anew, if not every transfer is proved."""
     if found.inspection.complete:
         return ()

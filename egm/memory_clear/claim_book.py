@@ -17,7 +17,7 @@ from egm.memory_clear.evidence import Evidence
 from egm.record_codec import RecordError, from_json, to_json
 from egm.records.keys import HostKey, MoneyKey
 from meters import Phase, Transaction, Transfer
-from meters.chart import Book, Role, account, words_of
+from meters.chart import Book, Role, find_account, parse_account_words
 from meters.ledger import Ledger, Reservation
 from meters.salvage import Salvage
 from meters.transaction import JSON, Dims
@@ -61,7 +61,7 @@ class Claim:
         acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
         return tuple(act for act, possible in acts if possible is not None)
 
-    def same_as(self, other: "Claim | None") -> bool:
+    def is_same_claim(self, other: "Claim | None") -> bool:
         """Return whether another copy has exactly the same claim."""
         return other is not None and (self.amount, self.says) == (other.amount, other.says)
 
@@ -140,13 +140,13 @@ class ClaimBook:
                     id=each.id,
                     phase=Phase.RESERVE,
                     transfers=each.transfers,
-                    record={"reserved_as": self._made_as(each), **record},
+                    record={"reserved_as": self._find_original_kind(each), **record},
                     state=state if number == len(reservations) else {},
                 )
             )
         return tuple(made)
 
-    def _made_as(self, held: Reservation) -> str:
+    def _find_original_kind(self, held: Reservation) -> str:
         """Return the kind of the entry that first made a reservation, before any clear carried it over."""
         return self.seen.reserved_as.get(held.id, held.kind)
 
@@ -167,7 +167,7 @@ class ClaimBook:
             self.add(Claim(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False))
 
     # ------------------------------------------------------------------ what no key names
-    def reservations(self) -> None:
+    def claim_keyless_reservations(self) -> None:
         """Add claims for reservations that belong to no key."""
         for held in list(self.pending.values()):
             name = f"reservation:{held.id}"
@@ -175,13 +175,13 @@ class ClaimBook:
                 Claim(
                     name,
                     sum(flow.amount_cents for flow in held.transfers),
-                    {"kind": self._made_as(held), "flows": flows_json(held.transfers)},
+                    {"kind": self._find_original_kind(held), "flows": encode_flows(held.transfers)},
                     carried=self.again(name, [held], {}),
-                    ended=self._unspent(name, held),
+                    ended=self._return_to_credit(name, held),
                 )
             )
 
-    def _unspent(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
+    def _return_to_credit(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
         """Return the entries that return a cancelled reservation to the credit meter."""
         funds = self.fund(held.transfers)
         return (self.entry(claim, ENDED, transfers=funds),)
@@ -192,10 +192,10 @@ class ClaimBook:
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
             if cents <= 0:
                 continue
-            words = words_of(name)
+            words = parse_account_words(name)
             position = int(words["position"])
             restricted = is_restricted(name)
-            state = self.take(at(position, MoneyKey.RESTRICTED)) if restricted else {}
+            state = self.take(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
             flow = Transfer(SOURCE, name, cents)
             out = Transfer(name, BY_HAND, cents)
             self.add(
@@ -204,11 +204,13 @@ class ClaimBook:
                     cents,
                     {"terms": next(iter(state.values()), None)} if restricted else {},
                     carried=(self.entry(name, CARRIED, transfers=(flow,), state=state),),
-                    paid=None if restricted else self._paid(name, (flow, out)),
+                    paid=None if restricted else self._build_paid_entries(name, (flow, out)),
                 )
             )
 
-    def _paid(self, claim: str, flows: tuple[Transfer, ...]) -> Callable[[int], tuple[Transaction, ...]]:
+    def _build_paid_entries(
+        self, claim: str, flows: tuple[Transfer, ...]
+    ) -> Callable[[int], tuple[Transaction, ...]]:
         return lambda _: (self.entry(claim, PAID, transfers=flows),)
 
     def identifiers(self) -> None:
@@ -259,20 +261,20 @@ class ClaimMaker:
 
 
 # ---------------------------------------------------------------------------------------------- names
-def position_of(name: str) -> int:
+def parse_position(name: str) -> int:
     """Return the position that a state name belongs to."""
     number, slash, _ = name.partition("/")
     return int(number) if slash and number.isdigit() else 1
 
 
-def at(position: int, key: Key) -> str:
+def format_state_name(position: int, key: Key) -> str:
     """Return the journal state name of a position's key."""
     return f"{position}/{key}" if position > 1 else str(key)
 
 
 def is_credit(name: str) -> bool:
     """Return whether an account is a player's credit."""
-    return account(name).role is Role.CREDIT and account(name).book is Book.LIVE
+    return find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
 
 
 def is_restricted(name: str) -> bool:
@@ -280,6 +282,6 @@ def is_restricted(name: str) -> bool:
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
-def flows_json(flows: Iterable[Transfer]) -> list[list[JSON]]:
+def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:
     """Return flows as JSON for the description of a claim."""
     return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

@@ -22,11 +22,11 @@ from egm.memory_clear.claim_book import (
     Claim,
     ClaimBook,
     ClaimMaker,
-    at,
-    flows_json,
+    encode_flows,
+    format_state_name,
     is_credit,
     is_restricted,
-    position_of,
+    parse_position,
 )
 from egm.memory_clear.evidence import Evidence
 from egm.money.disputed import DisputedAmount, DisputeRuling
@@ -40,7 +40,7 @@ from egm.records.games import CARRIED_GAME, PUSH
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey, TableKey
 from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from meters import Transaction, Transfer
-from meters.chart import Book, account
+from meters.chart import Book, find_account
 from meters.ledger import Reservation
 from meters.salvage import Salvage
 from meters.transaction import JSON
@@ -51,27 +51,29 @@ _HEARD_LATE: Final = 8
 _HELD: Final = ("current", "hidden", "overflow", "won")
 
 
-def claims(history: Salvage[Evidence], features: Features) -> tuple[tuple[Claim, ...], Transaction | None]:
+def list_claims(
+    history: Salvage[Evidence], features: Features
+) -> tuple[tuple[Claim, ...], Transaction | None]:
     """Return every claim of a history, in order, and the entry that carries over the machine's identity."""
     book = ClaimBook(history, features.keys)
-    for key, describe in makers(features).items():
+    for key, describe in list_claim_makers(features).items():
         for name in sorted(n for n in book.state if book.keys.of(n) is key):
             if name not in book.used:
                 book.describe(describe, name)
-    book.reservations()
+    book.claim_keyless_reservations()
     book.credits()
     book.identifiers()
     return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.carried_state()
 
 
 # ---------------------------------------------------------------------------------------------- paper
-def _paper(book: ClaimBook, name: str) -> None:
+def _claim_paper(book: ClaimBook, name: str) -> None:
     """Claim a bill or ticket that was ordered into the box and neither credited nor returned."""
     paper = book.read(PaperRecord, name)
     held = book.pending.pop(paper.id, None)
     if held is None:  # it is already credited: only the driver has not finished
         return
-    position, claim = position_of(name), f"paper:{position_of(name)}"
+    position, claim = parse_position(name), f"paper:{parse_position(name)}"
     state = book.take(name)
     out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in held.transfers]
     promotional = any(is_restricted(flow.target) for flow in held.transfers)
@@ -91,15 +93,20 @@ def _paper(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- payouts
 def _pay_out(book: ClaimBook, name: str) -> None:
     """Claim credits being paid out: a ticket being printed, or coins being counted."""
-    pay_out, position = book.read(CashOutRecord, name), position_of(name)
+    pay_out, position = book.read(CashOutRecord, name), parse_position(name)
     held = book.pending.pop(pay_out.id, None)
     if held is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
-    in_doubt = at(position, MoneyKey.DISPUTED) + pay_out.id
-    state = book.take(name, at(position, MoneyKey.PRINT), at(position, MoneyKey.HOPPER), in_doubt)
+    in_doubt = format_state_name(position, MoneyKey.DISPUTED) + pay_out.id
+    state = book.take(
+        name,
+        format_state_name(position, MoneyKey.PRINT),
+        format_state_name(position, MoneyKey.HOPPER),
+        in_doubt,
+    )
     progress = {str(book.keys.of(each)): state[each] for each in state if each != name}
-    credit = _from_credit(held)
+    credit = _list_credit_transfers(held)
     funds = book.fund(credit)
     source, way_out = credit[0].source, credit[0].target
     restricted = is_restricted(source)
@@ -124,9 +131,9 @@ def _pay_out(book: ClaimBook, name: str) -> None:
     )
 
 
-def _coins_paid(book: ClaimBook, name: str) -> None:
+def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     """Claim coins that were paid and not yet deducted from the credit: carried over, to be deducted."""
-    record, position = book.read(CoinsGone, name), position_of(name)
+    record, position = book.read(CoinsGone, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
     book.promised[credit] += cents
@@ -137,7 +144,7 @@ def _coins_paid(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
-def _disputed(book: ClaimBook, name: str) -> None:
+def _claim_dispute(book: ClaimBook, name: str) -> None:
     """Claim a dispute: carried over, and decided on the new machine."""
     disputed, state = book.read(DisputedAmount, name), book.take(name)
     held = book.pending.pop(f"{disputed.id}.disputed", None)
@@ -158,12 +165,12 @@ def _disputed(book: ClaimBook, name: str) -> None:
     )
 
 
-def _ruling(book: ClaimBook, name: str) -> None:
+def _claim_ruling(book: ClaimBook, name: str) -> None:
     """Claim a dispute that is decided but not posted: carried over, to be posted from the credit reserved for it."""
-    ruling, position = book.read(DisputeRuling, name), position_of(name)
+    ruling, position = book.read(DisputeRuling, name), parse_position(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
     book.promised[credit] += held_cents
-    disputed = at(position, MoneyKey.DISPUTED) + ruling.disputed.id
+    disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed.id
     state = book.take(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
@@ -179,9 +186,9 @@ def _ruling(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- by hand
-def _handpay(book: ClaimBook, name: str) -> None:
+def _claim_handpay(book: ClaimBook, name: str) -> None:
     """Claim money and merchandise prizes that wait for an attendant."""
-    handpay, position = book.read(HandpayRecord, name), position_of(name)
+    handpay, position = book.read(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
     held = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
     claim, state = f"handpay:{position}", book.take(name)
@@ -201,22 +208,22 @@ def _handpay(book: ClaimBook, name: str) -> None:
     )
 
 
-def _unclaimed(book: ClaimBook, name: str) -> None:
+def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     """Claim a hand-pay that is being moved into the register of orphans."""
-    unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{position_of(name)}"
+    unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
     flows = unclaimed.transfers
     funds = book.fund(flows)
     for flow in funds:
         book.promised[flow.target] += flow.amount_cents
     carried = (book.entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
-    cents = sum(flow.amount_cents for flow in flows if account(flow.source).book is Book.LIVE)
-    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": flows_json(flows)}, carried=carried))
+    cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
+    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carried=carried))
 
 
 # ---------------------------------------------------------------------------------------------- games
-def _game(book: ClaimBook, name: str) -> None:
+def _claim_game(book: ClaimBook, name: str) -> None:
     """Claim an open game: the new machine shows it again and ends it with the recorded outcome."""
-    position, play_id = position_of(name), book.read(GamePointer, name).play_id
+    position, play_id = parse_position(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
@@ -224,9 +231,14 @@ def _game(book: ClaimBook, name: str) -> None:
     behind = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
     game = replace(game, round_steps=round_steps if behind > 0 else ())
     claim, outcome = f"game:{position}", game.outcome
-    wins = {key: won for key, won in _claims_of(book).items() if won.play_id == play_id}
-    names = (name, at(position, ProgressiveKey.AWAITING), at(position, ProgressiveKey.UNDECIDED), *wins)
-    table = at(position, TableKey.TABLE) + game.game.digest
+    wins = {key: won for key, won in _list_open_hits(book).items() if won.play_id == play_id}
+    names = (
+        name,
+        format_state_name(position, ProgressiveKey.AWAITING),
+        format_state_name(position, ProgressiveKey.UNDECIDED),
+        *wins,
+    )
+    table = format_state_name(position, TableKey.TABLE) + game.game.digest
     decides = outcome is not None and table in book.state  # the outcome decides the standing bets
     state = book.take(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.staked or ())
@@ -250,7 +262,7 @@ def _game(book: ClaimBook, name: str) -> None:
     way = "hand" if outcome is not None else "void"
     closed = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
     over = (
-        _game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
+        _build_game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
         book.entry(claim, PAID, transfers=tuple(by_hand), state=closed),
     )
     book.add(
@@ -267,13 +279,13 @@ def _game(book: ClaimBook, name: str) -> None:
                 "awaited": waits,
                 "steps_behind_round": max(behind, 0),
             },
-            carried=(_game_entry(book, claim, play_id, game, state),),
+            carried=(_build_game_entry(book, claim, play_id, game, state),),
             paid=(lambda _: over) if by_hand else None,
         )
     )
 
 
-def _table(book: ClaimBook, name: str) -> None:
+def _claim_table(book: ClaimBook, name: str) -> None:
     """Claim a table between two games, and the bets standing on it."""
     table, state = book.read(TableRecord, name), book.take(name)
     claim, cents = name, table.standing_cents
@@ -282,7 +294,7 @@ def _table(book: ClaimBook, name: str) -> None:
         Claim(
             claim,
             cents,
-            {"game": table.game.id, "position": position_of(name)},
+            {"game": table.game.id, "position": parse_position(name)},
             carried=(book.entry(claim, CARRIED, state=state),),
             paid=(lambda _: by_hand) if cents else None,
             ended=None if cents else (book.entry(claim, ENDED),),
@@ -290,7 +302,7 @@ def _table(book: ClaimBook, name: str) -> None:
     )
 
 
-def _game_entry(
+def _build_game_entry(
     book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
     made = f"{play_id}.start"
@@ -300,7 +312,7 @@ def _game_entry(
     )
 
 
-def _claims_of(book: ClaimBook) -> dict[str, ClaimRecord]:
+def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
     """Return the hits of linked levels that are not completed."""
     return {
         key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
@@ -354,7 +366,7 @@ def _link(book: ClaimBook, name: str) -> None:
     # The new journal numbers its entries from the beginning.
     mark = to_json(replace(stored, since=0))
     carried = [
-        _game_entry(book, "games", play_id, book.seen.games[play_id], {})
+        _build_game_entry(book, "games", play_id, book.seen.games[play_id], {})
         for play_id in fed
         if play_id not in is_open
     ]
@@ -368,7 +380,7 @@ def _is_of(share: Share, pool: str, after: int) -> bool:
     return share.pool == pool and share.sequence is not None and share.sequence > after
 
 
-def _linked_claim(book: ClaimBook, name: str) -> None:
+def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     """Claim a hit of a linked level, of a completed game, that its controller has not closed."""
     state = book.take(name)
     stored = book.read(ClaimRecord, name)
@@ -376,19 +388,19 @@ def _linked_claim(book: ClaimBook, name: str) -> None:
     book.add(Claim(name, 0, says, carried=(book.entry(name, CARRIED, state=state),)))
 
 
-def _held_prize(book: ClaimBook, name: str) -> None:
+def _claim_held_prize(book: ClaimBook, name: str) -> None:
     """Claim a prize reported by a controller that cannot be proved: carried over with its game, for a ruling."""
     state = book.take(name)
     held = book.read(HeldPrize, name)
     game = book.seen.games.get(held.play_id)
     over = game is not None and bool(game.ended)
-    games = (_game_entry(book, "games", held.play_id, game, {}),) if game is not None and over else ()
+    games = (_build_game_entry(book, "games", held.play_id, game, {}),) if game is not None and over else ()
     says = {"pool": held.pool, "why": held.why, "ruling": held.ruling}
     carried = (*games, book.entry(name, CARRIED, state=state))
     book.add(Claim(name, held.amount_cents, says, carried=carried))
 
 
-def _registration(book: ClaimBook, name: str) -> None:
+def _carry_registration(book: ClaimBook, name: str) -> None:
     """Carry over the machine's registration for transfers."""
     state = book.take(name)
     book.add(
@@ -402,27 +414,27 @@ def _registration(book: ClaimBook, name: str) -> None:
     )
 
 
-def makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
+def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
     """Return the claim maker of each key with fate OWED: those of the table below and those that features offer."""
     return {**CLAIMS, **{one.key: one.make for one in features.offered(ClaimMaker)}}
 
 
 #: Claim makers by key, in the order in which they are called. A game takes its claims along.
 CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
-    MoneyKey.PAPER: _paper,
+    MoneyKey.PAPER: _claim_paper,
     MoneyKey.PAY_OUT: _pay_out,
-    MoneyKey.COINS_GONE: _coins_paid,
-    MoneyKey.RULING: _ruling,
-    MoneyKey.DISPUTED: _disputed,
-    MoneyKey.HANDPAY: _handpay,
-    MoneyKey.UNCLAIMED: _unclaimed,
-    PlayKey.GAME: _game,
-    TableKey.TABLE: _table,
+    MoneyKey.COINS_GONE: _claim_coins_paid,
+    MoneyKey.RULING: _claim_ruling,
+    MoneyKey.DISPUTED: _claim_dispute,
+    MoneyKey.HANDPAY: _claim_handpay,
+    MoneyKey.UNCLAIMED: _claim_orphaned_handpay,
+    PlayKey.GAME: _claim_game,
+    TableKey.TABLE: _claim_table,
     ProgressiveKey.LEVEL: _level,
     ProgressiveKey.LINK: _link,
-    ProgressiveKey.CLAIM: _linked_claim,
-    ProgressiveKey.HELD: _held_prize,
-    HostKey.REGISTRATION: _registration,
+    ProgressiveKey.CLAIM: _claim_linked_hit,
+    ProgressiveKey.HELD: _claim_held_prize,
+    HostKey.REGISTRATION: _carry_registration,
 }
 #: Keys whose value is part of another key's claim. Restricted credit has its terms.
 WITH: Final[Mapping[Key, Key | None]] = {
@@ -434,6 +446,6 @@ WITH: Final[Mapping[Key, Key | None]] = {
 }
 
 
-def _from_credit(held: Reservation) -> tuple[Transfer, ...]:
+def _list_credit_transfers(held: Reservation) -> tuple[Transfer, ...]:
     """Return the transfers by which a reservation takes the player's credit; a stock of coins is not carried over."""
     return tuple(flow for flow in held.transfers if is_credit(flow.source))

@@ -14,11 +14,11 @@ from typing import Any, Final
 from egm.integrity.signed_file import CABINET_TEXT
 from egm.integrity.signed_file import KIND as FILE_SIGNED
 from egm.record_codec import RecordError, from_json
-from egm.records.earlier_journal import short_digest
+from egm.records.earlier_journal import compute_short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
 from egm.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
 from egm.records.keys import MoneyKey, ProgressiveKey
-from egm.tickets.audit import EarlierLedger, LedgerAnchor, anchor_of
+from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
@@ -63,12 +63,12 @@ class Evidence:
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
         if MoneyKey.TICKETS in entry.state:
-            self._see_ledger(anchor_of(entry.state[MoneyKey.TICKETS]))
+            self._see_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
         if entry.id.startswith(_TRANSFER):
-            self.identifiers.add(short_digest(entry.id.removeprefix(_TRANSFER)))
+            self.identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
-        self._see_kind(entry, record)
+        self._see_by_kind(entry, record)
 
     def _see_ledger(self, anchor: LedgerAnchor | None) -> None:
         if anchor is None:
@@ -80,7 +80,7 @@ class Evidence:
             begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known
         )
 
-    def _see_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
+    def _see_by_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
@@ -108,7 +108,7 @@ class Evidence:
         if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
-                staked = (*(game.staked or ()), *_staked(entry))
+                staked = (*(game.staked or ()), *_list_stakes(entry))
                 self._see_steps(replace(game.after(choice), staked=staked))
             return
         if entry.kind == _PUSH:
@@ -119,12 +119,12 @@ class Evidence:
         if entry.kind == MYSTERY_WON:
             won = from_json(MysteryWon, entry.record, where)
             if won.play_id in self.games:
-                self.games[won.play_id] = self.games[won.play_id].hitting(won.hits)
+                self.games[won.play_id] = self.games[won.play_id].with_hits(won.hits)
             return
         game = from_json(GameRecord, entry.record, where)
         if entry.kind == PLAY_START:
             self._forget()
-            game = replace(game, staked=_staked(entry))
+            game = replace(game, staked=_list_stakes(entry))
         self._see_steps(replace(game, claim=""))
         self.dims[game.play_id] = dict(entry.transaction.dims)
 
@@ -148,6 +148,6 @@ class Evidence:
             del self.rounds[round_id]
 
 
-def _staked(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
+def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
     """Return what an entry stakes, by credit account."""
     return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER)

@@ -10,30 +10,32 @@ from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRest, PaidInCoins
 
 
-def remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:
+def build_remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:
     """Return the machine state that stores the remainder, empty if the remainder is zero."""
     return {MoneyKey.GOES_ON: remainder} if remainder.rest_cents else {}
 
 
-def handpay_remainder_state(remainder_cents: int, in_coins: PaidInCoins | None) -> dict[str, CashOutRest]:
+def build_handpay_remainder_state(
+    remainder_cents: int, in_coins: PaidInCoins | None
+) -> dict[str, CashOutRest]:
     """Return the machine state that stores a remainder to be paid by an attendant."""
-    return remainder_state(CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins))
+    return build_remainder_state(CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins))
 
 
-def paid_in_coins(machine: Machine) -> PaidInCoins | None:
+def find_coins_paid(machine: Machine) -> PaidInCoins | None:
     """Return the coins already paid in the current cash-out, or None."""
-    remainder = _valid_remainder(machine)
+    remainder = _find_valid_remainder(machine)
     return None if remainder is None else remainder.in_coins
 
 
 def rest_goes_on(machine: Machine, _: Event) -> bool:
     """Return whether a valid remainder is waiting for the next payout method."""
-    return _valid_remainder(machine) is not None
+    return _find_valid_remainder(machine) is not None
 
 
 def has_stale_remainder(machine: Machine) -> bool:
     """Return whether a stored remainder no longer matches the player's balance."""
-    return machine.memory.get(MoneyKey.GOES_ON) is not None and _valid_remainder(machine) is None
+    return machine.memory.get(MoneyKey.GOES_ON) is not None and _find_valid_remainder(machine) is None
 
 
 def clear_remainder(machine: Machine) -> None:
@@ -41,7 +43,7 @@ def clear_remainder(machine: Machine) -> None:
     machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
 
 
-def _valid_remainder(machine: Machine) -> CashOutRest | None:
+def _find_valid_remainder(machine: Machine) -> CashOutRest | None:
     """Return the stored remainder, or None if nothing is stored or the balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
@@ -56,7 +58,7 @@ def _valid_remainder(machine: Machine) -> CashOutRest | None:
 
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
     """Return the event that pays the player without a button press: by hand if the previous method failed."""
-    remainder = _valid_remainder(machine)
+    remainder = _find_valid_remainder(machine)
     return Event(
         EventType.NO_PAYOUT_DEVICE if remainder is not None and remainder.by_hand else EventType.CASH_OUT
     )

@@ -21,7 +21,7 @@ from egm.devices.ledgers import (
     PrintLedger,
     PrintRecord,
 )
-from egm.errors import InvariantError, invariant
+from egm.errors import InvariantError, check_invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.feature import Features
@@ -69,11 +69,11 @@ class PaperLedger:
 
     def may_order(self) -> bool:
         """Return whether the driver may order a stack: not while a door is open or the machine waits for staff."""
-        return self._machine.state(Features).rules.derived_state(self._machine) in TAKING_TICKETS
+        return self._machine.state(Features).rules.derive_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Reserve the credit of the bill or ticket before the acceptor stacks it."""
-        invariant(self.pending() is None, "a second bill or ticket was ordered into the box")
+        check_invariant(self.pending() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
             paper_id = self._machine.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
@@ -99,40 +99,48 @@ class PaperLedger:
             state={MoneyKey.PAPER: paper},
         )
 
-    def vended(self) -> None:
+    def credit_stacked_paper(self) -> None:
         """Credit the bill or ticket that has been stacked."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order")
+        check_invariant(
+            self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
+        )
         self._handle(EventType.BILL_STACKED)
-        if self._phase() is EscrowPhase.ORDERED and METER_JUMP in self._machine.faults:
+        if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP in self._machine.faults:
             self._handle(EventType.BILL_LOST, why=_TOO_FAR)
             return
-        invariant(self._phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
+        check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
         """Close the record: the acceptor has confirmed that it received our acknowledgement."""
-        invariant(self._phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited")
+        check_invariant(
+            self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
+        )
         self._machine.record("bill.confirmed", state={MoneyKey.PAPER: None})
 
-    def not_stacked(self, why: str) -> None:
+    def void_unstacked_paper(self, why: str) -> None:
         """Void the reservation: the bill or ticket did not reach the box."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned")
+        check_invariant(
+            self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
+        )
         self._handle(EventType.BILL_NOT_STACKED, why=why)
-        invariant(self.pending() is None, "a returned bill or ticket is still open")
+        check_invariant(self.pending() is None, "a returned bill or ticket is still open")
 
-    def lost_track(self, why: str) -> None:
+    def dispute_lost_paper(self, why: str) -> None:
         """Open a dispute: it is unknown whether the bill or ticket was stacked or returned."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed")
+        check_invariant(
+            self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
+        )
         self._handle(EventType.BILL_LOST, why=why)
-        invariant(self.pending() is None, "a disputed bill or ticket is still open")
+        check_invariant(self.pending() is None, "a disputed bill or ticket is still open")
 
-    def contradicted(self, why: str, most_cents: int) -> None:
+    def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a dispute about a bill or ticket that the acceptor stacked without an order."""
         self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
         """Record in which direction the acceptor reports the bill or ticket to be moving."""
-        invariant(
-            self._phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
+        check_invariant(
+            self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.record("bill.moving", state={MoneyKey.PAPER: replace(paper, outward=outward)})
@@ -142,7 +150,7 @@ class PaperLedger:
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.record("bill.mark", state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
-    def _phase(self) -> EscrowPhase | None:
+    def _find_phase(self) -> EscrowPhase | None:
         record = self.pending()
         return None if record is None else record.phase
 
@@ -163,7 +171,7 @@ class PrintingLedger:
 
     def opened(self, job: TicketJob) -> None:
         """Record that the printer's driver has accepted the job."""
-        invariant(self.pending() is None, "a second ticket was given to the printer")
+        check_invariant(self.pending() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
@@ -175,17 +183,19 @@ class PrintingLedger:
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the job's next state. A printed bar code settles the ticket; a failure returns the credits."""
         stored = self._open_record()
-        invariant(stored.id == job_id, "the printer reported on another ticket")
+        check_invariant(stored.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(EventType.TICKET_PRINTED)
             settled = self._open_record().state == PrintState.BARCODE_DONE
-            invariant(settled, "a printed ticket was not settled")
+            check_invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
-            invariant(self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided")
+            check_invariant(
+                self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided"
+            )
         elif state is PrintState.DISPUTED:
             self._handle(EventType.TICKET_FAILED, why=detail, doubt=True)
-            invariant(self.pending() is None, "a doubtful ticket was not put in dispute")
+            check_invariant(self.pending() is None, "a doubtful ticket was not put in dispute")
         elif state is PrintState.TAKEN:
             self._machine.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:
@@ -211,10 +221,10 @@ class HopperLedger:
 
     def ordered(self, record: PayoutRecord) -> None:
         """Record the payout before the driver sends it to the hopper."""
-        invariant(self.pending() is None, "a second payout was ordered from the hopper")
+        check_invariant(self.pending() is None, "a second payout was ordered from the hopper")
         self._machine.record("coins.ordered", state={MoneyKey.HOPPER: record})
 
-    def progressed(self, payout_id: str, paid_coins: int) -> None:
+    def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record the number of coins counted out so far."""
         self._is_of(payout_id)
         stored = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
@@ -228,22 +238,24 @@ class HopperLedger:
         """Settle the payout with the coins counted out; ``doubt``, if set, says why the remainder is unknown."""
         self._is_of(payout_id)
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
-        invariant(self.pending() is None, "a finished payout was not settled")
+        check_invariant(self.pending() is None, "a finished payout was not settled")
 
-    def not_ordered(self, payout_id: str) -> None:
+    def close_unordered_payout(self, payout_id: str) -> None:
         """Close a cash-out whose coins were never ordered. A test that was never ordered has no record."""
-        invariant(self.pending() is None, "a payout was reported as not ordered while one is open")
+        check_invariant(self.pending() is None, "a payout was reported as not ordered while one is open")
         if not is_test(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
-            invariant(self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled")
+            check_invariant(
+                self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled"
+            )
 
-    def strayed(self, coins: int, why: str) -> None:
+    def record_strayed_coins(self, coins: int, why: str) -> None:
         """Record coins that left the hopper without an order."""
         self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
 
     def _is_of(self, payout_id: str) -> None:
         stored = self.pending()
-        invariant(
+        check_invariant(
             stored is not None and stored.payout_id == payout_id, "the hopper reported on another payout"
         )
 
@@ -260,7 +272,7 @@ class CoinsLedger:
         stored = self._machine.memory.get(MoneyKey.COINS)
         return None if stored is None else int(stored)
 
-    def coins_in(
+    def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
         """Credit each coin, advance the event counter and open any dispute, in one transaction."""
@@ -274,7 +286,7 @@ class CoinsLedger:
                 position=position,
                 doubt=replace(disputed, most_cents=most_cents),
             )
-        invariant(self.position() == position, "coins were not recorded")
+        check_invariant(self.position() == position, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +299,7 @@ class Ledgers:
     payouts: PayoutLedger
 
 
-def ledgers_of(machine: Machine, handle: Callable[..., None]) -> Ledgers:
+def create_ledgers(machine: Machine, handle: Callable[..., None]) -> Ledgers:
     """Return the ledgers of one machine; ``handle`` is its engine's event handler."""
     return Ledgers(
         paper=PaperLedger(machine, handle),

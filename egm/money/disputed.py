@@ -28,10 +28,10 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
-from egm.money.ticket_ledger import anchor_state, host_ticket_state, keep_head, number_commitment
+from egm.money.ticket_ledger import build_anchor_state, build_host_ticket_state, keep_head, number_commitment
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
-from egm.staff.form import ruling_details, says
+from egm.staff.form import build_ruling_details, has_text_in
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
 from meters.transaction import JSON
@@ -124,7 +124,7 @@ class DisputeRuling:
     story: Mapping[str, JSON]
 
 
-def disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
+def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
     """Return the open disputes of this player position, ordered by id."""
     return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
 
@@ -136,13 +136,13 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
     ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, the reservation of
     that amount replaces them.
     """
-    if disputed.id in disputed_amounts(machine):
+    if disputed.id in list_disputed_amounts(machine):
         return
     if disputed.held_cents:
         transfers = (Transfer(machine.credit(CreditKind.CASHABLE), PAID, disputed.held_cents),)
     machine.record(
         "disputed.opened",
-        transaction_id=held_id(disputed) if disputed.held_cents else None,
+        transaction_id=format_reservation_id(disputed) if disputed.held_cents else None,
         phase=Phase.RESERVE if disputed.held_cents else Phase.POST,
         transfers=transfers,
         state=disputed.state,
@@ -150,7 +150,7 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
     )
 
 
-def held_id(disputed: DisputedAmount) -> str:
+def format_reservation_id(disputed: DisputedAmount) -> str:
     """Return the id of the reservation for the amount set aside."""
     return f"{disputed.id}.disputed"
 
@@ -159,7 +159,7 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether an open dispute has not raised its fault yet, or a ruling still needs its payment entry."""
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
-    disputes = disputed_amounts(machine).values()
+    disputes = list_disputed_amounts(machine).values()
     return bool(disputes) and any(disputed.code not in machine.faults for disputed in disputes)
 
 
@@ -173,7 +173,7 @@ def finish(machine: Machine) -> None:
     ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
         _pay(machine, ruling)
-    for disputed in disputed_amounts(machine).values():
+    for disputed in list_disputed_amounts(machine).values():
         raise_fault(machine, disputed.code, detail=disputed.why)
 
 
@@ -183,15 +183,15 @@ def ruling_is_sound(machine: Machine, event: Event) -> bool:
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
-    disputed = disputed_amounts(machine).get(str(event.data.get("disputed")))
-    if disputed is None or not says(event, "reason"):
+    disputed = list_disputed_amounts(machine).get(str(event.data.get("disputed")))
+    if disputed is None or not has_text_in(event, "reason"):
         return False
-    desk, amount_cents = machine.installed(TicketDesk), _ruled_cents(disputed, event)
-    is_known = desk is not None and desk.ticket_of(disputed.id) is not None
+    desk, amount_cents = machine.installed(TicketDesk), _find_awarded_cents(disputed, event)
+    is_known = desk is not None and desk.find_issued_ticket(disputed.id) is not None
     return disputed.allows(amount_cents) and (bool(amount_cents) or not disputed.is_printed or is_known)
 
 
-def _ruled_cents(disputed: DisputedAmount, event: Event) -> object:
+def _find_awarded_cents(disputed: DisputedAmount, event: Event) -> object:
     """Return the amount awarded: for a printed ticket, 0 if it is good and the full amount if it is void."""
     if not disputed.is_printed:
         return event.data.get("amount_cents")
@@ -200,16 +200,16 @@ def _ruled_cents(disputed: DisputedAmount, event: Event) -> object:
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Pay by hand the amount awarded; the last ruling about a device clears its fault."""
-    disputed = disputed_amounts(machine)[str(event.data["disputed"])]
-    amount_cents = int(str(_ruled_cents(disputed, event)))
-    details = ruling_details(machine, event, **disputed.details, amount_cents=amount_cents)
+    disputed = list_disputed_amounts(machine)[str(event.data["disputed"])]
+    amount_cents = int(str(_find_awarded_cents(disputed, event)))
+    details = build_ruling_details(machine, event, **disputed.details, amount_cents=amount_cents)
     ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=details)
     if disputed.held_cents:
         machine.record(
             "disputed.released",
             transaction_id=f"{disputed.id}.released",
             phase=Phase.VOID,
-            ref=held_id(disputed),
+            ref=format_reservation_id(disputed),
             state={MoneyKey.RULING: ruling},
             details={"id": disputed.id},
         )
@@ -229,16 +229,16 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
         transaction_id=f"{ruling.disputed.id}.ruled",
         counts={"rulings": 1},
         state={
-            **_closed(machine, ruling.disputed),
+            **_build_closing_state(machine, ruling.disputed),
             MoneyKey.PRINT: replace(printing, state=state),
         },
         details=dict(ruling.story),
     )
 
 
-def _closed(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
+def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
     """Return the machine state that closes a dispute; closing a device's last dispute clears its fault."""
-    others = [dispute for dispute in disputed_amounts(machine).values() if dispute.id != disputed.id]
+    others = [dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id]
     cleared = all(dispute.device != disputed.device for dispute in others)
     fault = {f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}
     return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
@@ -255,13 +255,13 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
         transaction_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
-        transfers=_flows(machine, disputed, amount_cents, redeems=redeems),
+        transfers=_build_award_transfers(machine, disputed, amount_cents, redeems=redeems),
         counts={"rulings": 1},
         state={
-            **_closed(machine, disputed),
+            **_build_closing_state(machine, disputed),
             **({MoneyKey.RULING: None} if disputed.held_cents else {}),
-            **(anchor_state(machine) if redeems else {}),
-            **host_ticket_state(machine, disputed.id, ended),
+            **(build_anchor_state(machine) if redeems else {}),
+            **build_host_ticket_state(machine, disputed.id, ended),
         },
         details={
             **ruling.story,
@@ -282,7 +282,7 @@ def _number(machine: Machine, disputed: DisputedAmount) -> str:
     return number
 
 
-def _flows(
+def _build_award_transfers(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
     """Return the transfers of the amount awarded and of the remainder that was set aside.

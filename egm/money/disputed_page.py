@@ -5,13 +5,13 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table
-from egm.money.disputed import DisputedAmount, disputed_amounts
+from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
 from egm.staff.form import Form
 from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, columns, moment, money, plain, say
+from egm.staff.service.words import BACK, build_column_titles, say, say_money, say_plain, say_time
 
 
 class DisputedList(Place):
@@ -22,27 +22,27 @@ class DisputedList(Place):
         rows = tuple(
             Row(
                 cells=(
-                    moment(disputed.since),
-                    plain(disputed.id),
-                    plain(disputed.why),
-                    money(disputed.least_cents),
-                    money(disputed.most_cents),
+                    say_time(disputed.since),
+                    say_plain(disputed.id),
+                    say_plain(disputed.why),
+                    say_money(disputed.least_cents),
+                    say_money(disputed.most_cents),
                 ),
                 action=f"disputed:{disputed.id}",
                 mark="warning",
             )
-            for disputed in disputed_amounts(machine).values()
+            for disputed in list_disputed_amounts(machine).values()
         )
-        table = Table(columns=columns("time", "id", "reason", "least", "most"), rows=rows)
+        table = Table(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Open the ruling form of the selected dispute."""
-        disputed = disputed_amounts(machine).get(action.removeprefix("disputed:"))
-        return refuse("not_offered") if disputed is None else Go(Filling(_form(disputed)))
+        disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
+        return refuse("not_offered") if disputed is None else Go(Filling(_build_ruling_form(disputed)))
 
 
-def _form(disputed: DisputedAmount) -> Form:
+def _build_ruling_form(disputed: DisputedAmount) -> Form:
     """Return the ruling form, with the dispute's bounds on the amount."""
     if disputed.is_printed:
         return replace(DISPUTED_TICKET, values={"disputed": disputed.id})

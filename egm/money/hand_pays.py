@@ -18,11 +18,11 @@ from egm.money.ticket_ledger import keep_head
 from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayForm, HandpayRecord
-from egm.staff.form import persons_of, says
+from egm.staff.form import has_text_in, list_event_persons
 from egm.staff.identities import IdentityRegister
 from egm.staff.service_calls import answer_service_call
 from meters import Phase, Transfer
-from meters.chart import words_of
+from meters.chart import parse_account_words
 
 #: The form's fields about the player: name as in the document, kind of document and its number.
 IDENTITY_FIELDS: Final = ("name", "document", "number")
@@ -43,7 +43,7 @@ def handpay_is_in_order(machine: Machine, _: Event) -> bool:
 def form_is_whole(machine: Machine, event: Event) -> bool:
     """Return whether the form names a permitted means of payment, and the player's identity if required."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    identified = says(event, *IDENTITY_FIELDS)
+    identified = has_text_in(event, *IDENTITY_FIELDS)
     return event.data.get("method") in machine.profile.by_hand.methods and (
         identified or not _wants_identity(machine, handpay.worth_cents)
     )
@@ -55,13 +55,13 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identity = ""
-    if says(event, *IDENTITY_FIELDS):
+    if has_text_in(event, *IDENTITY_FIELDS):
         if identities is None:
             raise InvariantError("an identity must be recorded, but there is no identity register")
         fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
         identity = identities.keep(handpay.id, fields, machine.clock.now())
     form = HandpayForm(
-        method=str(event.data["method"]), persons=tuple(persons_of(machine, event)), identity=identity
+        method=str(event.data["method"]), persons=tuple(list_event_persons(machine, event)), identity=identity
     )
     machine.record(
         "handpay.form",
@@ -81,7 +81,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     wrote = () if handpay.form is None else handpay.form.persons
     slip = int(machine.memory.get(MoneyKey.SLIP) or 0) + 1
     tax_cents = machine.profile.by_hand.tax_cents
-    persons = persons_of(machine, event)
+    persons = list_event_persons(machine, event)
     answer_service_call(machine, event)
     machine.record(
         "handpay.paid",
@@ -114,8 +114,8 @@ def no_prize_waits(machine: Machine, _: Event) -> bool:
     return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
-def unclaimed(flow: Transfer) -> str:
+def find_unclaimed_account(flow: Transfer) -> str:
     """Return the account for an unclaimed flow: the register of orphans, or the stock of unclaimed prizes."""
     if not flow.source.startswith(BOOK):
         return "house:orphan"
-    return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"
+    return f"{BOOK}{parse_account_words(flow.source)['prize']}:unclaimed"

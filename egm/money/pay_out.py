@@ -19,19 +19,19 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
 from egm.money.cash_out_rest import (
+    build_handpay_remainder_state,
+    build_remainder_state,
     clear_remainder,
-    handpay_remainder_state,
+    find_coins_paid,
     has_stale_remainder,
-    paid_in_coins,
-    remainder_state,
     rest_goes_on,
 )
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, ring_state
 from egm.money.host.records import RestrictedTerms
-from egm.money.ticket_ledger import anchor_state, keep_head, number_commitment
-from egm.money.ticket_terms import ticket_terms
-from egm.money.ways_out import no_ticket, payable_coins
+from egm.money.ticket_ledger import build_anchor_state, keep_head, number_commitment
+from egm.money.ticket_terms import find_ticket_terms
+from egm.money.ways_out import count_payable_coins, reason_no_ticket
 from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import (
@@ -42,9 +42,9 @@ from egm.records.money import (
     PaidInCoins,
     PrintingRecord,
 )
-from egm.records.tables import standing_tables
+from egm.records.tables import list_standing_tables
 from egm.staff.service.device_tests import is_test, test_job
-from egm.staff.slips import is_slip, slip_job
+from egm.staff.slips import build_slip_job, is_slip
 from egm.tickets.desk import Printed, TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Refusal
@@ -56,12 +56,12 @@ from rng import RngError
 # ---------------------------------------------------------------------------------------------- by ticket
 def reserve_ticket(machine: Machine, _: Event) -> None:
     """Reserve the whole cashable balance for a ticket, and print it."""
-    _reserve(machine, CreditKind.CASHABLE, _into_money(machine))
+    _reserve(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
 
 
 def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
     """Reserve the restricted credit for a restricted ticket, and print it."""
-    _reserve(machine, CreditKind.RESTRICTED, machine.kind_cents(CreditKind.RESTRICTED))
+    _reserve(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
 
 
 def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
@@ -87,11 +87,11 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
                 id=pay_out_id,
                 way="ticket",
                 kind=kind,
-                pool=_pool(machine, kind),
+                pool=_find_pool(machine, kind),
                 amount_cents=amount_cents,
                 number=number,
                 language=machine.selection.language,
-                in_coins=paid_in_coins(machine),
+                in_coins=find_coins_paid(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -99,7 +99,7 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
     print_ticket(machine)
 
 
-def _pool(machine: Machine, kind: CreditKind) -> int:
+def _find_pool(machine: Machine, kind: CreditKind) -> int:
     """Return the pool of the restricted credit from a host; 0 for every other credit."""
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
@@ -112,19 +112,19 @@ def _own_number(machine: Machine, pay_out_id: str, kind: CreditKind, amount_cent
             amount_cents,
             TicketKind(kind.value),
             denomination_cents=machine.selection.denomination_cents,
-            printed=printed_terms(machine, kind),
+            printed=find_printed_terms(machine, kind),
             witness=machine.witness,
         )
     except RngError as error:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
-def printed_terms(machine: Machine, kind: CreditKind) -> Printed:
+def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
     """Return the venue and validity printed on a ticket of this kind: the host's terms, else the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
     """
-    own, terms = machine.profile.tickets.valid_days, ticket_terms(machine)
+    own, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
     days = terms.valid_days(kind, own)
     restricted = kind is CreditKind.RESTRICTED
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
@@ -150,7 +150,7 @@ def print_ticket(machine: Machine) -> None:
         values = {"id": pay_out.id, "why": "no host is configured to number tickets"}
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
     if (
-        ticket_of(machine, pay_out.id) is None
+        find_ticket(machine, pay_out.id) is None
     ):  # the ticket ledger is lost: the ticket can neither be printed nor its state queried
         why = "the ticket ledger does not contain it"
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": why, "doubt": doubt}))
@@ -159,7 +159,7 @@ def print_ticket(machine: Machine) -> None:
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer", "doubt": doubt}))
     if printing is not None:
         return
-    job = _job(machine, pay_out.id, pay_out.language)
+    job = _build_ticket_job(machine, pay_out.id, pay_out.language)
     try:
         printer.print_ticket(job)
     except ValueError as error:
@@ -174,30 +174,30 @@ def open_job(machine: Machine) -> TicketJob | None:
     if is_test(printing.id):
         return test_job(machine.profile.id, printing.id)
     if is_slip(printing.id):
-        return slip_job(machine, printing.id)
-    if ticket_of(machine, printing.id) is None:
+        return build_slip_job(machine, printing.id)
+    if find_ticket(machine, printing.id) is None:
         return None
-    return _job(machine, printing.id, printing.language)
+    return _build_ticket_job(machine, printing.id, printing.language)
 
 
-def _job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
-    return _template(machine.profile.id).job(pay_out_id, _ticket(machine, pay_out_id), language)
+def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
+    return _load_template(machine.profile.id).job(pay_out_id, _require_ticket(machine, pay_out_id), language)
 
 
-def ticket_of(machine: Machine, pay_out_id: str) -> Ticket | None:
+def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
     """Return the ticket of a cash-out, or None if there is no ledger or it does not know the ticket."""
     desk = machine.installed(TicketDesk)
-    return None if desk is None else desk.ticket_of(pay_out_id)
+    return None if desk is None else desk.find_issued_ticket(pay_out_id)
 
 
 @cache
-def _template(jurisdiction: str) -> Template:
+def _load_template(jurisdiction: str) -> Template:
     """Return a jurisdiction's ticket template, cached: the printer driver asks for the open job at every poll."""
     return load_template(jurisdiction)
 
 
-def _ticket(machine: Machine, pay_out_id: str) -> Ticket:
-    ticket = ticket_of(machine, pay_out_id)
+def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
+    ticket = find_ticket(machine, pay_out_id)
     if ticket is None:
         raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
     return ticket
@@ -207,7 +207,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     """Settle the cash-out: with the bar code printed, the credits have become the ticket (AGE 5.1.3)."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
-    number = _ticket(machine, pay_out.id).number
+    number = _require_ticket(machine, pay_out.id).number
     ring = ring_state(machine.journal, pay_out.id) if machine.state(HostMoney).validation.by_host else {}
     machine.record(
         "voucher.out",
@@ -218,7 +218,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
             MoneyKey.PAY_OUT: None,
             MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE),
             **ring,
-            **anchor_state(machine),
+            **build_anchor_state(machine),
         },
         details={**to_json(pay_out), **number_commitment(machine, number)},
     )
@@ -238,7 +238,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
     if event.data.get("doubt"):
         _dispute_ticket(machine, pay_out, why)
         return
-    ticket = ticket_of(machine, pay_out.id)
+    ticket = find_ticket(machine, pay_out.id)
     _void(machine, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
         machine.state(TicketDesk).failed(ticket.number, why)
@@ -308,22 +308,22 @@ def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
 # ---------------------------------------------------------------------------------------------- by coins
 def reserve_coins(machine: Machine, _: Event) -> None:
     """Reserve the amount the hopper can pay in whole coins, and start the hopper."""
-    _into_money(machine)
-    coins = payable_coins(machine)
+    _convert_to_cashable(machine)
+    coins = count_payable_coins(machine)
     amount_cents = coins * machine.profile.coins.hopper_cents
     pay_out_id = machine.fresh_id("cashout")
     machine.record(
         "coins.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=_coins_leave(machine, amount_cents, amount_cents),
+        transfers=_build_coin_transfers(machine, amount_cents, amount_cents),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
                 way="coins",
                 amount_cents=amount_cents,
                 coins=coins,
-                in_coins=paid_in_coins(machine),
+                in_coins=find_coins_paid(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -362,7 +362,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
     coin_cents = machine.profile.coins.hopper_cents
-    in_coins = _with_coins(machine, pay_out, paid * coin_cents)
+    in_coins = _add_coins_paid(machine, pay_out, paid * coin_cents)
     if paid == pay_out.coins:
         remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
         remainder = CashOutRest(rest_cents=remainder_cents, in_coins=in_coins)
@@ -371,7 +371,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
             transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **remainder_state(remainder)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **build_remainder_state(remainder)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
         keep_head(machine)
@@ -434,10 +434,10 @@ def post_coins(machine: Machine, _: Event) -> None:
     machine.record(
         "coins.out",
         transaction_id=f"{unposted.id}.paid",
-        transfers=_coins_leave(machine, paid_cents, counted_cents) if counted_cents else (),
+        transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
             MoneyKey.COINS_GONE: None,
-            **handpay_remainder_state(machine.cash_cents - paid_cents, unposted.in_coins),
+            **build_handpay_remainder_state(machine.cash_cents - paid_cents, unposted.in_coins),
         },
         details=details,
     )
@@ -452,7 +452,7 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
     disputed.finish(machine)
 
 
-def _with_coins(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
+def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
     """Return the cash-out's coins so far, including these, and the amount owed before the first of them."""
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
@@ -461,10 +461,10 @@ def _with_coins(machine: Machine, pay_out: CashOutRecord, counted_cents: int) ->
     )
 
 
-def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
+def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
     """Return the transfers of the player's money paid in coins, and of all coins counted out of the hopper."""
     return (
-        Transfer(_cashable(machine), "out:hopper", paid_cents),
+        Transfer(_find_cashable_account(machine), "out:hopper", paid_cents),
         Transfer("stock:hopper", "stock:floor", counted_cents),
     )
 
@@ -478,7 +478,11 @@ def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object],
         transaction_id=f"{pay_out.id}.void",
         phase=Phase.VOID,
         ref=pay_out.id,
-        state={MoneyKey.PAY_OUT: None, **state, **handpay_remainder_state(remainder_cents, pay_out.in_coins)},
+        state={
+            MoneyKey.PAY_OUT: None,
+            **state,
+            **build_handpay_remainder_state(remainder_cents, pay_out.in_coins),
+        },
         details={**to_json(pay_out), "why": why},
     )
 
@@ -486,21 +490,21 @@ def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object],
 # ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(machine: Machine, _: Event) -> None:
     """Reserve all the player's money as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
-    amount_cents = _into_money(machine)
+    amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
-    why = no_ticket(machine, amount_cents)
+    why = reason_no_ticket(machine, amount_cents)
     machine.record(
         "handpay.pending",
         transaction_id=handpay_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(_cashable(machine), "out:handpay_cancelled_credit", amount_cents),),
+        transfers=(Transfer(_find_cashable_account(machine), "out:handpay_cancelled_credit", amount_cents),),
         state={
             MoneyKey.HANDPAY: HandpayRecord(
                 id=handpay_id,
                 kind="cancelled_credit",
                 amount_cents=amount_cents,
                 why=why,
-                in_coins=paid_in_coins(machine),
+                in_coins=find_coins_paid(machine),
             ),
             MoneyKey.GOES_ON: None,
         },
@@ -508,21 +512,23 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in between
-def _cashable(machine: Machine) -> str:
+def _find_cashable_account(machine: Machine) -> str:
     """Return the account of the player's cashable credits."""
     return machine.credit(CreditKind.CASHABLE)
 
 
-def _into_money(machine: Machine) -> int:
+def _convert_to_cashable(machine: Machine) -> int:
     """Convert nonrestricted credit to cashable credit, and return the cashable balance in minor units.
 
     What leaves the machine then leaves in one transfer and is metered once.
     """
-    promotional_cents = machine.kind_cents(CreditKind.NONRESTRICTED)
+    promotional_cents = machine.read_credit_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:
-        flow = Transfer(machine.credit(CreditKind.NONRESTRICTED), _cashable(machine), promotional_cents)
+        flow = Transfer(
+            machine.credit(CreditKind.NONRESTRICTED), _find_cashable_account(machine), promotional_cents
+        )
         machine.record("credit.converted", transfers=(flow,))
-    return machine.kind_cents(CreditKind.CASHABLE)
+    return machine.read_credit_cents(CreditKind.CASHABLE)
 
 
 def payout_may_begin(machine: Machine, _: Event) -> bool:
@@ -538,7 +544,9 @@ def payout_may_begin(machine: Machine, _: Event) -> bool:
 def payout_is_due(machine: Machine, event: Event) -> bool:
     """Return whether an automatic payout is due: a remainder, or the profile's limit reached with no standing bets."""
     limit_cents = machine.profile.pay_out.automatic_cents
-    too_much = limit_cents is not None and machine.cash_cents >= limit_cents and not standing_tables(machine)
+    too_much = (
+        limit_cents is not None and machine.cash_cents >= limit_cents and not list_standing_tables(machine)
+    )
     return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
 
 

@@ -80,7 +80,7 @@ from egm.money.value_in import (
     void_bill,
 )
 from egm.money.ways_out import coins_come_first, has_credit, restricted_may_leave, ticket_comes_first
-from egm.staff.form import form_rule
+from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
     ask_who,
     key_is_enough,
@@ -175,16 +175,20 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         Next.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about money
-    form_rule(FORMS, EventType.HANDPAY_FORM, _HANDPAY, (form_is_whole,), record_handpay_form, Next.SAME),
-    form_rule(FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (prize_is_forfeit,), forfeit_prize),
-    form_rule(FORMS, EventType.FORFEIT_CREDITS, _MENU, (credits_are_forfeit,), forfeit_credits),
-    form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_is_sound,), pay_complement),
-    form_rule(FORMS, EventType.DISPUTED_AMOUNT, RULING, (ruling_is_sound,), rule_disputed_amount),
-    form_rule(FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, place_is_said), take_orphan_handpay),
-    form_rule(
+    build_form_rule(
+        FORMS, EventType.HANDPAY_FORM, _HANDPAY, (form_is_whole,), record_handpay_form, Next.SAME
+    ),
+    build_form_rule(FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (prize_is_forfeit,), forfeit_prize),
+    build_form_rule(FORMS, EventType.FORFEIT_CREDITS, _MENU, (credits_are_forfeit,), forfeit_credits),
+    build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_is_sound,), pay_complement),
+    build_form_rule(FORMS, EventType.DISPUTED_AMOUNT, RULING, (ruling_is_sound,), rule_disputed_amount),
+    build_form_rule(
+        FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, place_is_said), take_orphan_handpay
+    ),
+    build_form_rule(
         FORMS, EventType.ORPHAN_CREDITS, _MENU, (credits_are_unclaimed, place_is_said), take_orphan_credits
     ),
-    form_rule(
+    build_form_rule(
         FORMS, EventType.ORPHAN_TICKET, RULING, (found_ticket_is_named, place_is_said), take_orphan_ticket
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),

@@ -10,14 +10,14 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
-from egm.money.hand_pays import unclaimed
+from egm.money.hand_pays import find_unclaimed_account
 from egm.money.host.model import HostMoney
 from egm.record_codec import to_json
 from egm.records.game_record import LastGame
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
-from egm.records.tables import standing_tables
-from egm.staff.form import ruling_details, says
+from egm.records.tables import list_standing_tables
+from egm.staff.form import build_ruling_details, has_text_in
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
@@ -29,7 +29,7 @@ def complement_is_sound(machine: Machine, event: Event) -> bool:
     """Return whether the form has an amount and a reason; a slip number, if given, must be one that was issued."""
     amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
     is_paid = slip is None or (type(slip) is int and 0 < slip <= int(machine.memory.get(MoneyKey.SLIP) or 0))
-    return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
+    return is_paid and type(amount_cents) is int and amount_cents > 0 and has_text_in(event, "reason")
 
 
 def pay_complement(machine: Machine, event: Event) -> None:
@@ -41,7 +41,7 @@ def pay_complement(machine: Machine, event: Event) -> None:
         "complement.paid",
         transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
         counts={"complements": 1},
-        details=ruling_details(
+        details=build_ruling_details(
             machine,
             event,
             amount_cents=amount_cents,
@@ -55,13 +55,13 @@ def pay_complement(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
     """Return whether there are credits, or standing bets on a table between two games, without an owner."""
-    has_standing_bets = bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+    has_standing_bets = bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
     return machine.credit_cents > 0 or has_standing_bets
 
 
 def place_is_said(_: Machine, event: Event) -> bool:
     """Return whether the form says where the orphan was found (Monaco 21.3)."""
-    return says(event, "place")
+    return has_text_in(event, "place")
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
@@ -74,19 +74,19 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.state(HostMoney).validation.by_host
-        and says(event, "number")
+        and has_text_in(event, "number")
     )
 
 
 def take_orphan_credits(machine: Machine, event: Event) -> None:
     """Move credits left on the meter to the register of orphans (Monaco 21.3); restricted credits expire."""
-    amount_cents, promotion_cents = machine.cash_cents, machine.kind_cents(CreditKind.RESTRICTED)
+    amount_cents, promotion_cents = machine.cash_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
     machine.record(
         "orphan.credits",
         transfers=machine.take(amount_cents, "house:orphan", MONEY)
         + machine.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
         counts={"orphans": 1},
-        details=ruling_details(
+        details=build_ruling_details(
             machine,
             event,
             kind="credits",
@@ -100,13 +100,14 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
     """Void an unclaimed hand-pay and make it an orphan; see :func:`end_rulings`."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
-    details = {"kind": handpay.kind, **_named(handpay)}
+    details = {"kind": handpay.kind, **_build_handpay_fields(handpay)}
     given_up = UnclaimedRecord(
         id=handpay.id,
         flows=tuple(
-            OrphanFlow(flow.source, unclaimed(flow), flow.amount_cents) for flow in reserved.transfers
+            OrphanFlow(flow.source, find_unclaimed_account(flow), flow.amount_cents)
+            for flow in reserved.transfers
         ),
-        story=ruling_details(machine, event, **details),
+        story=build_ruling_details(machine, event, **details),
     )
     machine.record(
         "handpay.unclaimed",
@@ -149,7 +150,9 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
     if isinstance(answer, Refusal):
-        machine.record("orphan.refused", details=ruling_details(machine, event, answer=answer.reason.value))
+        machine.record(
+            "orphan.refused", details=build_ruling_details(machine, event, answer=answer.reason.value)
+        )
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket
@@ -158,8 +161,8 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
         transaction_id=f"{redemption_id}.in",
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
         counts={"orphans": 1},
-        state=ticket_ledger.anchor_state(machine),
-        details=ruling_details(
+        state=ticket_ledger.build_anchor_state(machine),
+        details=build_ruling_details(
             machine,
             event,
             kind="ticket",
@@ -182,7 +185,7 @@ def prize_is_forfeit(machine: Machine, event: Event) -> bool:
         "handpay" in machine.profile.by_hand.forfeits
         and handpay is not None
         and handpay.kind != "cancelled_credit"
-        and says(event, "reason")
+        and has_text_in(event, "reason")
     )
 
 
@@ -193,7 +196,7 @@ def credits_are_forfeit(machine: Machine, event: Event) -> bool:
         "credits" in machine.profile.by_hand.forfeits
         and type(amount_cents) is int
         and 0 < amount_cents <= machine.credit_cents
-        and says(event, "reason")
+        and has_text_in(event, "reason")
     )
 
 
@@ -207,11 +210,11 @@ def forfeit_prize(machine: Machine, event: Event) -> None:
         ref=handpay.id,
         counts={"forfeits": 1},
         state={MoneyKey.HANDPAY: None},
-        details=ruling_details(machine, event, **_named(handpay)),
+        details=build_ruling_details(machine, event, **_build_handpay_fields(handpay)),
     )
 
 
-def _named(handpay: HandpayRecord) -> dict[str, JSON]:
+def _build_handpay_fields(handpay: HandpayRecord) -> dict[str, JSON]:
     """Return the fields of a hand-pay that a ruling records."""
     record = to_json(handpay)
     return {key: record[key] for key in ("id", "amount_cents", "prizes") if key in record}
@@ -224,8 +227,5 @@ def forfeit_credits(machine: Machine, event: Event) -> None:
         "forfeit.credits",
         transfers=machine.take(amount_cents, "house:forfeit", reversed(CreditKind)),
         counts={"forfeits": 1},
-        details=ruling_details(machine, event, amount_cents=amount_cents),
+        details=build_ruling_details(machine, event, amount_cents=amount_cents),
     )
-
-
-# ---------------------------------------------------------------------------------------------- refunds

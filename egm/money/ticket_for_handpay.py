@@ -10,10 +10,10 @@ from dataclasses import replace
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.money.ways_out import no_ticket
+from egm.money.ways_out import reason_no_ticket
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRest, HandpayRecord
-from egm.staff.form import persons_of
+from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
 from meters import Phase
 
@@ -27,7 +27,7 @@ def ticket_may_replace(machine: Machine, _: Event) -> bool:
         and machine.profile.by_hand.ticket_instead
         and handpay.kind == "cancelled_credit"
         and handpay.form is None
-        and not no_ticket(machine, handpay.amount_cents)
+        and not reason_no_ticket(machine, handpay.amount_cents)
     )
 
 
@@ -59,7 +59,10 @@ def choose_way(machine: Machine, _: Event) -> None:
 
 def return_handpay(machine: Machine, event: Event) -> None:
     """Void the hand-pay for the requested ticket; the cash-out then continues automatically."""
-    handpay, persons = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(machine, event)
+    handpay, persons = (
+        machine.memory.require(HandpayRecord, MoneyKey.HANDPAY),
+        list_event_persons(machine, event),
+    )
     remainder_cents = machine.cash_cents + handpay.amount_cents
     answer_service_call(machine, event)
     machine.record(

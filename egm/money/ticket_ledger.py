@@ -25,18 +25,18 @@ from egm.tickets.audit import (
     DIGEST_DIGITS,
     Comparison,
     LedgerAnchor,
-    before_a_clear,
     compare,
-    disagreement,
-    journal_knows,
-    ledger_cents,
+    find_disagreement,
+    find_ledger_before_clear,
+    format_restoration,
+    is_known_to_journal,
     put_back,
-    restoration_text,
+    sum_ledger_cents,
 )
 from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import PURPOSE as NUMBERS
-from egm.tickets.proof import commitment
+from egm.tickets.proof import compute_commitment
 from egm.tickets.record import Action, Move, Record
 from egm.tickets.store import PURPOSE, JournalSeen, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
@@ -77,19 +77,21 @@ def tickets_may_move(machine: Machine) -> bool:
     return machine.installed(TicketDesk) is not None and FAULT not in machine.faults
 
 
-def anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
+def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the machine state that records how far the ledger has progressed."""
-    stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _initial_anchor(machine)
+    stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
     sequence, digest = machine.state(TicketDesk).store.end
     return {MoneyKey.TICKETS: replace(stored, place=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
 def number_commitment(machine: Machine, number: str) -> dict[str, str]:
     """Return the commitment to a ticket's number for a journal entry (:mod:`egm.tickets.proof`)."""
-    return {"commitment": commitment(machine.journal.derive(NUMBERS), number)}
+    return {"commitment": compute_commitment(machine.journal.derive(NUMBERS), number)}
 
 
-def host_ticket_state(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
+def build_host_ticket_state(
+    machine: Machine, ticket_id: str, status: Redeeming
+) -> dict[str, HostTicketRecord]:
     """Return the state change of the host's ticket record, empty if the host was not queried about this ticket."""
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if stored is None or stored.id != ticket_id:
@@ -99,7 +101,7 @@ def host_ticket_state(machine: Machine, ticket_id: str, status: Redeeming) -> di
 
 def is_accounted(machine: Machine, record: Record) -> bool:
     """Return whether the journal contains a ticket that the ledger lists as issued by this machine."""
-    return journal_knows(machine.journal, record)
+    return is_known_to_journal(machine.journal, record)
 
 
 def compare_with_journal(machine: Machine) -> str:
@@ -108,25 +110,25 @@ def compare_with_journal(machine: Machine) -> str:
     If they agree, record how far the ledger has progressed, unless that is already recorded.
     """
     store, stored = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
-    fresh = _initial_anchor(machine)
+    fresh = _find_initial_anchor(machine)
     is_restored = stored is None or stored.begun != fresh.begun
     if differs := put_back(store, machine.journal):
         return f"{differs}{_REMEDY}"
     base = fresh if stored is None or is_restored else stored
-    differs = disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
+    differs = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
     if differs:
         return f"{differs}{_REMEDY}"
     sequence, digest = store.end
     now = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
     if now != stored:
         details = {"place": sequence} | (
-            {"begun": _restoration_details(store)} if base.begun and is_restored else {}
+            {"begun": _describe_restoration(store)} if base.begun and is_restored else {}
         )
         machine.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""
 
 
-def journal_is_short(machine: Machine) -> str:
+def reason_journal_is_short(machine: Machine) -> str:
     """Return which entries of the ledger's the journal lacks, and the remedy, or an empty text.
 
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
@@ -134,12 +136,12 @@ def journal_is_short(machine: Machine) -> str:
     """
     store, journal, serial = machine.state(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
-        seen = store.journal_seen()
+        seen = store.read_journal_seen()
         if seen is not None and seen.mark == journal.mark and not _has_entry(journal, seen):
             return f"the journal does not contain entry {seen.sequence} as the ticket ledger has seen it{_ACCOUNT}"
-    stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _initial_anchor(machine)
+    stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _find_initial_anchor(machine)
     base = fresh if stored is None or stored.begun != fresh.begun else stored
-    if all(pair.journal_cents >= pair.ledger_cents for pair in _pairs(machine, base)):
+    if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_accounts(machine, base)):
         return ""
     for record in store.records():
         for move in record.moves:
@@ -164,7 +166,7 @@ def journal_is_short(machine: Machine) -> str:
 _ENTRIES: Final = {Action.ISSUE: "{issue}.printed", Action.REDEEM: "{redemption}.in"}
 
 
-def _pairs(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
+def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
     store, balance_cents = machine.state(TicketDesk).store, machine.journal.balance_cents
     return compare(store, balance_cents, machine.identity.serial, base.base)
 
@@ -182,7 +184,7 @@ def _has_entry(journal: Journal, seen: JournalSeen) -> bool:
 def note_ledger(machine: Machine, why: str) -> None:
     """Raise or clear the faults about the ledger and the journal; ``why`` is the reason to stop tickets, or empty."""
     has_ledger = machine.installed(TicketDesk) is not None
-    note_fault(machine, JOURNAL_SHORT, journal_is_short(machine) if has_ledger else "")
+    note_fault(machine, JOURNAL_SHORT, reason_journal_is_short(machine) if has_ledger else "")
     note_fault(machine, FAULT, why)
     keep_head(machine)
 
@@ -196,38 +198,38 @@ def keep_head(machine: Machine) -> None:
         desk.store.keep_head(JournalSeen(journal.mark, journal.sequence, journal.head_hash))
 
 
-def _initial_anchor(machine: Machine) -> LedgerAnchor:
+def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     """Return the ledger's state when this journal began, or when two persons restored the ledger.
 
     If the journal did not start with a memory clear and the ledger was not restored, the base is zero.
     """
     store, journal = machine.state(TicketDesk).store, machine.journal
-    restoration = store.restoration()
+    restoration = store.find_last_restoration()
     base: Mapping[str, int] = {}
     if restoration is not None or _is_cleared(journal):
-        totals_cents = ledger_cents(store, machine.identity.serial)
+        totals_cents = sum_ledger_cents(store, machine.identity.serial)
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()}
     return LedgerAnchor(
-        begun=restoration_text(store),
-        from_=_last_accounted_move(journal, restoration, store.end[0]) if base else 0,
+        begun=format_restoration(store),
+        from_=_find_last_accounted_move(journal, restoration, store.end[0]) if base else 0,
         base={name: cents for name, cents in base.items() if cents},
         place=0,
         digest="",
     )
 
 
-def _last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
+def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
     """Return the last ledger move already accounted for when this journal or this ledger began.
 
     A restoration by two persons accounts for all moves; a memory clear accounts for those the previous
     journal knew.
     """
-    earlier = before_a_clear(journal)
+    earlier = find_ledger_before_clear(journal)
     return end if restoration is not None or earlier is None else earlier.place
 
 
-def _restoration_details(store: TicketStore) -> dict[str, JSON]:
-    restoration = store.restoration()
+def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
+    restoration = store.find_last_restoration()
     return {} if restoration is None else {"by": restoration.by, **restoration.story}
 
 

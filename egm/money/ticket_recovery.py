@@ -15,7 +15,7 @@ from egm.errors import InvariantError
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import RING, HostMoney, Redeeming, pay_out_in_ring, ring_state, unread_indices
+from egm.money.host.model import RING, HostMoney, Redeeming, list_unread_indices, pay_out_in_ring, ring_state
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import compare_with_journal, note_ledger
@@ -29,8 +29,8 @@ from egm.tickets.desk import (
     Issuer,
     TicketDesk,
     TicketRules,
-    secure_enhanced_numbers,
-    stand_alone_numbers,
+    build_stand_alone_numbering,
+    create_enrolled_number,
 )
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_hosts, is_stand_alone
@@ -85,7 +85,7 @@ def open_desk(
             unread=None if alone else RING,
         ),
         clock,
-        numbering=stand_alone_numbers(below) if alone else secure_enhanced_numbers,
+        numbering=build_stand_alone_numbering(below) if alone else create_enrolled_number,
         reads=is_stand_alone if alone else is_hosts,
         date_is_known=lambda: times.is_believed,
         is_accounted=is_accounted,
@@ -137,7 +137,7 @@ def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
     latest = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
     for entry in list(latest):
         redemption_id = entry.transaction.id.removesuffix(".in")
-        record = desk.store.by_redemption(redemption_id)
+        record = desk.store.find_by_redemption(redemption_id)
         already_recorded = machine.journal.get(f"{redemption_id}.contradicted")
         if record is None or already_recorded is not None or _was_redeemed(record, redemption_id):
             continue
@@ -159,7 +159,7 @@ def _was_redeemed(record: Record, redemption_id: str) -> bool:
 
 
 def _recover(machine: Machine, desk: TicketDesk) -> None:
-    unfinished = desk.unfinished()
+    unfinished = desk.find_unfinished()
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _open_anywhere(machine)
     for record in unfinished.tickets:
@@ -187,15 +187,15 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
     """Update the host's view: which tickets it has read, and how the one it authorised has ended."""
     if machine.state(HostMoney).validation.by_host:
-        unread = {pay_out_in_ring(machine.journal, index) for index in unread_indices(machine.journal)}
-        for record in desk.unreported():
+        unread = {pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)}
+        for record in desk.list_unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
             if not machine.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
                 _add_to_ring(machine, record)  # printed before a memory clear, which erased that it is unread
                 unread.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
-                desk.reported(record.ticket.number)
+                desk.mark_reported(record.ticket.number)
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if ticket is None or ticket.status is not Redeeming.PENDING:
         return

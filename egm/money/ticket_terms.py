@@ -56,7 +56,7 @@ class TicketTerms:
         return replace(own, site=self.location or own.site, address=address or own.address)
 
 
-def ticket_terms(machine: Machine) -> TicketTerms:
+def find_ticket_terms(machine: Machine) -> TicketTerms:
     """Return the host's ticket terms; the defaults if no host validates tickets (any more)."""
     if not machine.state(HostMoney).validation.by_host:
         return TicketTerms()

@@ -19,18 +19,18 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import is_off
 from egm.money.disputed import DisputedAmount, finish, open_dispute
-from egm.money.host.controls import acceptor_is_allowed, bills_allowed
+from egm.money.host.controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from egm.money.host.transfers import are_over
 from egm.money.ticket_ledger import (
-    anchor_state,
-    host_ticket_state,
+    build_anchor_state,
+    build_host_ticket_state,
     keep_head,
     number_commitment,
     tickets_may_move,
 )
-from egm.money.ticket_terms import ticket_terms
+from egm.money.ticket_terms import find_ticket_terms
 from egm.records.held_money import EscrowedBill
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import PaperRecord
@@ -40,11 +40,11 @@ from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
 from meters import Phase, Transfer
 
 
-def bills_wanted(machine: Machine, state: State) -> frozenset[int]:
+def list_wanted_bills(machine: Machine, state: State) -> frozenset[int]:
     """Return the bill denominations to accept now; empty unless the machine is ready to play (G-04)."""
     bills_cents = frozenset(machine.profile.value_in.bills_cents)
     ready = _is_ready(machine, state, "bill_acceptor")
-    return bills_allowed(machine, bills_cents) if ready else frozenset()
+    return list_allowed_bills(machine, bills_cents) if ready else frozenset()
 
 
 def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
@@ -58,14 +58,14 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
     return not is_off(machine, "bill_acceptor")
 
 
-def tickets_wanted(machine: Machine, state: State) -> bool:
+def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the acceptor should accept tickets now."""
     is_validated = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
-    are_accepted = is_validated and tickets_may_move(machine) and ticket_terms(machine).redemption
-    return are_accepted and _is_ready(machine, state, "bill_acceptor") and acceptor_is_allowed(machine)
+    are_accepted = is_validated and tickets_may_move(machine) and find_ticket_terms(machine).redemption
+    return are_accepted and _is_ready(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
 
 
-def coins_wanted(machine: Machine, state: State) -> frozenset[int]:
+def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
     """Return the coins to accept now."""
     ready = _is_ready(machine, state, "coin_acceptor")
     return frozenset(machine.profile.coins.accepted_cents) if ready else frozenset()
@@ -75,7 +75,7 @@ def coins_wanted(machine: Machine, state: State) -> frozenset[int]:
 def bill_is_welcome(machine: Machine, event: Event) -> bool:
     """Return whether the bill is accepted now and no other bill or ticket is being stacked."""
     return (
-        event.data.get("amount_cents") in bills_wanted(machine, State.IDLE)
+        event.data.get("amount_cents") in list_wanted_bills(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
     )
 
@@ -83,7 +83,7 @@ def bill_is_welcome(machine: Machine, event: Event) -> bool:
 def ticket_is_welcome(machine: Machine, event: Event) -> bool:
     """Return whether tickets are accepted now and no other bill or ticket is being stacked or checked."""
     return (
-        tickets_wanted(machine, State.IDLE)
+        should_accept_tickets(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
         and no_ticket_is_asked(machine, event)
     )
@@ -146,11 +146,11 @@ def credit_bill(machine: Machine, _: Event) -> None:
         counts={f"{kind}s_accepted": 1},
         state={
             MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
-            **(_restricted(machine, paper) if paper.ticket else {}),
-            **host_ticket_state(machine, paper.id, Redeeming.REDEEMED),
-            **(anchor_state(machine) if paper.ticket else {}),
+            **(_build_restricted_state(machine, paper) if paper.ticket else {}),
+            **build_host_ticket_state(machine, paper.id, Redeeming.REDEEMED),
+            **(build_anchor_state(machine) if paper.ticket else {}),
         },
-        details={**_story(paper), **_commitment(machine, paper)},
+        details={**_describe_paper(paper), **_build_number_commitment(machine, paper)},
     )
     if paper.ticket:
         machine.state(TicketDesk).redeem_commit(paper.id)
@@ -159,7 +159,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
 
-def _commitment(machine: Machine, paper: PaperRecord) -> dict[str, str]:
+def _build_number_commitment(machine: Machine, paper: PaperRecord) -> dict[str, str]:
     number = machine.state(TicketDesk).number_of(paper.id) if paper.ticket else None
     return {} if number is None else number_commitment(machine, number)
 
@@ -171,7 +171,7 @@ def _dispute(machine: Machine, paper: PaperRecord) -> None:
         "bill_acceptor",
         f"ticket {paper.ticket} is in the box, but this machine no longer holds its lock",
         subject=paper.id,
-        most_cents=0 if _kind_of(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
+        most_cents=0 if _find_credit_kind(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
     )
     machine.record(
         "voucher.disputed",
@@ -183,12 +183,12 @@ def _dispute(machine: Machine, paper: PaperRecord) -> None:
             MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
             **disputed.state,
         },
-        details={**_story(paper), "disputed": disputed.details},
+        details={**_describe_paper(paper), "disputed": disputed.details},
     )
     finish(machine)
 
 
-def _kind_of(machine: Machine, paper: PaperRecord) -> str:
+def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
     """Return the kind of credit of a ticket that is being stacked."""
     held = next(reservation for reservation in machine.journal.pending() if reservation.id == paper.id)
     return held.transfers[0].source.rpartition(":")[2]
@@ -209,7 +209,7 @@ def dispute_bill(machine: Machine, event: Event) -> None:
     A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
-    kind = _kind_of(machine, paper) if paper.ticket else ""
+    kind = _find_credit_kind(machine, paper) if paper.ticket else ""
     disputed = DisputedAmount.about(
         machine,
         "bill_acceptor",
@@ -227,7 +227,7 @@ def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmou
     machine.state(EscrowedBill).amount_cents = 0
     kind = "voucher" if paper.ticket else "bill"
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
-    ended = host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
+    ended = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
     opened = ended if disputed is None else disputed.state
     dispute_details = {} if disputed is None else {"disputed": disputed.details}
     machine.record(
@@ -237,7 +237,7 @@ def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmou
         ref=paper.id,
         counts={f"{kind}s_not_stacked": 1},
         state={MoneyKey.PAPER: None, **opened},
-        details={"why": why, **_story(paper), **dispute_details},
+        details={"why": why, **_describe_paper(paper), **dispute_details},
     )
 
 
@@ -249,7 +249,7 @@ def dispute_amount(machine: Machine, event: Event) -> None:
     finish(machine)
 
 
-def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
+def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
     """Return the state change of the restricted credit's terms when a ticket is credited.
 
     A host's restricted ticket sets its terms. With any other ticket, expired terms left over from restricted
@@ -260,12 +260,16 @@ def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTer
     if terms is not None:
         return {MoneyKey.RESTRICTED: terms}
     on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
-    if on_meter is None or machine.kind_cents(CreditKind.RESTRICTED) or not are_over(machine, on_meter):
+    if (
+        on_meter is None
+        or machine.read_credit_cents(CreditKind.RESTRICTED)
+        or not are_over(machine, on_meter)
+    ):
         return {}
     return {MoneyKey.RESTRICTED: None}
 
 
-def _story(paper: PaperRecord) -> dict[str, int | str]:
+def _describe_paper(paper: PaperRecord) -> dict[str, int | str]:
     """Return the journal details of a bill or ticket: never a ticket's full number (E-06)."""
     number = {"number": paper.ticket} if paper.ticket else {}
     return {"amount_cents": paper.amount_cents, **number}
@@ -280,7 +284,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
         desk, redemption_id = machine.state(TicketDesk), locked.redemption.redemption_id
         if desk.holds(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
-        host_state = host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
+        host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"

@@ -8,7 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import is_off
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import tickets_may_move
-from egm.money.ticket_terms import ticket_terms
+from egm.money.ticket_terms import find_ticket_terms
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 
@@ -22,42 +22,42 @@ def restricted_may_leave(machine: Machine, _: Event) -> bool:
     """Return whether only restricted credit is left and it may leave on a restricted ticket."""
     return (
         machine.cash_cents == 0
-        and machine.kind_cents(CreditKind.RESTRICTED) > 0
+        and machine.read_credit_cents(CreditKind.RESTRICTED) > 0
         and machine.profile.tickets.restricted_out
-        and ticket_terms(machine).restricted_out
-        and not no_ticket(machine, machine.kind_cents(CreditKind.RESTRICTED))
+        and find_ticket_terms(machine).restricted_out
+        and not reason_no_ticket(machine, machine.read_credit_cents(CreditKind.RESTRICTED))
     )
 
 
 def ticket_comes_first(machine: Machine, _: Event) -> bool:
     """Return whether a ticket is the profile's first available payout method."""
-    return _way(machine) == "ticket"
+    return _choose_way(machine) == "ticket"
 
 
 def coins_come_first(machine: Machine, _: Event) -> bool:
     """Return whether the hopper is the profile's first available payout method."""
-    return _way(machine) == "coins"
+    return _choose_way(machine) == "coins"
 
 
-def _way(machine: Machine) -> str:
+def _choose_way(machine: Machine) -> str:
     return next((way for way in machine.profile.pay_out.order if _open(machine, way)), "hand")
 
 
 def _open(machine: Machine, way: str) -> bool:
     """Return whether a payout method could take what is on the credit meter now."""
     if way == "ticket":
-        return not no_ticket(machine, machine.cash_cents)
+        return not reason_no_ticket(machine, machine.cash_cents)
     if way == "coins":
         return (
             machine.state(Devices).hopper is not None
             and machine.memory.get(MoneyKey.HOPPER) is None
             and not is_off(machine, "hopper")
-            and payable_coins(machine) > 0
+            and count_payable_coins(machine) > 0
         )
     return False
 
 
-def no_ticket(machine: Machine, amount_cents: int) -> str:
+def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
     """Return the code of why no ticket over this amount could be printed now, or an empty text.
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or paper out; ``fault``: another
@@ -82,7 +82,7 @@ def no_ticket(machine: Machine, amount_cents: int) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def payable_coins(machine: Machine) -> int:
+def count_payable_coins(machine: Machine) -> int:
     """Return the number of coins the hopper may pay of the credit; 0 if that would exceed the profile's limit."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coins = machine.cash_cents // coin_cents if coin_cents else 0

@@ -2,8 +2,8 @@
 
 from egm.people.person import Person
 from egm.people.pins import PinRefusedError, check_pin
-from egm.people.recorded import Recorded, load_recorded, recorded_in
-from egm.people.roles import Permission, Role, permissions_of
+from egm.people.recorded import Recorded, load_recorded, read_recorded_roster
+from egm.people.roles import Permission, Role, find_permissions
 from egm.people.roster import Change, Roster, RosterError
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Roster",
     "RosterError",
     "check_pin",
+    "find_permissions",
     "load_recorded",
-    "permissions_of",
-    "recorded_in",
+    "read_recorded_roster",
 ]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from egm.people.roles import Permission, Role, permissions_of
+from egm.people.roles import Permission, Role, find_permissions
 
 NUMBER: Final = re.compile(r"[0-9]{1,8}")
 """The form of a staff number."""
@@ -21,4 +21,4 @@ class Person:
 
     def may(self, permission: Permission) -> bool:
         """Return whether this person's role grants the permission; a disabled person has none."""
-        return not self.disabled and permission in permissions_of(self.role)
+        return not self.disabled and permission in find_permissions(self.role)

@@ -45,11 +45,11 @@ class PinDigest:
         """Digest a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
         check_pin(pin)
         salt = random_bytes(_SALT_BYTES)
-        return cls(salt.hex(), _scrypt(pin, salt, cost).hex(), cost)
+        return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)
 
     def matches(self, pin: str) -> bool:
         """Return whether it is the PIN, in constant time."""
-        found = _scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
+        found = _compute_scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
         return hmac.compare_digest(found, bytes.fromhex(self.digest_hex))
 
 
@@ -67,5 +67,5 @@ def check_pin(pin: str) -> None:
         raise PinRefusedError("a PIN of like or consecutive digits is the first that anybody tries")
 
 
-def _scrypt(pin: str, salt: bytes, cost: int) -> bytes:
+def _compute_scrypt(pin: str, salt: bytes, cost: int) -> bytes:
     return Scrypt(salt=salt, length=_DIGEST_BYTES, n=cost, r=_BLOCK, p=_LANES).derive(pin.encode())

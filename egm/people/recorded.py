@@ -46,7 +46,7 @@ class Recorded:
         """Encode it as the journal's state."""
         return {"number": self.number, "digest": self.digest}
 
-    def vouch_for(self, roster: Roster) -> None:
+    def check_roster(self, roster: Roster) -> None:
         """Raise :class:`RosterError` unless ``roster`` is the recorded one, or a sealed continuation of it."""
         count = len(roster.changes)
         if count < self.number:
@@ -68,27 +68,27 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
     """
     try:
         roster = Roster.load(path, spare)
-        recorded.vouch_for(roster)
+        recorded.check_roster(roster)
     except RosterError as refused:
         if spare is None or not spare.exists():
             raise
         try:
             second_copy = replace(Roster.load(spare), path=path, spare=spare)
-            recorded.vouch_for(second_copy)
+            recorded.check_roster(second_copy)
         except RosterError as worse:
             raise RosterError(f"{refused}; and the second copy: {worse}") from None
         return second_copy, refused
     if spare is not None and spare.exists():
         with contextlib.suppress(RosterError):
             newer = replace(Roster.load(spare), path=path, spare=spare)
-            recorded.vouch_for(newer)
+            recorded.check_roster(newer)
             if newer.has_valid_seal and len(newer.changes) > len(roster.changes):
                 what = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
                 return newer, RosterError(f"{path}: is an older one: it {what}")
     return roster, None
 
 
-def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
+def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
     """Return what the journal of a state folder records, even if it is too damaged to be opened.
 
     For a damaged journal it is the last change that either copy still shows. Only entries that this machine
@@ -113,7 +113,7 @@ def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect(found, database.sealed_entries(), key)
+            _collect(found, database.iter_sealed_entries(), key)
     with contextlib.suppress(JournalError):
         _collect(found, place.log().records(), key)
     return max(found, key=lambda one: one.number)

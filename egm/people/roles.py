@@ -61,7 +61,7 @@ class Permission(StrEnum):
 
 
 @cache
-def _matrix() -> Mapping[Role, frozenset[Permission]]:
+def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
     """Return the validated file: every role, no unknown permission. Raises OperatorError naming the fault."""
     try:
         table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
@@ -74,6 +74,6 @@ def _matrix() -> Mapping[Role, frozenset[Permission]]:
     return matrix
 
 
-def permissions_of(role: Role) -> frozenset[Permission]:
+def find_permissions(role: Role) -> frozenset[Permission]:
     """Return the permissions of a role."""
-    return _matrix()[role]
+    return _read_permission_matrix()[role]

@@ -26,7 +26,7 @@ from egm.people.person import NUMBER, Person
 from egm.people.pins import NOBODY, PinDigest
 from egm.people.roles import Permission, Role
 from egm.secret_files import replace_private
-from meters.entry import canonical
+from meters.entry import encode_canonical_json
 from meters.errors import JournalError
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
@@ -143,32 +143,32 @@ class Roster:
         if not self.people and not person.may(Permission.ENROL):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
         digest = PinDigest.of(pin) if isinstance(pin, str) else pin
-        return self._changed("added", person, digest, by, at)
+        return self._append_change("added", person, digest, by, at)
 
     def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Disable a person. Raises :class:`RosterError` for the last one who can enrol others."""
-        person = self._known(person_id)
+        person = self._find_person(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
         if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):
             raise RosterError(f"{person_id} is the last person who can enrol others")
-        return self._changed("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
+        return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
     def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Enable a disabled person."""
-        person = replace(self._known(person_id), disabled=False)
-        return self._changed("enabled", person, self.pins[person_id], by, at)
+        person = replace(self._find_person(person_id), disabled=False)
+        return self._append_change("enabled", person, self.pins[person_id], by, at)
 
-    def with_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
+    def set_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
         """Set a person's new PIN."""
-        return self._changed("pin", self._known(person_id), PinDigest.of(pin), by, at)
+        return self._append_change("pin", self._find_person(person_id), PinDigest.of(pin), by, at)
 
-    def _known(self, person_id: str) -> Person:
+    def _find_person(self, person_id: str) -> Person:
         person = self.people.get(person_id)
         if person is None:
             raise RosterError(f"nobody has the staff number {person_id!r}")
         return person
 
-    def _changed(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
+    def _append_change(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
         change = Change(
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),
@@ -188,22 +188,22 @@ class Roster:
         if self.path is None:
             return roster
         try:
-            with _only_one(self.path):
+            with _lock_roster_file(self.path):
                 if Roster.load(self.path).changes != self.changes:
                     raise RosterError(f"{self.path}: somebody else has just changed it; try again")
-                return roster.written_to(self.path)
+                return roster.write_to(self.path)
         except OSError as error:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
-    def written_to(self, path: Path) -> "Roster":
+    def write_to(self, path: Path) -> "Roster":
         """Write it to ``path``, sealed by the machine key in the same folder. Raises OSError."""
         seal = _seal(self)
-        document = _content(self) | {"seal": seal}
+        document = _encode_roster(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
         return replace(self, has_valid_seal=bool(seal))
 
 
-def _content(roster: Roster) -> dict[str, object]:
+def _encode_roster(roster: Roster) -> dict[str, object]:
     people = {
         key: {
             "name": person.name,
@@ -221,7 +221,7 @@ def _digest(roster: Roster) -> str:
     if not roster.changes:
         return ""
     changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))
-    return hashlib.sha256(canonical(_content(replace(roster, changes=changes)))).hexdigest()
+    return hashlib.sha256(encode_canonical_json(_encode_roster(replace(roster, changes=changes)))).hexdigest()
 
 
 def _seal(roster: Roster) -> str:
@@ -233,11 +233,13 @@ def _seal(roster: Roster) -> str:
         return ""
     if key is None:
         return ""
-    return hmac.new(key.derive(_SEAL_PURPOSE), canonical(_content(roster)), "sha256").hexdigest()
+    return hmac.new(
+        key.derive(_SEAL_PURPOSE), encode_canonical_json(_encode_roster(roster)), "sha256"
+    ).hexdigest()
 
 
 @contextmanager
-def _only_one(path: Path) -> Iterator[None]:
+def _lock_roster_file(path: Path) -> Iterator[None]:
     """Lock the file against changes by other processes."""
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:

@@ -26,7 +26,7 @@ LOCKED_SECONDS: Final = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """One wrong PIN; ``number`` as returned by :func:`counted_as`."""
+    """One wrong PIN; ``number`` as returned by :func:`find_counted_number`."""
 
     id: str
     number: str
@@ -37,26 +37,26 @@ class WrongPin:
     """Whether it was typed at the machine, whose journal already has it."""
 
     @classmethod
-    def of(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
-        """Return a wrong PIN entered now."""
-        return cls(os.urandom(8).hex(), counted_as(number), _up_seconds(), at, recorded)
+    def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
+        """Return a wrong PIN entered now. ``number``: as typed; ``at``: the clock's time, for display."""
+        return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)
 
     @property
     def locks(self) -> bool:
         """Return whether it still counts towards the lock."""
-        now = _up_seconds()
+        now = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.
         age = now - self.up_seconds if now >= self.up_seconds else now
         return age < LOCKED_SECONDS
 
 
-def counted_as(number: str) -> str:
+def find_counted_number(number: str) -> str:
     """Return the number under which a try is counted: itself, or "?" for anything that is not a staff number."""
     return number if NUMBER.fullmatch(number) else "?"
 
 
 @contextmanager
-def wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
+def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
     """Lock the file and yield its list; the list's content at the end is stored.
 
     Raises BlockingIOError if another process holds the file and this one may not ``wait``; OSError.
@@ -92,5 +92,5 @@ def _read(lines: Iterator[str]) -> Iterator[WrongPin]:
             yield one
 
 
-def _up_seconds() -> int:
+def _read_uptime_seconds() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME))

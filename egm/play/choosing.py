@@ -7,9 +7,9 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.money.host.controls import game_is_allowed
-from egm.progressive.bet import Bet, bet_of
-from egm.records.tables import standing_tables, table_of
+from egm.money.host.controls import is_game_allowed
+from egm.progressive.bet import Bet, find_bet
+from egm.records.tables import list_standing_tables, read_table
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -20,14 +20,14 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
         return False
     if credits_ == 0 and options == {"bets": {}} and _has_spots(machine):
         return True  # all chips were removed from the layout: there is no bet, and nothing can be played
-    bet = bet_of(machine, replace(machine.selection, bet_credits=credits_, options=options))
+    bet = find_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
     return bet is not None and is_accepted_here(machine, bet)
 
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the game is installed and no host has disabled it."""
     game_id = event.data.get("value")
-    return game_id in machine.games and game_is_allowed(machine, str(game_id))
+    return game_id in machine.games and is_game_allowed(machine, str(game_id))
 
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
@@ -43,7 +43,7 @@ def language_is_offered(machine: Machine, event: Event) -> bool:
 
 def no_bets_stand(machine: Machine, _: Event) -> bool:
     """Return whether no bets stand on the selected game's table; the denomination is fixed while bets stand."""
-    return _standing_denomination_cents(machine, machine.selection.game_id) is None
+    return _find_standing_denomination(machine, machine.selection.game_id) is None
 
 
 def is_accepted_here(machine: Machine, bet: Bet) -> bool:
@@ -67,12 +67,12 @@ class MostStaked:
     maxima: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def most_staked_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
+def find_most_staked_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
     """Return the most credits one round of a game can stake here, raises included, for hosts and players."""
     game, cache = machine.games[game_id], machine.state(MostStaked).maxima
     key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
     if key not in cache:
-        cache[key] = game.rules.most_staked(key[1])
+        cache[key] = game.rules.find_highest_stake(key[1])
     return cache[key]
 
 
@@ -86,11 +86,11 @@ def _has_spots(machine: Machine) -> bool:
     return game is not None and bool(game.rules.layout())
 
 
-def _standing_denomination_cents(machine: Machine, game_id: str) -> int | None:
+def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
     """Return the denomination of the bets standing on a game's table, in minor units, or None without such bets."""
-    if not standing_tables(machine) or game_id not in machine.games:
+    if not list_standing_tables(machine) or game_id not in machine.games:
         return None
-    table = table_of(machine, machine.games[game_id].digest)
+    table = read_table(machine, machine.games[game_id].digest)
     return table.denomination_cents if table is not None and table.staked else None
 
 
@@ -115,14 +115,14 @@ def select_game(machine: Machine, event: Event) -> None:
     game_id = str(event.data["value"])
     offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered else offered[0]
-    standing_cents = _standing_denomination_cents(machine, game_id)
+    standing_cents = _find_standing_denomination(machine, game_id)
     if standing_cents in offered:
         denomination_cents = standing_cents
     machine.select(
         Selection(
             game_id=game_id,
             denomination_cents=denomination_cents,
-            bet_credits=machine.least_bet(game_id, denomination_cents),
+            bet_credits=machine.find_least_bet(game_id, denomination_cents),
             language=machine.selection.language,
         )
     )

@@ -12,7 +12,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameRecord, Step
-from egm.records.games import CHOICE, beginning, open_game
+from egm.records.games import CHOICE, find_beginning, open_game
 from paytables import Decision, Wager
 
 
@@ -62,13 +62,13 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
         open_games = (open_game(position) for position in machines)
         games = [other for other in open_games if other is not None and other.round_id == game.round_id]
         recorded = [steps for other in games for steps in (other.steps, other.round_steps)]
-        furthest = max(*recorded, _recorded(machine, game), key=len)
+        furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
         shared = CommonRound(game.round_id, steps=list(furthest))
     machine.state(RoundInCommon).current = shared
     return shared
 
 
-def _recorded(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
+def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
     """Return the steps of the most advanced game of a round, according to this machine's journal."""
     start = machine.journal.get(f"{game.play_id}.start")
     plays: dict[str, tuple[Step, ...]] = {}
@@ -77,16 +77,19 @@ def _recorded(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
         if choice.round_id == game.round_id:
             step = Step(choice=choice.choice, draws=choice.draws)
             earlier_steps = plays.get(choice.play_id)
-            plays[choice.play_id] = (*(earlier_steps or beginning(machine, choice.play_id)[1].steps), step)
+            plays[choice.play_id] = (
+                *(earlier_steps or find_beginning(machine, choice.play_id)[1].steps),
+                step,
+            )
     return max(plays.values(), key=len, default=game.steps)
 
 
-def next_is_recorded(machine: Machine, game: GameRecord) -> bool:
+def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     """Return whether another seat has recorded the next step of this game."""
     if game.wager.seat is None:
         return False
     held = round_of(machine, game)
-    recorded = _recorded(machine, game) if held is None else held.steps
+    recorded = _find_recorded_steps(machine, game) if held is None else held.steps
     return max(len(recorded), len(game.round_steps)) > len(game.steps)
 
 

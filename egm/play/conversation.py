@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.machine import Machine
-from egm.play.definitions import GameDefectiveError, definition_of
+from egm.play.definitions import GameDefectiveError, find_definition
 from egm.records.game_record import GameRecord
 from meters.transaction import JSON
 from paytables import (
@@ -114,14 +114,14 @@ def replay(rules: Game, game: GameRecord) -> Conversation:
     return conversation
 
 
-def conversation_of(machine: Machine, game: GameRecord) -> Conversation | None:
+def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | None:
     """Return a game as far as it has come, or None if its record does not replay."""
     with suppress(*NO_REPLAY):
-        return replay(definition_of(machine, game.game), game)
+        return replay(find_definition(machine, game.game), game)
     return None
 
 
-def decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
+def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
     """Return the final settlements of the bets made in a game that cannot end.
 
     Excluded are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds:
@@ -146,10 +146,10 @@ def has_won(rules: Game, game: GameRecord) -> bool:
     """
     if game.outcome is not None or (rules.rules.by_wheel and len(game.steps) == 1):
         return False
-    outcomes = [outcome for _, outcome in without_chance(rules, game) if outcome is not None]
+    outcomes = [outcome for _, outcome in list_chance_free_answers(rules, game) if outcome is not None]
     if not outcomes:
         return False
-    settled = decided_bets(replay(rules, game))
+    settled = list_decided_bets(replay(rules, game))
     settled_credits = sum(settlement.credits for settlement in settled if not settlement.gives_back)
     return any(
         end.win_credits - end.push_credits > settled_credits or end.progressives or end.merchandise
@@ -157,7 +157,7 @@ def has_won(rules: Game, game: GameRecord) -> bool:
     )
 
 
-def without_chance(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
+def list_chance_free_answers(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
     """Return the answers to the pending decision that need no number, each with its outcome (or None)."""
     decision = replay(rules, game).decision
     answers: list[tuple[JSON, Outcome | None]] = []

@@ -31,7 +31,7 @@ class GameDefectiveError(LocalError):
     """A recorded game that cannot be completed as recorded."""
 
 
-def definition_state(machine: Machine, game: Game) -> dict[str, str]:
+def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
     """Return the machine state that stores the game's definition, empty if it is stored already."""
     key = f"{PlayKey.DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
@@ -39,7 +39,7 @@ def definition_state(machine: Machine, game: Game) -> dict[str, str]:
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def definition_of(machine: Machine, named: GameName) -> Game:
+def find_definition(machine: Machine, named: GameName) -> Game:
     """Return the game an entry names by id, version and digest: an installed one, or one built from the stored text.
 
     Raises :class:`GameDefectiveError` if there is neither.
@@ -52,7 +52,7 @@ def definition_of(machine: Machine, named: GameName) -> Game:
     if not isinstance(stored, str):
         raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
-        game = _built(stored)
+        game = _build_game(stored)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the stored definition of {description} cannot be read: {error}") from error
     if game.digest != named.digest:
@@ -62,12 +62,12 @@ def definition_of(machine: Machine, named: GameName) -> Game:
     return game
 
 
-def text_of(stored: str) -> str:
+def decode_definition(stored: str) -> str:
     """Return the canonical text of a stored definition. Raises ValueError or zlib.error if it is damaged."""
     return zlib.decompressobj().decompress(base64.b85decode(stored), _TEXT_MAX_BYTES).decode()
 
 
-def other_of_version(stored: Mapping[str, JSON], game: Game) -> str:
+def find_conflicting_digest(stored: Mapping[str, JSON], game: Game) -> str:
     """Return the digest of a different definition already played under the same version, or an empty string.
 
     Meters and returns are separated by version, so every changed definition needs a new version. ``stored``
@@ -78,7 +78,7 @@ def other_of_version(stored: Mapping[str, JSON], game: Game) -> str:
         if digest == game.digest or not isinstance(text, str):
             continue
         with suppress(PaytableError, ValueError, zlib.error, binascii.Error):
-            header = _built(text).header
+            header = _build_game(text).header
             if (header.id, header.version) == (game.id, game.version):
                 return digest
     return ""
@@ -91,7 +91,7 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
     """
     stored, changed = machine.journal.states(PlayKey.DEFINITION), []
     for game in games:
-        earlier_digest = other_of_version(stored, game)
+        earlier_digest = find_conflicting_digest(stored, game)
         if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in stored:
             details = {
                 "game": game.id,
@@ -105,5 +105,5 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
 
 
 @lru_cache(maxsize=_BUILT)
-def _built(stored: str) -> Game:
-    return game_from_text(text_of(stored), "the journal")
+def _build_game(stored: str) -> Game:
+    return game_from_text(decode_definition(stored), "the journal")

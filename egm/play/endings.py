@@ -4,20 +4,20 @@ A returned stake (a push, a bet taken down) is not a win: it goes back to the ki
 from, as a separate entry before the game's end, however the win is paid.
 """
 
-from egm.kernel.credits import CreditKind, parted
+from egm.kernel.credits import CreditKind, split_stakes
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
-from egm.play.rounds import the_game
+from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
 from egm.record_codec import to_json
 from egm.records.game_record import GameRecord, LastGame, TableRecord
-from egm.records.games import PUSH, GameInProgress, open_game, staked_in
+from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.records.keys import MoneyKey, PlayKey, TableKey
 from egm.records.money import HandpayRecord
-from egm.records.tables import own_of, table_of
+from egm.records.tables import own_of, read_table
 from meters import Phase, Transfer
 
 
@@ -30,28 +30,28 @@ def is_this_game(machine: Machine, event: Event) -> bool:
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     """Return whether the win is large, taxable, or contains a level or prize that an attendant must pay."""
-    game = the_game(machine)
+    game = require_open_game(machine)
     won_cents = game.win_cents + progressives.award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
         or progressives.need_a_hand(machine, game)
-        or bool(merchandise.won(machine, game))
+        or bool(merchandise.list_won_prizes(machine, game))
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
     """Credit the win to the player's cashable credits, whatever kind was wagered, and close the game."""
-    game = the_game(machine)
+    game = require_open_game(machine)
     won_cents = game.win_cents
     progressives.register(machine, game, "credit")
     stakes = _give_stakes_back(machine, game)
     credit = machine.credit(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     won = (Transfer(source, credit, won_cents),) if won_cents else ()
-    transfers = (*won, *progressives.payment(machine, game, credit))
+    transfers = (*won, *progressives.build_payment(machine, game, credit))
     machine.record(
         "game.end",
         transaction_id=f"{game.play_id}.end",
@@ -59,8 +59,8 @@ def end_game(machine: Machine, _: Event) -> None:
         dims=game.dims,
         counts={_result(game, transfers): 1},
         state={
-            **_closing_state(machine, game, transfers, stakes),
-            **progressives.closing_state(machine, game, "credit"),
+            **_build_closing_state(machine, game, transfers, stakes),
+            **progressives.build_closing_state(machine, game, "credit"),
         },
         details={"play_id": game.play_id, "win_cents": won_cents, **_push_details(game)},
     )
@@ -69,30 +69,30 @@ def end_game(machine: Machine, _: Event) -> None:
 
 def end_game_by_hand(machine: Machine, _: Event) -> None:
     """Close the game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
-    game = the_game(machine)
+    game = require_open_game(machine)
     won_cents = game.win_cents
-    prizes = merchandise.won(machine, game)
+    prizes = merchandise.list_won_prizes(machine, game)
     progressives.register(machine, game, "hand")
     _post_double_up(machine, game)
     stakes = _give_stakes_back(machine, game)
     merchandise.register(machine, game, prizes)
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
-    levels = progressives.payment(machine, game, "out:handpay_progressive")
+    levels = progressives.build_payment(machine, game, "out:handpay_progressive")
     reservation = f"{game.play_id}.end"
     kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
     total_cents = sum(part.amount_cents for part in (*won, *levels))
     in_kind = {"prizes": [to_json(prize) for prize in prizes]} if prizes else {}
-    pools = progressives.pools_paid(machine, game)
+    pools = progressives.format_paid_pools(machine, game)
     machine.record(
         "game.end",
         transaction_id=reservation,
         phase=Phase.RESERVE,
-        transfers=(*won, *levels, *merchandise.transfers(prizes)),
+        transfers=(*won, *levels, *merchandise.build_prize_transfers(prizes)),
         dims=game.dims,
         counts={"games_won": 1},
         state={
-            **_closing_state(machine, game, (*won, *levels), stakes),
-            **progressives.closing_state(machine, game, "hand"),
+            **_build_closing_state(machine, game, (*won, *levels), stakes),
+            **progressives.build_closing_state(machine, game, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation,
                 kind=kind,
@@ -151,30 +151,30 @@ def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, in
     """
     if not (game.push_cents or game.standing_cents):
         return ()
-    table = None if game.table is None else table_of(machine, game.game.digest)
-    at_stake = (*(() if table is None else table.staked), *staked_in(machine, game))
+    table = None if game.table is None else read_table(machine, game.game.digest)
+    at_stake = (*(() if table is None else table.staked), *list_stakes(machine, game))
     decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_cents
-    _, standing, pushed = parted(
+    _, standing, pushed = split_stakes(
         at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
     )
-    if pushed and not _stakes_are_back(machine, game):
+    if pushed and not _has_returned_stakes(machine, game):
         machine.record(
             "game.push",
             transaction_id=f"{game.play_id}.push",
             transfers=tuple(Transfer(PUSH, account, cents) for account, cents in pushed),
             dims=game.dims,
-            state=protection.counted(machine, won_cents=game.push_cents),
+            state=protection.build_counted_session(machine, won_cents=game.push_cents),
             details={"play_id": game.play_id, "push_cents": game.push_cents},
         )
     return standing
 
 
-def _stakes_are_back(machine: Machine, game: GameRecord) -> bool:
+def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
     """Return whether the returned stakes are posted already, because a power loss came before the game's end."""
     return game.returned or machine.journal.knows(f"{game.play_id}.push")
 
 
-def _closing_state(
+def _build_closing_state(
     machine: Machine, game: GameRecord, paid: tuple[Transfer, ...], stakes: tuple[tuple[str, int], ...]
 ) -> dict[str, object]:
     """Return the machine state at the end of a game; the recorded win includes returned stakes and levels."""
@@ -182,12 +182,12 @@ def _closing_state(
     return {
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
-        **protection.counted(machine, won_cents=total_cents),
-        **_table_state(machine, game, stakes),
+        **protection.build_counted_session(machine, won_cents=total_cents),
+        **_build_table_state(machine, game, stakes),
     }
 
 
-def _table_state(
+def _build_table_state(
     machine: Machine, game: GameRecord, stakes: tuple[tuple[str, int], ...]
 ) -> dict[str, object]:
     """Return the state of the table after the game, empty if the game has no table."""

@@ -7,7 +7,7 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.play.forms import FORMS
 from egm.play.recall_page import PAGES
-from egm.play.reminders import reminders
+from egm.play.reminders import create_reminders
 from egm.play.rules import RULES
 from egm.records.keys import PlayKey
 
@@ -17,5 +17,5 @@ PLAY: Final = Feature(
     rules=RULES,
     offers=(*PAGES, *FORMS),
     states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),
-    position_services=(reminders,),
+    position_services=(create_reminders,),
 )

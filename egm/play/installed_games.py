@@ -19,14 +19,14 @@ from egm.errors import OperatorError
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Chances, LongOdds
 from egm.kernel.standing_faults import note_fault
-from egm.play.odds import chances, long_odds
-from egm.play.prize_limits import Prizes, largest_prizes, largest_win_cents
+from egm.play.odds import list_chances, list_long_odds
+from egm.play.prize_limits import Prizes, compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import Profile
-from egm.progressive.pools import Pools, available_bets, pools_of
+from egm.progressive.pools import Pools, create_pools, list_available_bets
 from egm.verify.certificate import Certificate
 from paytables import Analysis, BetAnalysis, Depth, Game, PaytableError, analyse, load_game
-from paytables.odds import awards
-from paytables.wording import percent
+from paytables.odds import list_awards
+from paytables.wording import format_percent
 
 #: The fault of a machine that does not offer everything its cabinet file names.
 _FAULT: Final = "cabinet_file"
@@ -52,7 +52,7 @@ class InstalledGame:
     @property
     def return_percent(self) -> str:
         """Return the lowest return for display: in percent, rounded down to hundredths."""
-        return percent(self.least_return)
+        return format_percent(self.least_return)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def admit(
     slots: tuple[GameSlot, ...],
     profile: Profile,
     levels: tuple[LevelSlot, ...] = (),
-    prizes: Prizes = largest_prizes,
+    prizes: Prizes = compute_largest_prizes,
     certifying: Certifying = Certifying(),
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
     *,
@@ -141,20 +141,20 @@ def _examine(
     floor = profile.returns.floor(game.family)
     counted = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
-    bets = _bets_offered(game, analysis, levels)
-    returns = {bet.bet: bet.rtp_counting(counted) for bet in bets}
+    bets = _list_offered_bets(game, analysis, levels)
+    returns = {bet.bet: bet.compute_rtp_counting(counted) for bet in bets}
     least, name = min(returns.values()), floor.refused(returns)
     if name is not None:
         raise OperatorError(
-            f"{game.id}: returns {percent(returns[name], 4)} % at bet {name}; "
-            f"the profile {profile.id} requires at least {percent(floor.least)} % of a {game.family} game"
+            f"{game.id}: returns {format_percent(returns[name], 4)} % at bet {name}; "
+            f"the profile {profile.id} requires at least {format_percent(floor.least)} % of a {game.family} game"
         )
     certificate = certifying.certificate(slot, game, profile, least)
-    _chance_decides(game, analysis, profile)
-    denominations_cents = _denominations(game, slot, profile, prizes)
-    pools = pools_of(game, denominations_cents, levels)
-    _within_limit(pools, profile)
-    offered_cents = tuple(cents for cents in denominations_cents if available_bets(pools, game, cents))
+    _check_chance_decides(game, analysis, profile)
+    denominations_cents = _list_allowed_denominations(game, slot, profile, prizes)
+    pools = create_pools(game, denominations_cents, levels)
+    _check_prize_limit(pools, profile)
+    offered_cents = tuple(cents for cents in denominations_cents if list_available_bets(pools, game, cents))
     if not offered_cents:
         raise OperatorError(f"{game.id}: the cabinet file names no controller level for any of its stakes")
     return InstalledGame(
@@ -162,14 +162,14 @@ def _examine(
         offered_cents,
         least,
         pools,
-        long_odds(bets, profile.awards),
+        list_long_odds(bets, profile.awards),
         certificate,
-        chances(bets),
-        bet_returns(game, bets),
+        list_chances(bets),
+        list_bet_returns(game, bets),
     )
 
 
-def bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
+def list_bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
     """Return the lowest return of each kind of bet at a table, in percent, by the group of its spots.
 
     The main bet is first. A bet staked together with others that need it (an ante with its raises) is listed
@@ -182,13 +182,15 @@ def bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
         if laid and laid[0] in spots and all(spots[name].needs in laid for name in laid[1:]):
             group = spots[laid[0]].group
             least[group] = min(bet.rtp, least.get(group, bet.rtp))
-    return {group: percent(rtp) for group, rtp in least.items()}
+    return {group: format_percent(rtp) for group, rtp in least.items()}
 
 
-def _bets_offered(game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]) -> tuple[BetAnalysis, ...]:
+def _list_offered_bets(
+    game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]
+) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet here: without side bets whose progressive level the operator has not set up."""
     configured = {slot.level for slot in levels if slot.game == game.id}
-    missing = {play.level for play in game.every_level() if play.spots} - configured
+    missing = {play.level for play in game.list_every_level() if play.spots} - configured
     return tuple(
         bet
         for bet in analysis.bets
@@ -196,7 +198,7 @@ def _bets_offered(game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...])
     )
 
 
-def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
+def _check_chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
     """Raise OperatorError unless numbers are drawn and every prize can be won within the profile's odds limit."""
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
@@ -204,26 +206,26 @@ def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
             raise OperatorError(f"{game.id}: its first result is always the same: no number is drawn")
         for prize in bet.never_won:
             raise OperatorError(f"{game.id}: no result of bet {bet.bet} wins {prize.name}")
-        for award in awards(bet):
+        for award in list_awards(bet):
             if limit is not None and award.rate * limit < 1:
                 raise OperatorError(
                     f"{game.id}: {award.name} is won once in {award.one_in:,} games at bet {bet.bet}; "
                     f"the profile {profile.id} requires at least once in {limit:,}"
                 )
     if profile.awards.every_prize_at_every_bet:
-        for bet_name, names in analysis.not_bought().items():
+        for bet_name, names in analysis.list_prizes_not_bought().items():
             raise OperatorError(
                 f"{game.id}: bet {bet_name} cannot win {', '.join(names)}; "
                 f"the profile {profile.id} requires every prize at every bet"
             )
 
 
-def _money(amount_cents: int, profile: Profile) -> str:
+def _format_money(amount_cents: int, profile: Profile) -> str:
     """Return an amount in the profile's currency, formatted for the operator."""
     return format_currency(Decimal(amount_cents).scaleb(-2), profile.currency, locale="en_CA")
 
 
-def _within_limit(pools: Pools, profile: Profile) -> None:
+def _check_prize_limit(pools: Pools, profile: Profile) -> None:
     """Raise OperatorError if the profile limits prizes and a level has no ceiling within the limit (Québec VLT)."""
     cap_cents = profile.play.win_limit_cents
     if cap_cents is None:
@@ -232,15 +234,19 @@ def _within_limit(pools: Pools, profile: Profile) -> None:
         ceiling_cents = pool.definition.terms.ceiling_cents
         if ceiling_cents is None or ceiling_cents > cap_cents:
             problem = (
-                "has no ceiling" if ceiling_cents is None else f"may show {_money(ceiling_cents, profile)}"
+                "has no ceiling"
+                if ceiling_cents is None
+                else f"may show {_format_money(ceiling_cents, profile)}"
             )
             raise OperatorError(
                 f"{pool.game}: its progressive level {pool.level} {problem}; "
-                f"the profile {profile.id} allows prizes of {_money(cap_cents, profile)}"
+                f"the profile {profile.id} allows prizes of {_format_money(cap_cents, profile)}"
             )
 
 
-def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes) -> tuple[int, ...]:
+def _list_allowed_denominations(
+    game: Game, slot: GameSlot, profile: Profile, prizes: Prizes
+) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows. Raises OperatorError without any."""
     requested_cents = slot.denominations_cents or game.denominations_cents
     foreign = sorted(set(requested_cents) - set(game.denominations_cents))
@@ -264,7 +270,7 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
         return tuple(offered)
     largest: dict[int, int] = {}
     for cents in offered:
-        most = largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
+        most = compute_largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
         if most is None:
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, but the profile {profile.id} limits prizes"
@@ -275,9 +281,9 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
     within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
     if not within:
         raise OperatorError(
-            f"{game.id}: it can win {_money(largest[offered[0]], profile)} in one game at "
-            f"{_money(offered[0], profile)} a credit; "
-            f"the profile {profile.id} allows {_money(cap_cents, profile)}"
+            f"{game.id}: it can win {_format_money(largest[offered[0]], profile)} in one game at "
+            f"{_format_money(offered[0], profile)} a credit; "
+            f"the profile {profile.id} allows {_format_money(cap_cents, profile)}"
         )
     return within
 

@@ -37,7 +37,7 @@ class LastResults:
     """Started games whose end is not read yet, with their display so far, by play id."""
 
 
-def last_results(machine: Machine) -> tuple[str, ...]:
+def list_last_results(machine: Machine) -> tuple[str, ...]:
     """Return the results of the selected table, newest first, without a round that is still being shown."""
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.layout():

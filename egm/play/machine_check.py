@@ -7,25 +7,25 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.conversation import replay
-from egm.play.definitions import definition_of
+from egm.play.definitions import find_definition
 from egm.records.game_record import GameRecord
-from egm.records.games import last_game, open_game
+from egm.records.games import find_last_game, open_game
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.records.money import HandpayRecord
-from egm.staff.form import persons_of
+from egm.staff.form import list_event_persons
 from meters import SelfAuditFailed
 from paytables import PaytableError
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the machine and record the result (Monaco 21.1): game, accounts, meters, journal head."""
-    game, last = open_game(machine), last_game(machine)
+    game, last = open_game(machine), find_last_game(machine)
     game = last[0] if game is None and last is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     results = {
-        "game": "none" if game is None else _replayed(machine, game),
-        "books": _audited(machine),
+        "game": "none" if game is None else _check_replay(machine, game),
+        "books": _check_journal(machine),
     }
     machine.record(
         "machine.checked",
@@ -33,11 +33,11 @@ def record_machine_check(machine: Machine, event: Event) -> None:
             **results,
             "play_id": None if game is None else game.play_id,
             "digest": None if game is None else game.game.digest,
-            "software": _software(machine),
+            "software": _describe_software(machine),
             "handpay": None if handpay is None else handpay.id,
             "meters": {name: value for name, value in values.items() if value},
             "head": machine.journal.head_hash,
-            "persons": persons_of(machine, event),
+            "persons": list_event_persons(machine, event),
             "remark": str(event.data.get("remark", "")),
         },
     )
@@ -48,15 +48,15 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     )
 
 
-def _replayed(machine: Machine, game: GameRecord) -> str:
+def _check_replay(machine: Machine, game: GameRecord) -> str:
     try:
-        replay(definition_of(machine, game.game), game)
+        replay(find_definition(machine, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         return str(error)
     return "right"
 
 
-def _software(machine: Machine) -> dict[str, str] | None:
+def _describe_software(machine: Machine) -> dict[str, str] | None:
     """Return version, signer and one digest of the signed software, or None if the software is not signed."""
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
@@ -69,7 +69,7 @@ def _software(machine: Machine) -> dict[str, str] | None:
     }
 
 
-def _audited(machine: Machine) -> str:
+def _check_journal(machine: Machine) -> str:
     try:
         machine.journal.self_audit()
     except SelfAuditFailed as error:

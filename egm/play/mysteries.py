@@ -33,20 +33,20 @@ def record_mystery(machine: Machine, event: Event) -> None:
     paid. A prize without valid proof is held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
-    if machine.journal.knows(unproved.entry_of(won.claim)):
+    if machine.journal.knows(unproved.build_prize_entry_id(won.claim)):
         return
     opened = open_game(machine)
-    game = opened if opened is not None and _fed(opened, level, won.sequence) else None
-    game = game or _earlier(machine, level, won.sequence)
+    game = opened if opened is not None and _has_fed_level(opened, level, won.sequence) else None
+    game = game or _find_contributing_game(machine, level, won.sequence)
     if game is None:
         machine.record(
             "progressive.not_ours",
-            transaction_id=unproved.entry_of(won.claim),
-            details=_details(machine, None, level, won),
+            transaction_id=unproved.build_prize_entry_id(won.claim),
+            details=_build_prize_record(machine, None, level, won),
         )
     elif _is_void(machine, game):
         _return(machine, game, level, won, "void")
-    elif why := unproved.doubt_prize(machine, level, won):
+    elif why := unproved.find_prize_doubt(machine, level, won):
         prize = HeldPrize(
             pool=level,
             play_id=game.play_id,
@@ -64,25 +64,25 @@ def record_mystery(machine: Machine, event: Event) -> None:
 
 def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
     """Return whether a held prize has a ruling that can be carried out now."""
-    return any(True for _ in _ruled(machine))
+    return any(True for _ in _iter_ruled_prizes(machine))
 
 
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held prizes: pay each by hand, or return it to its level."""
-    for key, ruling, game, level, won in _ruled(machine):
+    for key, ruling, game, level, won in _iter_ruled_prizes(machine):
         if ruling == unproved.PAY:
             _pay_by_hand(machine, game, level, won, {key: None})
         else:
             _return(machine, game, level, won, "declined", {key: None})
 
 
-def _ruled(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
+def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
     """Yield each prize whose ruling can be carried out now: its key, ruling, game, level and prize."""
     for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
         if held.ruling is None or not _is_free(machine, open_game(machine)):
             continue
         level, won = held.pool, Won.model_validate(held.won)
-        game = _earlier(machine, level, won.sequence)
+        game = _find_contributing_game(machine, level, won.sequence)
         if game is not None:
             yield f"{ProgressiveKey.HELD}{claim}", held.ruling, game, level, won
 
@@ -91,7 +91,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Send the open game to the screen again, with the amount that is now locked (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
-        award.claim == event.data["claim"] for award in progressives.awards(machine, game)
+        award.claim == event.data["claim"] for award in progressives.list_awards(machine, game)
     ):
         _send_to_screen(machine)
 
@@ -103,11 +103,11 @@ def _send_to_screen(machine: Machine) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- which game
-def _fed(game: GameRecord, level: str, sequence: int) -> bool:
+def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
     return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
 
 
-def _earlier(machine: Machine, level: str, sequence: int) -> GameRecord | None:
+def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """Return the game whose wager made the contribution, searching from the newest, or None."""
     for entry in machine.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -136,9 +136,9 @@ def _is_free(machine: Machine, game: GameRecord | None) -> bool:
 # -------------------------------------------------------------------------------------------- what is written
 
 
-def _details(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
+def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
     """Return the record of the prize with its secret, and the commitment this machine had received, if any."""
-    commitment = unproved.commitment_heard(machine, level, won.trigger.number)
+    commitment = unproved.find_commitment_heard(machine, level, won.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
         pool=level,
@@ -148,7 +148,7 @@ def _details(machine: Machine, game: GameRecord | None, level: str, won: Won) ->
         order=won.order,
         trigger=won.trigger.to_json(),
         commitment=commitment,
-        proved=not unproved.doubt_prize(machine, level, won),
+        proved=not unproved.find_prize_doubt(machine, level, won),
     )
 
 
@@ -185,11 +185,11 @@ def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
     )
     machine.record(
         MYSTERY_WON,
-        transaction_id=unproved.entry_of(won.claim),
+        transaction_id=unproved.build_prize_entry_id(won.claim),
         state=_claim(machine, game, level, won, None),
-        details=replace(_details(machine, game, level, won), hits=(hit,)),
+        details=replace(_build_prize_record(machine, game, level, won), hits=(hit,)),
     )
-    machine.state(GameInProgress).record = game.hitting((hit,))
+    machine.state(GameInProgress).record = game.with_hits((hit,))
     _send_to_screen(machine)
 
 
@@ -204,9 +204,9 @@ def _return(
     """Record that the prize goes back to its level: its game was void, or staff have declined it."""
     machine.record(
         MYSTERY_WON,
-        transaction_id=unproved.entry_of(won.claim),
+        transaction_id=unproved.build_prize_entry_id(won.claim),
         state={**_claim(machine, game, level, won, "void"), **(state or {})},
-        details=replace(_details(machine, game, level, won), late=why),
+        details=replace(_build_prize_record(machine, game, level, won), late=why),
     )
 
 
@@ -218,7 +218,7 @@ def _pay_by_hand(
     state: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve the prize of a closed game for a hand-pay."""
-    reservation = unproved.entry_of(won.claim)
+    reservation = unproved.build_prize_entry_id(won.claim)
     handpay = HandpayRecord(
         id=reservation,
         kind="progressive",
@@ -242,5 +242,5 @@ def _pay_by_hand(
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=game.dims,
         state={**_claim(machine, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
-        details=replace(_details(machine, game, level, won), late="hand"),
+        details=replace(_build_prize_record(machine, game, level, won), late="hand"),
     )

@@ -8,20 +8,20 @@ from typing import Final
 from egm.kernel.messages import Chances, LongOdds
 from egm.profiles.profile import Awards
 from paytables import BetAnalysis
-from paytables.odds import awards, longer
+from paytables.odds import list_awards, list_longer_awards
 
 #: The name of a settlement that only returns the stake.
 _PUSH: Final = "push"
 
 
-def long_odds(bets: Sequence[BetAnalysis], rules: Awards) -> tuple[LongOdds, ...]:
+def list_long_odds(bets: Sequence[BetAnalysis], rules: Awards) -> tuple[LongOdds, ...]:
     """Return the awards whose odds the profile requires to be displayed, rarest first; equal odds appear once.
 
     The analysis must include prizes. The odds are exact, rounded only to whole games.
     """
     costs_by_award: dict[tuple[str, str, int], list[int]] = {}
     for bet in bets:
-        for award in longer(awards(bet), rules.top_told_one_in, rules.other_told_one_in):
+        for award in list_longer_awards(list_awards(bet), rules.top_told_one_in, rules.other_told_one_in):
             costs_by_award.setdefault((award.name, award.where, award.one_in), []).append(bet.cost_credits)
     return tuple(
         LongOdds(name=name, stage=stage, one_in=one_in, bets=tuple(sorted(set(costs))))
@@ -31,7 +31,7 @@ def long_odds(bets: Sequence[BetAnalysis], rules: Awards) -> tuple[LongOdds, ...
     )
 
 
-def chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
+def list_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     """Return how often each way to bet wins; Keno cards with the same number of spots appear once.
 
     The analysis must include prizes. An award that is won in several stages is counted in all of them.
@@ -40,21 +40,21 @@ def chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
     """
     chances_by_way: dict[object, Chances] = {}
     for bet in bets:
-        tops = [award for award in awards(bet) if award.top]
+        tops = [award for award in list_awards(bet) if award.top]
         if not tops:
             continue
         top = tops[-1]  # the most likely stage
         rate = sum((award.rate for award in tops if award.name == top.name), Fraction(0))
         way = bet.bet.partition(" at ")[0]  # for Keno: the number of spots, without stake and bought options
-        spots = _spots(bet)
-        hit = _hit_probability(bet)
+        spots = _list_spots(bet)
+        hit = _compute_hit_probability(bet)
         chances_by_way.setdefault(
             (spots, json.dumps(bet.table, sort_keys=True)) if spots else way,
             Chances(
                 bet=way,
                 cost_credits=bet.cost_credits,
-                hit_percent="" if hit is None else _tenths(hit * 100),
-                prizes_in_100=_tenths(_prize_rate(bet) * 100),
+                hit_percent="" if hit is None else _format_tenths(hit * 100),
+                prizes_in_100=_format_tenths(_compute_prize_rate(bet) * 100),
                 features=tuple(
                     (feature.feature, round(1 / feature.rate)) for feature in bet.features if feature.rate
                 ),
@@ -63,33 +63,33 @@ def chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
                 top_credits=top.credits or 0,
                 top_one_in=round(1 / rate),
                 spots=spots,
-                hands=_hands(bet),
+                hands=_count_hands(bet),
             ),
         )
     return tuple(chances_by_way.values())
 
 
-def _prize_rate(bet: BetAnalysis) -> Fraction:
+def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
     """Return the average number of prizes per game, without returned stakes."""
     rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH)
     return sum(rates, Fraction(0))
 
 
-def _spots(bet: BetAnalysis) -> tuple[str, ...]:
+def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
     """Return the spots of a table that a way to bet lays chips on."""
     laid = bet.options.get("bets")
     return tuple(map(str, laid)) if isinstance(laid, Mapping) else ()
 
 
-def _hands(bet: BetAnalysis) -> int:
+def _count_hands(bet: BetAnalysis) -> int:
     """Return the number of hands played at once, or 0 if it is not selectable."""
     hands = bet.options.get("hands")
     return hands if isinstance(hands, int) else 0
 
 
-def _hit_probability(bet: BetAnalysis) -> Fraction | None:
+def _compute_hit_probability(bet: BetAnalysis) -> Fraction | None:
     """Return the probability that a game wins a prize (at a table: more than was staked), or None if unknown."""
-    if not _spots(bet):
+    if not _list_spots(bet):
         return bet.hit_probability
     if bet.profit_probability is not None:
         return bet.profit_probability
@@ -97,7 +97,7 @@ def _hit_probability(bet: BetAnalysis) -> Fraction | None:
     return bet.hit_probability if more else None
 
 
-def _tenths(value: Fraction) -> str:
+def _format_tenths(value: Fraction) -> str:
     """Return a number rounded to the nearest tenth."""
     tenths = round(value * 10)
     return f"{tenths // 10}.{tenths % 10}"

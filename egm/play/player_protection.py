@@ -2,7 +2,7 @@
 
 A session runs from the first wager until the credits have been zero for the profile's time. Its cost is
 counted in the transactions of its games, so it is exact after a restart. Its duration is elapsed time while
-the power is on and time of day while it is off (:meth:`egm.kernel.timekeeping.Timekeeper.steady`): adjusting
+the power is on and time of day while it is off (:meth:`egm.kernel.timekeeping.Timekeeper.read_steady_time`): adjusting
 the clock, by however little, neither ends a pause nor reaches a limit.
 
 Reminders appear between games only, and nothing here affects a draw (N-09). If a profile does not count
@@ -18,9 +18,9 @@ from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
-from egm.record_codec import omitted
+from egm.record_codec import omit_if_default
 from egm.records.keys import MoneyKey, PlayKey
-from egm.records.tables import standing_tables
+from egm.records.tables import list_standing_tables
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
@@ -59,8 +59,8 @@ class ReminderRecord:
 class OwnLimits:
     """The player's own limits; 0 or None means no limit."""
 
-    minutes: int | None = omitted(None)
-    cents: int | None = omitted(None)
+    minutes: int | None = omit_if_default(None)
+    cents: int | None = omit_if_default(None)
 
     def of(self, what: str) -> int:
         """Return the limit of ``minutes`` or ``cents``, or 0."""
@@ -68,11 +68,13 @@ class OwnLimits:
 
 
 # ---------------------------------------------------------------------------------------------- the count
-def counted(machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, SessionRecord]:
+def build_counted_session(
+    machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
+) -> dict[str, SessionRecord]:
     """Return the session state with the amounts of a game's transaction added, empty if sessions are not counted."""
     if not machine.profile.protection.counts:
         return {}
-    session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _fresh(machine)
+    session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
     return {
         PlayKey.SESSION: replace(
             session,
@@ -82,8 +84,8 @@ def counted(machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0) -> 
     }
 
 
-def _fresh(machine: Machine) -> SessionRecord:
-    since = machine.times.steady().isoformat(timespec="seconds")
+def _create_session(machine: Machine) -> SessionRecord:
+    since = machine.times.read_steady_time().isoformat(timespec="seconds")
     return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
@@ -91,9 +93,9 @@ def _own_limits(machine: Machine) -> OwnLimits:
     return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 
-def _minutes(machine: Machine, session: SessionRecord) -> int:
+def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
     """Return the whole minutes since the session began; 0 if the clock was set back."""
-    played = machine.times.steady() - datetime.fromisoformat(session.since)
+    played = machine.times.read_steady_time() - datetime.fromisoformat(session.since)
     return max(0, int(played / timedelta(minutes=1)))
 
 
@@ -105,13 +107,13 @@ def time_due_at(machine: Machine) -> datetime | None:
         return datetime.fromisoformat(reminder.until) if reminder.until else None
     if session is None:
         return None
-    minutes = [at for at in (_limits(machine)[0], _time_reminder_at(machine, session)) if at is not None]
+    minutes = [at for at in (_find_limits(machine)[0], _time_reminder_at(machine, session)) if at is not None]
     if not minutes:
         return None
     return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
 
 
-def _limits(machine: Machine) -> tuple[int | None, int | None]:
+def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
     """Return the minutes and minor units at which play pauses: the lower of the profile's and the player's limits."""
     rules, own = machine.profile.protection, _own_limits(machine)
     minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
@@ -132,13 +134,13 @@ def _time_reminders_by(machine: Machine, minutes: int) -> int:
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
-def due_reminder(machine: Machine) -> ReminderKind | None:
+def find_due_reminder(machine: Machine) -> ReminderKind | None:
     """Return the most urgent kind of reminder due now, or None if one is active already or none is due."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
-    minutes, spent_cents = _minutes(machine, session), session.spent_cents
-    limit_minutes, limit_cents = _limits(machine)
+    minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
+    limit_minutes, limit_cents = _find_limits(machine)
     step_cents = machine.profile.protection.remind_spend_cents
     remind_at = _time_reminder_at(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
@@ -169,7 +171,7 @@ def no_reminder_stands(machine: Machine, _: Event) -> bool:
 
 def reminder_is_due(machine: Machine, _: Event) -> bool:
     """Return whether a reminder is due."""
-    return due_reminder(machine) is not None
+    return find_due_reminder(machine) is not None
 
 
 def reminder_may_go(machine: Machine, _: Event) -> bool:
@@ -184,7 +186,7 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
     return (
         reminder is not None
         and bool(reminder.until)
-        and machine.times.steady() >= datetime.fromisoformat(reminder.until)
+        and machine.times.read_steady_time() >= datetime.fromisoformat(reminder.until)
     )
 
 
@@ -194,7 +196,7 @@ def session_is_over(machine: Machine, _: Event) -> bool:
     busy = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
-    return is_counted and not busy and machine.credit_cents == 0 and not standing_tables(machine)
+    return is_counted and not busy and machine.credit_cents == 0 and not list_standing_tables(machine)
 
 
 def limit_is_offered(machine: Machine, event: Event) -> bool:
@@ -215,18 +217,18 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def remind(machine: Machine, _: Event) -> None:
     """Show the due reminder; it stays, also after a restart, until it is answered or its session has ended."""
-    kind, session = due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
+    kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
         raise InvariantError("a reminder that is not due")
-    minutes, spent_cents = _minutes(machine, session), session.spent_cents
+    minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
     if kind in LIMITS and rules.pause_minutes:
-        over = machine.times.steady() + timedelta(minutes=rules.pause_minutes)
+        over = machine.times.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
         _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
-        _limits(machine),
+        _find_limits(machine),
     )
     is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
     reminder = ReminderRecord(kind=kind, minutes=minutes, spent_cents=spent_cents, until=until, own=is_own)
@@ -256,7 +258,7 @@ def end_pause(machine: Machine, _: Event) -> None:
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.record(
         "protection.pause_over",
-        state={PlayKey.REMINDER: None, PlayKey.SESSION: _fresh(machine)},
+        state={PlayKey.REMINDER: None, PlayKey.SESSION: _create_session(machine)},
         details={"kind": reminder.kind},
     )
 
@@ -265,7 +267,9 @@ def end_session(machine: Machine, _: Event) -> None:
     """End the session of a player who has left, and clear their limits and reminders."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     details = (
-        {} if session is None else {"minutes": _minutes(machine, session), "spent_cents": session.spent_cents}
+        {}
+        if session is None
+        else {"minutes": _count_session_minutes(machine, session), "spent_cents": session.spent_cents}
     )
     machine.record(
         "protection.session_ended",
@@ -284,7 +288,7 @@ def set_limit(machine: Machine, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
-def reminder_view(machine: Machine) -> messages.Reminder | None:
+def build_reminder_view(machine: Machine) -> messages.Reminder | None:
     """Return the active reminder for the screen, or None."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is None:
@@ -298,7 +302,7 @@ def reminder_view(machine: Machine) -> messages.Reminder | None:
     )
 
 
-def session_view(machine: Machine) -> messages.Session | None:
+def build_session_view(machine: Machine) -> messages.Session | None:
     """Return the session for the screen, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
@@ -312,7 +316,7 @@ def session_view(machine: Machine) -> messages.Session | None:
     )
 
 
-def protection_view(machine: Machine) -> messages.Protection:
+def build_protection_view(machine: Machine) -> messages.Protection:
     """Return what the profile requires to be visible: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)

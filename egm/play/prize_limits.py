@@ -21,12 +21,12 @@ Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
 
 
-def largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
+def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
     """Compute the largest prizes of a game; this takes seconds."""
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
 
 
-def largest_win_cents(
+def compute_largest_win_cents(
     game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
 ) -> int | None:
     """Return the most one game can win at this denomination within the bet limit, in minor units, or None.
@@ -48,12 +48,12 @@ def largest_win_cents(
             largest = max(largest, -(-win_credits * affordable // cost_credits))
         else:
             largest = max(largest, win_credits * max(affordable // cost_credits, 1))
-    return game.after_double_up(largest) * denomination_cents
+    return game.find_most_after_double_up(largest) * denomination_cents
 
 
-def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
+def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes) -> Prizes:
     """Return a ``compute`` function that caches its results in the journal, for the current code."""
-    code = code_digest()
+    code = compute_code_digest()
 
     def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         key = f"{PlayKey.EXAMINED}{game.digest}"
@@ -75,7 +75,7 @@ def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
     return prizes
 
 
-def code_digest() -> str:
+def compute_code_digest() -> str:
     """Return the SHA-256 digest of the code that plays and analyses games."""
     root = Path(paytables.__file__).parent
     files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}

@@ -15,7 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.money.hand_pays import BOOK
-from egm.play.definitions import definition_of
+from egm.play.definitions import find_definition
 from egm.record_codec import to_json
 from egm.records.game_record import GameRecord
 from egm.records.keys import MoneyKey
@@ -24,12 +24,12 @@ from meters import Phase, Transfer
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def won(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
+def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, as its definition states them."""
     named = () if game.outcome is None else game.outcome.merchandise
     if not named:
         return ()
-    rules = definition_of(machine, game.game)
+    rules = find_definition(machine, game.game)
     stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
         PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
@@ -37,7 +37,7 @@ def won(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
     )
 
 
-def transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
+def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
     """Return the transfers that deliver prizes: each moves from the offered to the given prizes."""
     return tuple(
         Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
@@ -63,7 +63,7 @@ def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) 
             )
 
 
-def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
+def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
     """Return the prizes for the screen."""
     return tuple(
         PrizeInKind(id=prize.id, names=dict(prize.names), value_cents=prize.value_cents) for prize in prizes
@@ -99,7 +99,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
         "handpay.exchanged",
         transaction_id=money.id,
         phase=Phase.RESERVE,
-        transfers=tuple(_in_cash(flow) for flow in reserved.transfers),
+        transfers=tuple(_replace_prize_by_cash(flow) for flow in reserved.transfers),
         state={MoneyKey.HANDPAY: money},
         details={
             "handpay": handpay.id,
@@ -112,7 +112,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
 
 
-def _in_cash(flow: Transfer) -> Transfer:
+def _replace_prize_by_cash(flow: Transfer) -> Transfer:
     """Return a flow of the older reservation, with a prize replaced by money."""
     if not flow.source.startswith(BOOK):
         return flow

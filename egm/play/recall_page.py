@@ -13,23 +13,23 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.play.conversation import Conversation
-from egm.play.definitions import definition_of
-from egm.play.recall_words import choice_words, wager_rows, win_rows
+from egm.play.definitions import find_definition
+from egm.play.recall_words import describe_choice, iter_wager_rows, win_rows
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
 from egm.staff.service.desk import Entry, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
     BACK,
-    coded,
-    columns,
-    local,
-    moment,
-    money,
+    build_column_titles,
+    build_pair_table,
     number,
-    pairs,
-    plain,
-    prize_names,
     say,
+    say_code,
+    say_local,
+    say_money,
+    say_plain,
+    say_prize_names,
+    say_time,
 )
 from meters import recall
 from meters.recall import Play
@@ -45,9 +45,11 @@ class PlayList(Place):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the page with one row per play."""
-        rows = tuple(_line(machine, play) for play in recall.plays(machine.journal, _LISTED))
+        rows = tuple(_build_row(machine, play) for play in recall.plays(machine.journal, _LISTED))
         position_column = ("position",) if machine.position.of > 1 else ()
-        table = Table(columns=columns("time", *position_column, "game", "bet", "win", "state"), rows=rows)
+        table = Table(
+            columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
+        )
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
@@ -57,7 +59,7 @@ class PlayList(Place):
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
         machine.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
-        return Go(PlayDetail(play, _steps(machine, play), _positions(machine, play)))
+        return Go(PlayDetail(play, _replay_steps(machine, play), _map_seats_to_positions(machine, play)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class PlayDetail(Place):
             show = Action(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
-            tables = _figures(machine, self.play, self.steps, self.positions)
+            tables = _build_play_tables(machine, self.play, self.steps, self.positions)
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
         forward, position = self.at + 1 < len(self.steps), self.positions.get(self.steps[self.at].seat)
         position_row = () if position is None else (("recall.of", say("handpay.position", number=position)),)
@@ -98,7 +100,9 @@ class PlayDetail(Place):
             id="",
             title=title,
             replay=self._replay(),
-            tables=(pairs(position_row),) if position_row and self.steps[self.at].decision_kind else (),
+            tables=(build_pair_table(position_row),)
+            if position_row and self.steps[self.at].decision_kind
+            else (),
             actions=(
                 BACK,
                 Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0),
@@ -116,7 +120,7 @@ class PlayDetail(Place):
         return Stay()
 
     def _replay(self) -> Replay:
-        step, game = self.steps[self.at], _game(self.play)
+        step, game = self.steps[self.at], _apply_later_steps(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
             play_id=self.play.play_id,
@@ -134,7 +138,7 @@ class PlayDetail(Place):
             asked=step.decision_kind,
             options=step.options,
             answer=step.answer,
-            answered=None if step.answer is None else choice_words(step.decision_kind, step.answer),
+            answered=None if step.answer is None else describe_choice(step.decision_kind, step.answer),
             display=step.display,
         )
 
@@ -143,7 +147,7 @@ def _find(machine: Machine, play_id: str) -> Play | None:
     return next((play for play in recall.plays(machine.journal, _LISTED) if play.play_id == play_id), None)
 
 
-def _positions(machine: Machine, play: Play) -> dict[int, int]:
+def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     """Return the player position at each seat of a shared round, empty for any other play."""
     round_id = _start(play).round_id
     beside = recall.plays(machine.journal, _LISTED) if round_id else ()
@@ -156,7 +160,7 @@ def _start(play: Play) -> GameRecord:
     return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
 
 
-def _game(play: Play) -> GameRecord:
+def _apply_later_steps(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
     game = _start(play)
     for step in play.steps:
@@ -164,14 +168,14 @@ def _game(play: Play) -> GameRecord:
     return game
 
 
-def _line(machine: Machine, play: Play) -> Row:
+def _build_row(machine: Machine, play: Play) -> Row:
     return Row(
         cells=(
-            moment(play.start.time_utc.isoformat()),
+            say_time(play.start.time_utc.isoformat()),
             *((number(play.position),) if machine.position.of > 1 else ()),
-            _title(machine, _start(play).game),
-            money(play.bet_cents),
-            plain("") if play.win_cents is None else money(play.win_cents),
+            _find_title(machine, _start(play).game),
+            say_money(play.bet_cents),
+            say_plain("") if play.win_cents is None else say_money(play.win_cents),
             say(f"service.recall.{_state(play)}"),
         ),
         action=play.play_id,
@@ -185,65 +189,65 @@ def _state(play: Play) -> str:
     return "void" if play.end.kind == "game.void" else "ended"
 
 
-def _title(machine: Machine, named: GameName) -> Words:
-    game = _definition(machine, named)
-    return plain(named.id) if game is None else local(game.title)
+def _find_title(machine: Machine, named: GameName) -> Words:
+    game = _find_definition(machine, named)
+    return say_plain(named.id) if game is None else say_local(game.title)
 
 
-def _definition(machine: Machine, named: GameName) -> Game | None:
+def _find_definition(machine: Machine, named: GameName) -> Game | None:
     """Return the definition a play was made with, or None if it is no longer available."""
     try:
-        return definition_of(machine, named)
+        return find_definition(machine, named)
     except LocalError:
         return None
 
 
-def _figures(
+def _build_play_tables(
     machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
 ) -> tuple[Table, ...]:
     """Return all data of a play as tables (E-01, E-04)."""
-    game = _game(play)
-    rules, unit_cents = _definition(machine, game.game), game.denomination_cents
+    game = _apply_later_steps(play)
+    rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
-        ("column.time", moment(play.start.time_utc.isoformat())),
+        ("column.time", say_time(play.start.time_utc.isoformat())),
         *((("column.position", number(play.position)),) if machine.position.of > 1 else ()),
-        ("column.game", _title(machine, game.game)),
-        ("recall.version", plain(f"{game.game.version}  {game.game.digest[:16]}")),
-        ("recall.credit_before", money(game.credit_before_cents)),
-        ("column.bet", money(play.bet_cents)),
-        ("column.win", plain("") if play.win_cents is None else money(paid)),
+        ("column.game", _find_title(machine, game.game)),
+        ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
+        ("recall.credit_before", say_money(game.credit_before_cents)),
+        ("column.bet", say_money(play.bet_cents)),
+        ("column.win", say_plain("") if play.win_cents is None else say_money(paid)),
         ("column.state", say(f"service.recall.{_state(play)}")),
     ]
     rows += [
-        (coded("source", source.partition(":")[2].partition(":")[0] or source), money(cents))
+        (say_code("source", source.partition(":")[2].partition(":")[0] or source), say_money(cents))
         for source, cents in play.added_cents.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
     choices = [
         (
-            _choice(n, steps_by_number.get(n), positions),
-            choice_words(_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
+            _format_answer_label(n, steps_by_number.get(n), positions),
+            describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
         )
         for n in _step_numbers(play)
     ]
-    rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
+    rows += [(say("service.recall.level", level=level), say_money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
-        rows.append(("recall.prizes", prize_names(play.prizes_won)))
+        rows.append(("recall.prizes", say_prize_names(play.prizes_won)))
     lines = win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
     return (
-        pairs(rows),
-        pairs(wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
-        *([pairs(choices, say("service.recall.choices"))] if choices else []),
+        build_pair_table(rows),
+        build_pair_table(iter_wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
+        *([build_pair_table(choices, say("service.recall.choices"))] if choices else []),
         *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )
 
 
-def _decision_kind(step: ReplayStep | None) -> str:
+def _find_decision_kind(step: ReplayStep | None) -> str:
     return "" if step is None else step.decision_kind
 
 
-def _choice(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> Words:
+def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> Words:
     """Return the label of an answer: its number, and in a shared round the position that gave it."""
     position = None if step is None else positions.get(step.seat)
     if position is None:
@@ -256,12 +260,12 @@ def _step_numbers(play: Play) -> range:
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 
-def _steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
+def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     """Replay the play's steps from its records; if that fails, return the recorded outcome only."""
-    game = _game(play)
+    game = _apply_later_steps(play)
     steps: list[ReplayStep] = []
     try:
-        conversation = Conversation(definition_of(machine, game.game), game.wager, game.table)
+        conversation = Conversation(find_definition(machine, game.game), game.wager, game.table)
         for step in game.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import Row, Words
-from egm.staff.service.words import coded, local, money, number, plain, say
+from egm.staff.service.words import number, say, say_code, say_local, say_money, say_plain
 from paytables import Game, Settlement, Wager
 
 Label = tuple[str | Words, Words]
@@ -21,13 +21,13 @@ _SETTLED: Final = frozenset(
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
-def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
+def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
     """Yield what was bought: mode, level, draws, cards or areas. ``unit_cents`` is the value of a credit."""
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
     yield "wager.credits", number(wager.credits)
     mode = options.pop("mode", "")
-    if mode and (named := _named(presentation.get("bets", ()), "mode", mode)).kind == "local":
+    if mode and (named := _find_entry_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
         yield "wager.mode", named  # a game with only one way to bet has no name for it
     if "hands" in options:
         yield "wager.hands", number(int(options.pop("hands")))
@@ -36,18 +36,24 @@ def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Lab
     if "draws" in options:
         yield "wager.draws", number(int(options.pop("draws")))
     for bonus in options.pop("bonuses", ()):
-        yield "wager.bonus", _named(presentation.get("bonuses", ()), "id", bonus)
+        yield "wager.bonus", _find_entry_name(presentation.get("bonuses", ()), "id", bonus)
     for area, credits_ in options.pop("bets", {}).items():
-        yield _named(_betting_areas(presentation), "id", area), money(int(credits_) * unit_cents)
+        yield (
+            _find_entry_name(_list_betting_areas(presentation), "id", area),
+            say_money(int(credits_) * unit_cents),
+        )
     for card_number, card in enumerate(options.pop("selections", ()), 1):
-        yield say("service.wager.card", number=card_number), plain(_numbers(card.get("groups", ())))
+        yield (
+            say("service.wager.card", number=card_number),
+            say_plain(_format_numbers(card.get("groups", ()))),
+        )
         for size, credits_ in card.get("stakes", {}).items():
-            yield say("service.wager.stake", count=str(size)), money(int(credits_) * unit_cents)
+            yield say("service.wager.stake", count=str(size)), say_money(int(credits_) * unit_cents)
     for name, value in options.items():  # options of game families not handled above
-        yield coded("service.wager", name), plain(value)
+        yield say_code("service.wager", name), say_plain(value)
 
 
-def choice_words(kind: str, choice: object) -> Words:
+def describe_choice(kind: str, choice: object) -> Words:
     """Return the player's answer as text, as the decision's picture shows it: reels and boxes count from 1."""
     if kind == "hold" and isinstance(choice, int):
         held = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
@@ -57,10 +63,10 @@ def choice_words(kind: str, choice: object) -> Words:
         return say("service.recall.low_hand", places=", ".join(low))
     if kind == "pick" and isinstance(choice, int):
         return say("service.recall.box", number=choice + 1)
-    return coded("decide", str(choice))
+    return say_code("decide", str(choice))
 
 
-def _numbers(groups: Sequence[Any]) -> str:
+def _format_numbers(groups: Sequence[Any]) -> str:
     """Return the numbers of a card's groups; a group given only as a count was a quick pick."""
     texts = (
         " ".join(map(str, group))
@@ -77,29 +83,31 @@ def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> 
     return tuple(
         Row(
             cells=(
-                _prize(presentation, win),
-                _settlement_text(presentation, win.name) if win.spot else _location_text(presentation, win),
-                money(win.credits * unit_cents),
+                _describe_prize(presentation, win),
+                _describe_settlement(presentation, win.name)
+                if win.spot
+                else _describe_location(presentation, win),
+                say_money(win.credits * unit_cents),
             )
         )
         for win in wins
     )
 
 
-def _prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
+def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
     """Return the prize's name: a count of symbols, an area of the wheel, a Keno catch, or the definition's name."""
     detail = win.detail
     if win.spot:
-        return _named(_betting_areas(presentation), "id", win.spot)
+        return _find_entry_name(_list_betting_areas(presentation), "id", win.spot)
     if "area" in detail:
-        return _named(presentation.get("areas", ()), "id", detail["area"])
+        return _find_entry_name(presentation.get("areas", ()), "id", detail["area"])
     if "selection" in detail:
         return say(
             "service.wager.catch", hits=len(detail.get("hits", ())), numbers=len(detail.get("numbers", ()))
         )
     line_pay = _LINE_PAY.fullmatch(win.name)
     if line_pay is None:
-        return _settlement_text(presentation, win.name)
+        return _describe_settlement(presentation, win.name)
     count, symbol = line_pay.groups()
     names = {
         **presentation.get("names", {}),
@@ -107,15 +115,15 @@ def _prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
     }
     called = names.get(symbol)
     if not isinstance(called, Mapping):
-        return plain(win.name)
-    return local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
+        return say_plain(win.name)
+    return say_local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
 
 
-def _location_text(presentation: Mapping[str, Any], prize: Settlement) -> Words:
+def _describe_location(presentation: Mapping[str, Any], prize: Settlement) -> Words:
     win = prize.detail
     stage = presentation.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):
-        return local(stage["name"])
+        return say_local(stage["name"])
     match win.get("on"):
         case "line":
             return say("service.wager.line", number=int(win["number"]))
@@ -125,25 +133,25 @@ def _location_text(presentation: Mapping[str, Any], prize: Settlement) -> Words:
             return say("service.wager.scatter")
     if "selection" in win:
         return say("service.wager.draw", draw=int(win["draw"]), card=int(win["selection"]) + 1)
-    return say("service.wager.hand", number=int(win["hand"])) if "hand" in win else plain("")
+    return say("service.wager.hand", number=int(win["hand"])) if "hand" in win else say_plain("")
 
 
-def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
+def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
     """Return the name of the entry whose ``key`` is ``value``, or the value itself if no entry matches."""
     for entry in entries:
         called = entry.get("names", entry.get("name"))
         if entry.get(key) == value and isinstance(called, Mapping):
-            return local(called)
-    return plain(value)
+            return say_local(called)
+    return say_plain(value)
 
 
-def _settlement_text(presentation: Mapping[str, Any], name: str) -> Words:
+def _describe_settlement(presentation: Mapping[str, Any], name: str) -> Words:
     """Return the result of a table bet as text: won, lost and the like, or a pay of the game itself."""
     if name in _SETTLED:
-        return coded("felt", f"as_{name.replace(' ', '_')}")
-    return _named(presentation.get("pays", ()), "name", name)
+        return say_code("felt", f"as_{name.replace(' ', '_')}")
+    return _find_entry_name(presentation.get("pays", ()), "name", name)
 
 
-def _betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _list_betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the areas of a wheel and the spots of a table that bets can lie on."""
     return [*presentation.get("areas", ()), *presentation.get("spots", ())]

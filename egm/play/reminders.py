@@ -44,7 +44,7 @@ class Reminders:
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
-        if self._left_ns is not None and self._gap_seconds() <= 0:
+        if self._left_ns is not None and self._compute_gap_seconds() <= 0:
             self._left_ns = None
             self._raise(EventType.SESSION_OVER)
 
@@ -52,7 +52,7 @@ class Reminders:
         if self._context.engine.accepts(event_type):
             self._context.handle(Event(event_type))
 
-    def _gap_seconds(self) -> float:
+    def _compute_gap_seconds(self) -> float:
         """Return the seconds until the player counts as having left."""
         absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
@@ -60,12 +60,12 @@ class Reminders:
     def _seconds(self) -> float | None:
         """Return the seconds until time alone makes something due, or None for never."""
         at = time_due_at(self._machine)
-        waits = [] if at is None else [(at - self._machine.times.steady()).total_seconds()]
-        waits += [] if self._left_ns is None else [self._gap_seconds()]
+        waits = [] if at is None else [(at - self._machine.times.read_steady_time()).total_seconds()]
+        waits += [] if self._left_ns is None else [self._compute_gap_seconds()]
         return max(0.0, min(waits)) if waits else None
 
 
-def reminders(context: MachineContext) -> Iterable[Attachment]:
+def create_reminders(context: MachineContext) -> Iterable[Attachment]:
     """Return the service if the profile counts sessions, or one counted earlier has not ended."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))

@@ -13,7 +13,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
 from egm.play.player_protection import play_is_paused
 from egm.records.keys import IntegrityKey
-from egm.records.residual import residual_terms
+from egm.records.residual import build_residual_terms
 from meters import Transfer
 from rng import RngError
 
@@ -25,7 +25,7 @@ def view(machine: Machine) -> Residual | None:
     played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
     if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):
         return None
-    prize_cents = residual_terms(machine).useful_cents if played else 0
+    prize_cents = build_residual_terms(machine).useful_cents if played else 0
     return Residual(amount_cents=machine.credit_cents, prize_cents=prize_cents)
 
 
@@ -33,7 +33,7 @@ def view(machine: Machine) -> Residual | None:
 def residual_may_go(machine: Machine, _: Event) -> bool:
     """Return whether the profile lets residual credit be given up and the credit is too small for a game or coin."""
     offered = machine.profile.pay_out.residual == "given_up"
-    return offered and 0 < machine.credit_cents < residual_terms(machine).useful_cents
+    return offered and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
 
 
 def residual_may_be_played(machine: Machine, _: Event) -> bool:
@@ -43,7 +43,7 @@ def residual_may_be_played(machine: Machine, _: Event) -> bool:
         and machine.chance is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
         and not play_is_paused(machine)
-        and 0 < machine.credit_cents < residual_terms(machine).useful_cents
+        and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
     )
 
 
@@ -65,7 +65,7 @@ def play_residual(machine: Machine, _: Event) -> None:
     if machine.chance is None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    amount_cents, prize_cents = machine.credit_cents, residual_terms(machine).useful_cents
+    amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).useful_cents
     try:
         with machine.chance.step() as step:
             value = step.below(prize_cents, PURPOSE)

@@ -5,8 +5,8 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import NO_REPLAY, Conversation, Recorded, replay
-from egm.play.definitions import definition_of
-from egm.play.rounds import the_game
+from egm.play.definitions import find_definition
+from egm.play.rounds import require_open_game
 from egm.play.showing import send_screen_update
 from egm.records.game_record import GameRecord
 from egm.records.games import GameInProgress
@@ -36,21 +36,21 @@ def take_game_up(machine: Machine, _: Event) -> Event | None:
     can continue, or until staff rule on it.
     """
     try:
-        game = the_game(machine)
-        machine.state(GameInProgress).conversation = _taken_up(machine, game)
+        game = require_open_game(machine)
+        machine.state(GameInProgress).conversation = _take_up_game(machine, game)
     except NO_REPLAY as error:
         return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
     send_screen_update(machine, resumed=True)
     return None
 
 
-def _taken_up(machine: Machine, game: GameRecord) -> "Conversation | Recorded":
+def _take_up_game(machine: Machine, game: GameRecord) -> "Conversation | Recorded":
     try:
-        return replay(definition_of(machine, game.game), game)
+        return replay(find_definition(machine, game.game), game)
     except NO_REPLAY as error:
         if game.outcome is None:
             raise
-        merchandise.won(machine, game)  # only the definition has the value of a prize in kind
+        merchandise.list_won_prizes(machine, game)  # only the definition has the value of a prize in kind
         _note_difference(machine, game, error)
         return Recorded()
 

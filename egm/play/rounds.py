@@ -11,7 +11,7 @@ picture.
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
-from egm.errors import InvariantError, invariant
+from egm.errors import InvariantError, check_invariant
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -23,18 +23,18 @@ from egm.play.conversation import (
     Conversation,
     Recorded,
     has_won,
-    without_chance,
+    list_chance_free_answers,
 )
-from egm.play.definitions import GameDefectiveError, definition_of, definition_state
-from egm.play.showing import question, send_screen_update
+from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
+from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
-from egm.progressive.bet import bet_in_force
+from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import Round
 from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
 from egm.records.games import CHOICE, GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.tables import shared_table_state
-from egm.records.wheel import recorded_number
+from egm.records.tables import build_shared_state_change
+from egm.records.wheel import read_recorded_number
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
@@ -43,24 +43,24 @@ from rng import OutOfService, RngError
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_laid(machine: Machine, _: Event) -> bool:
     """Return whether a bet is selected, or standing bets can be played on."""
-    return machine.selection.bet_credits > 0 or bet_in_force(machine) is not None
+    return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
 
 
 def bet_is_taken(machine: Machine, _: Event) -> bool:
     """Return whether the game, in its table's state, and the profile accept the bet."""
-    bet = bet_in_force(machine)
+    bet = find_bet_in_force(machine)
     return bet is not None and is_accepted_here(machine, bet)
 
 
 def bet_is_covered(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the bet."""
-    bet = bet_in_force(machine)
+    bet = find_bet_in_force(machine)
     return bet is not None and bet.cents <= machine.credit_cents
 
 
 def raises_are_covered(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the bet and what its round may still cost with the certified strategy."""
-    bet = bet_in_force(machine)
+    bet = find_bet_in_force(machine)
     return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
 
 
@@ -74,7 +74,9 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     if "spin" in event.data or step_known(machine, event):
         return True
     value = event.data.get("value")
-    return chance_is_ready(machine) or any(value == option for option, _ in _without_chance(machine))
+    return chance_is_ready(machine) or any(
+        value == option for option, _ in _list_available_free_answers(machine)
+    )
 
 
 def has_won_already(machine: Machine) -> bool:
@@ -83,16 +85,16 @@ def has_won_already(machine: Machine) -> bool:
     if game is None:
         return False
     with suppress(*NO_REPLAY):
-        return has_won(definition_of(machine, game.game), game)
+        return has_won(find_definition(machine, game.game), game)
     return False
 
 
-def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
+def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
     game = open_game(machine)
     if game is None or is_decided_by_wheel(machine):
         return []
     with suppress(*NO_REPLAY):
-        return without_chance(definition_of(machine, game.game), game)
+        return list_chance_free_answers(find_definition(machine, game.game), game)
     return []
 
 
@@ -108,7 +110,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 def waits_for_wheel(machine: Machine) -> bool:
     """Return whether the open game waits for a real wheel's number and none is recorded for its spin."""
     game = open_game(machine)
-    return game is not None and is_decided_by_wheel(machine) and recorded_number(machine, game) is None
+    return game is not None and is_decided_by_wheel(machine) and read_recorded_number(machine, game) is None
 
 
 def is_decided_by_wheel(machine: Machine) -> bool:
@@ -117,13 +119,13 @@ def is_decided_by_wheel(machine: Machine) -> bool:
     if game is None or game.outcome is not None or len(game.steps) > 1:
         return False
     with suppress(*NO_REPLAY):
-        return definition_of(machine, game.game).rules.by_wheel
+        return find_definition(machine, game.game).rules.by_wheel
     return False
 
 
 def choice_is_covered(machine: Machine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow what the choice adds to the stake."""
-    decision = question(machine)
+    decision = find_question(machine)
     return decision is not None and event.data.get("value") in decision.options
 
 
@@ -131,13 +133,13 @@ def choice_is_covered(machine: Machine, event: Event) -> bool:
 def start_game(machine: Machine, _: Event) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    bet = bet_in_force(machine)
+    bet = find_bet_in_force(machine)
     if bet is None:
         raise InvariantError("a game was started without a bet")
     rules, common = bet.game, machine.state(RoundInCommon)
     round_, wager = common.starting, bet.wager
     if round_ is not None:
-        wager = rules.rules.seated(wager, common.seat, round_.wagers)
+        wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin(machine, bet, play_id)
     step = _advance(machine, conversation, None, progressive_round, None if round_ is None else round_.at(0))
@@ -165,10 +167,10 @@ def start_game(machine: Machine, _: Event) -> None:
         counts={"games_played": 1},
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
-            **definition_state(machine, rules),
-            **shared_table_state(machine, rules.rules, game),
+            **build_definition_state(machine, rules),
+            **build_shared_state_change(machine, rules.rules, game),
             **progressives.state_of(machine, game, progressive_round),
-            **protection.counted(machine, wagered_cents=bet.cents),
+            **protection.build_counted_session(machine, wagered_cents=bet.cents),
         },
         details=game,
     )
@@ -185,11 +187,11 @@ def continue_game(machine: Machine, event: Event) -> None:
     In a shared round, the choice may be another seat's, which stakes nothing here.
     """
     choice = event.data["value"]
-    game = the_game(machine)
+    game = require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
         round_ = round_of(machine, game)
-        invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
+        check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
     progressive_round = progressives.go_on(machine, game)
     conversation = machine.state(GameInProgress).conversation
     if "seat" in event.data:
@@ -220,9 +222,9 @@ def continue_game(machine: Machine, event: Event) -> None:
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
-            **shared_table_state(machine, conversation.game.rules, after),
+            **build_shared_state_change(machine, conversation.game.rules, after),
             **progressives.state_of(machine, game, progressive_round),
-            **(protection.counted(machine, wagered_cents=staked_cents) if staked else {}),
+            **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
         },
         details=game_choice,
     )
@@ -241,7 +243,7 @@ class _NoNumbers:
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
 
-def _next_step(machine: Machine) -> AbstractContextManager[Any]:
+def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     ready = chance_is_ready(machine)
     return machine.chance.step() if ready and machine.chance is not None else nullcontext(_NoNumbers())
 
@@ -261,7 +263,7 @@ def _advance(
     decides the game the levels it hit are locked.
     """
     try:
-        with _next_step(machine) as step:
+        with _open_next_step(machine) as step:
             if recorded is None:
                 conversation.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
@@ -290,7 +292,7 @@ def _follow(conversation: Conversation, recorded: Step) -> None:
         raise InvariantError(f"a seat draws differently from its round: {why}") from why
 
 
-def the_game(machine: Machine) -> GameRecord:
+def require_open_game(machine: Machine) -> GameRecord:
     """Return the open game. Raises GameDefectiveError if no game is open."""
     game = open_game(machine)
     if game is None:

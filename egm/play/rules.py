@@ -78,8 +78,8 @@ from egm.play.rulings import (
     game_waits_for_generator,
     refund_game,
 )
-from egm.progressive.game_levels import await_award, awards_are_locked, levels_are_up, record_award
-from egm.staff.form import form_rule
+from egm.progressive.game_levels import are_awards_locked, await_award, levels_are_up, record_award
+from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
     ask_who,
     key_is_enough,
@@ -129,11 +129,11 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.SHOWN,
         SHOWING,
-        (is_this_game, awards_are_locked, win_is_paid_by_hand),
+        (is_this_game, are_awards_locked, win_is_paid_by_hand),
         (end_game_by_hand,),
         State.HANDPAY,
     ),
-    Rule(EventType.SHOWN, SHOWING, (is_this_game, awards_are_locked), (end_game,), Next.DERIVED),
+    Rule(EventType.SHOWN, SHOWING, (is_this_game, are_awards_locked), (end_game,), Next.DERIVED),
     Rule(EventType.SHOWN, _PLAYING, (is_this_game,), (await_award,), State.AWAITING_AWARD),
     Rule(EventType.AFTER_EVENT, NOT_PLAYING, (conversation_is_open,), (end_conversation,)),
     Rule(EventType.AFTER_EVENT, _PLAYING, (game_is_not_taken_up,), (take_game_up,)),
@@ -171,11 +171,13 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
     # ------------------------------------------------------------------ what persons decide about a game
-    form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
+    build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (end_exchange,)),
-    form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
-    form_rule(FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit, game_may_be_forfeit), forfeit_game),
-    form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
+    build_form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
+    build_form_rule(
+        FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit, game_may_be_forfeit), forfeit_game
+    ),
+    build_form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
     Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, REPORT),
     Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (start_automatic_cash_out,)),
 )

@@ -1,20 +1,20 @@
 """Rulings on a game that cannot end: forfeited as disrupted, or its wager refunded (Québec ss. 94-95)."""
 
-from egm.kernel.credits import CreditKind, parted
+from egm.kernel.credits import CreditKind, split_stakes
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.play import player_protection as protection
-from egm.play.common_round import next_is_recorded
-from egm.play.conversation import conversation_of, decided_bets
+from egm.play.common_round import is_next_step_recorded
+from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
 from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
 from egm.records.game_record import GameRecord
-from egm.records.games import PUSH, GameInProgress, open_game, staked_in
+from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.records.keys import PlayKey
-from egm.records.wheel import recorded_number
-from egm.staff.form import ruling_details, says
+from egm.records.wheel import read_recorded_number
+from egm.staff.form import build_ruling_details, has_text_in
 from meters import Transfer
 from paytables import Settlement
 
@@ -23,7 +23,7 @@ from paytables import Settlement
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
     """Return whether a game is open, the jurisdiction forfeits disrupted games, and a reason is given."""
     forfeits = machine.profile.by_hand.forfeits
-    return "game" in forfeits and open_game(machine) is not None and says(event, "reason")
+    return "game" in forfeits and open_game(machine) is not None and has_text_in(event, "reason")
 
 
 def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
@@ -42,16 +42,16 @@ def _may_be_void(machine: Machine, ruling: Ruling) -> bool:
         return False
     facts = OpenGame(
         is_decided=game.outcome is not None,
-        can_be_replayed=conversation_of(machine, game) is not None,
-        next_is_recorded=_next_is_recorded(machine, game),
+        can_be_replayed=rebuild_conversation(machine, game) is not None,
+        next_is_recorded=_is_next_recorded(machine, game),
         has_won=has_won_already(machine),
         lacks_numbers=not chance_is_ready(machine) or waits_for_wheel(machine),
     )
     return reason_not_void(ruling, facts) is None
 
 
-def _next_is_recorded(machine: Machine, game: GameRecord) -> bool:
-    return recorded_number(machine, game) is not None or next_is_recorded(machine, game)
+def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
+    return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
 
 def game_waits_for_chance(machine: Machine, event: Event) -> bool:
@@ -66,19 +66,19 @@ def game_waits_for_generator(machine: Machine, _: Event) -> bool:
 
 def _needs_a_number(machine: Machine) -> bool:
     game = open_game(machine)
-    return game is not None and game.outcome is None and not _next_is_recorded(machine, game)
+    return game is not None and game.outcome is None and not _is_next_recorded(machine, game)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def forfeit_game(machine: Machine, event: Event) -> None:
     """Declare a disrupted game void without refund (Québec s.94)."""
-    void_game(machine, refund=False, **ruling_details(machine, event, ruling=Ruling.DISRUPTED.value))
+    void_game(machine, refund=False, **build_ruling_details(machine, event, ruling=Ruling.DISRUPTED.value))
 
 
 def refund_game(machine: Machine, event: Event) -> None:
     """Declare void a game that the machine cannot finish, and return its stakes (Québec s.95)."""
     refund = machine.profile.pay_out.defect == "refund"
-    void_game(machine, refund=refund, **ruling_details(machine, event, ruling=Ruling.DEFECT.value))
+    void_game(machine, refund=refund, **build_ruling_details(machine, event, ruling=Ruling.DEFECT.value))
 
 
 def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
@@ -92,8 +92,8 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
     game = open_game(machine)
     if game is None:
         return
-    decided = decided_bets(conversation_of(machine, game))
-    undecided, settled = _settled(machine, game, decided)
+    decided = list_decided_bets(rebuild_conversation(machine, game))
+    undecided, settled = _build_settling_transfers(machine, game, decided)
     back = undecided if refund else ()
     back_cents = sum(part.amount_cents for part in back)
     settled_cents = sum(part.amount_cents for part in settled)
@@ -107,14 +107,14 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
             **levels,
-            **protection.counted(machine, won_cents=back_cents + settled_cents),
+            **protection.build_counted_session(machine, won_cents=back_cents + settled_cents),
         },
         details={
             "play_id": game.play_id,
             "refund_cents": back_cents,
             **({"settled": [settlement.to_json() for settlement in decided]} if decided else {}),
             "recorded": {
-                "decided": game.outcome is not None or recorded_number(machine, game) is not None,
+                "decided": game.outcome is not None or read_recorded_number(machine, game) is not None,
                 "win_cents": None if game.outcome is None else game.returned_cents,
                 "levels_cents": progressives.award_cents(machine, game),
             },
@@ -124,16 +124,16 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
     machine.state(GameInProgress).conversation = None
 
 
-def _settled(
+def _build_settling_transfers(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
     """Return the refund of the undecided stakes, and the payment of the decided bets."""
-    unit_cents, staked = game.denomination_cents, staked_in(machine, game)
+    unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
     over_cents = sum(settlement.staked for settlement in decided) * unit_cents
     push_cents = sum(settlement.credits for settlement in decided if settlement.gives_back) * unit_cents
     staked_cents = sum(cents for _, cents in staked)
     amounts_cents = (over_cents - push_cents, push_cents, staked_cents - over_cents)
-    _, pushed, undecided = parted(staked, amounts_cents, machine.position)
+    _, pushed, undecided = split_stakes(staked, amounts_cents, machine.position)
     win_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
     credit = machine.credit(CreditKind.CASHABLE)
     return (

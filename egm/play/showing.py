@@ -8,18 +8,18 @@ from egm.progressive import game_levels as progressives
 from egm.records.game_record import GameRecord
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import ProgressiveKey
-from egm.records.tables import table_of
+from egm.records.tables import read_table
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
-def question(machine: Machine) -> Decision | None:
+def find_question(machine: Machine) -> Decision | None:
     """Return the open game's decision with the options that the credits and limits allow, or None."""
     game, conversation = open_game(machine), machine.state(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
     if game is None or decision is None or not decision.stakes:
         return decision
-    table = None if game.table is None else table_of(machine, game.game.digest)
+    table = None if game.table is None else read_table(machine, game.game.digest)
     at_stake_cents = game.staked_cents + (0 if table is None else table.standing_cents)
     room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)
     return decision.within(max(room_cents, 0) // game.denomination_cents)
@@ -31,7 +31,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
-    cues = _cues(conversation, game.wager.seat or 0)
+    cues = _list_new_cues(conversation, game.wager.seat or 0)
     outcome = game.outcome
     if outcome is not None:
         return messages.Play(
@@ -40,20 +40,20 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
             bet_credits=game.bet_credits,
             win_credits=outcome.win_credits,
             win_cents=game.returned_cents + progressives.award_cents(machine, game),
-            progressives=progressives.wins(machine, game),
-            prizes=merchandise.views(merchandise.won(machine, game)),
+            progressives=progressives.list_wins(machine, game),
+            prizes=merchandise.build_prize_views(merchandise.list_won_prizes(machine, game)),
             display=dict(outcome.display),
             resumed=resumed,
-            settlements=_settled(outcome.settlements),
+            settlements=_encode_settlements(outcome.settlements),
             cues=cues,
         )
-    decision = question(machine)
+    decision = find_question(machine)
     if decision is None or conversation is None:
         return None
     return messages.Decision(
         play_id=game.play_id,
         kind=decision.kind,
-        options=tuple(decision.options) if _asks_here(game, decision) else (),
+        options=tuple(decision.options) if _is_asked_here(game, decision) else (),
         display={
             key: value
             for key, value in decision.prompt.items()
@@ -61,12 +61,12 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
         },
         costs={str(option): decision.adds(option) for option in decision.options if decision.adds(option)},
         seat=decision.seat,
-        settlements=_settled(conversation.settlements),
+        settlements=_encode_settlements(conversation.settlements),
         cues=cues,
     )
 
 
-def _asks_here(game: GameRecord, decision: Decision) -> bool:
+def _is_asked_here(game: GameRecord, decision: Decision) -> bool:
     """Return whether the decision is this position's player's, not a wheel's or another seat's."""
     return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
 
@@ -78,12 +78,12 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(screen_message)
 
 
-def _cues(conversation: Conversation | Recorded | None, seat: int) -> tuple[dict[str, JSON], ...]:
+def _list_new_cues(conversation: Conversation | Recorded | None, seat: int) -> tuple[dict[str, JSON], ...]:
     """Return the animation cues added since the last message, without cues for other seats."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues if cue.seat in {None, seat})
 
 
-def _settled(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
+def _encode_settlements(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
     """Return the settled bets as JSON. Only table games have settlements."""
     return tuple(settlement.to_json() for settlement in settlements if settlement.staked)

@@ -20,13 +20,13 @@ from egm.play.tables import (
     take_bets_down,
 )
 from egm.records.keys import TableKey
-from egm.staff.form import form_rule
+from egm.staff.form import build_form_rule
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, REPORT),
     Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, REPORT),
     Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (notify_bets_stay,), Next.SAME, REPORT),
-    form_rule(
+    build_form_rule(
         FORMS,
         EventType.ORPHAN_CREDITS,
         only(State.SERVICE_MENU),

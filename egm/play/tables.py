@@ -10,53 +10,53 @@ by leaving.
 from collections.abc import Mapping
 from typing import Literal
 
-from egm.kernel.credits import parted
+from egm.kernel.credits import split_stakes
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
-from egm.money.host.controls import game_is_allowed
+from egm.money.host.controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.progressive.pools import Pools, shut
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
 from egm.records.keys import PlayKey, TableKey
-from egm.records.tables import own_of, standing_tables, table_of
+from egm.records.tables import list_standing_tables, own_of, read_table
 from meters import Transfer
 from meters.transaction import JSON
 from paytables import Game, Spot
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
-def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
+def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
     """Return the selected game's standing credits by spot, its closed spots, and the state of its table.
 
     The state is the game's own, plus, under ``spots``, every value of a spot that differs from the published
     layout because of the table's state or the profile's limit on a round.
     """
     game = machine.games.get(machine.selection.game_id)
-    table = None if game is None else table_of(machine, game.digest)
-    at = game if game is None or table is None else _game_at(machine, table)
+    table = None if game is None else read_table(machine, game.digest)
+    at = game if game is None or table is None else _rebuild_table_game(machine, table)
     if game is None or at is None:
         return {}, (), Felt()
     standing: dict[str, int] = {}
     for bet in at.rules.standing():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
-    spots, felt = at.rules.layout(), Felt.model_validate(at.rules.current_view())
+    spots, felt = at.rules.layout(), Felt.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
-    most = at.rules.most_on(machine.profile.play.bet_limit_cents // cents)
+    most = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
     now = {
-        new.id: _now(new, most)
+        new.id: _build_spot_view(new, most)
         for old, new in zip(game.rules.layout(), spots, strict=True)
-        if _now(old, {}) != _now(new, most)
+        if _build_spot_view(old, {}) != _build_spot_view(new, most)
     }
     felt = felt.model_copy(update={"spots": now})
     closed = shut(machine.state(Pools), at, cents)
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 
 
-def _now(spot: Spot, most: Mapping[str, int]) -> SpotNow:
+def _build_spot_view(spot: Spot, most: Mapping[str, int]) -> SpotNow:
     """Return a spot's current values for the screen, with ``most`` as the upper limit by spot."""
     return SpotNow(
         odds=spot.odds,
@@ -70,21 +70,21 @@ def _now(spot: Spot, most: Mapping[str, int]) -> SpotNow:
 # ---------------------------------------------------------------------------------------------- guards
 def bets_stand(machine: Machine, _: Event) -> bool:
     """Return whether bets stand on some table while no game is open."""
-    return bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+    return bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
 def bets_may_leave(machine: Machine, event: Event) -> bool:
     """Return whether some standing bets can be returned: the game's rules allow it, or play has stopped."""
     return bets_stand(machine, event) and any(
-        not _is_playable(machine, table) or _taken_down_credits(machine, table)
-        for table in standing_tables(machine)
+        not _is_playable(machine, table) or _count_taken_down_credits(machine, table)
+        for table in list_standing_tables(machine)
     )
 
 
 def bets_are_nobodys(machine: Machine, event: Event) -> bool:
     """Return whether bets stand on a table that no longer exists as it was, or chips remain from a player who left."""
     has_orphaned_table = bets_stand(machine, event) and any(
-        _game_at(machine, table) is None for table in standing_tables(machine)
+        _rebuild_table_game(machine, table) is None for table in list_standing_tables(machine)
     )
     return has_orphaned_table or has_abandoned_chips(machine)
 
@@ -92,7 +92,7 @@ def bets_are_nobodys(machine: Machine, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def take_bets_down(machine: Machine, _: Event) -> Event:
     """Give back all bets that can be given back; then cash out."""
-    for table in standing_tables(machine):
+    for table in list_standing_tables(machine):
         if _is_playable(machine, table):
             _take_down(machine, table)
         else:
@@ -110,7 +110,7 @@ def give_bets_back_first(machine: Machine, event: Event) -> Event:
 
     The event then applies to all the credits, and the next player finds none of the bets.
     """
-    for table in standing_tables(machine):
+    for table in list_standing_tables(machine):
         _give_back(machine, table, "stopped")
     return event
 
@@ -121,7 +121,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
     Bets of the selected game come first; for another game the notice names it, because playing here would not
     decide its bets.
     """
-    tables, selected_id = standing_tables(machine), machine.selection.game_id
+    tables, selected_id = list_standing_tables(machine), machine.selection.game_id
     table = next((standing for standing in tables if standing.game.id == selected_id), tables[0])
     values: dict[str, int | str] = {"amount_cents": table.standing_cents}
     if table.game.id == selected_id:
@@ -138,15 +138,15 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
     """
     if has_abandoned_chips(machine):
         clear_bet(machine)
-    for table in standing_tables(machine):
-        if _game_at(machine, table) is None:
+    for table in list_standing_tables(machine):
+        if _rebuild_table_game(machine, table) is None:
             _give_back(machine, table, "changed")
             values: dict[str, int | str] = {"amount_cents": table.standing_cents}
             machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
 
 
 # ---------------------------------------------------------------------------------------------- parts of it
-def _game_at(machine: Machine, table: TableRecord) -> Game | None:
+def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     """Return the game in its table's state, or None if it is no longer installed at the bets' denomination."""
     resident, game_id = machine.state(InstalledGames), table.game.id
     installed = resident.games.get(game_id) or machine.games.get(game_id)
@@ -165,20 +165,20 @@ def _is_playable(machine: Machine, table: TableRecord) -> bool:
     offered = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
     return (
         table.denomination_cents in offered
-        and game_is_allowed(machine, game_id)
+        and is_game_allowed(machine, game_id)
         and not protection.play_is_paused(machine)
     )
 
 
-def _taken_down_credits(machine: Machine, table: TableRecord) -> int:
-    game = _game_at(machine, table)
+def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
+    game = _rebuild_table_game(machine, table)
     return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
 
 
 def _take_down(machine: Machine, table: TableRecord) -> None:
     """Give back the bets of one table that the player may take down; the others stay."""
-    game = _game_at(machine, table)
-    if game is None or not _taken_down_credits(machine, table):
+    game = _rebuild_table_game(machine, table)
+    if game is None or not _count_taken_down_credits(machine, table):
         return
     settled, remaining = game.rules.take_down()
     back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
@@ -207,7 +207,9 @@ def _post(
     when the bet was made.
     """
     stays_cents = table.standing_cents - back_cents - commission_cents
-    _, standing, back = parted(table.staked, (commission_cents, stays_cents, back_cents), machine.position)
+    _, standing, back = split_stakes(
+        table.staked, (commission_cents, stays_cents, back_cents), machine.position
+    )
     own_state, cents = own_of(machine, table.game.digest, remaining), table.denomination_cents
     after = (
         None
@@ -224,7 +226,7 @@ def _post(
         },
         state={
             f"{TableKey.TABLE}{table.game.digest}": after,
-            **protection.counted(machine, won_cents=back_cents),
+            **protection.build_counted_session(machine, won_cents=back_cents),
         },
         details=TableReturned(
             game=table.game,

@@ -1,5 +1,5 @@
 """Jurisdictions as data: every rule that differs by jurisdiction is a value in a TOML profile, never an ``if``."""
 
-from egm.profiles.profile import Profile, available, load_profile
+from egm.profiles.profile import Profile, list_profile_ids, load_profile
 
-__all__ = ["Profile", "available", "load_profile"]
+__all__ = ["Profile", "list_profile_ids", "load_profile"]

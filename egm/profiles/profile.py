@@ -30,20 +30,20 @@ from egm.people import Permission
 from meters.table import BY_NAME, Unit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
-from paytables.source import Source, read, toml
+from paytables.source import Source, parse_toml, read
 from rng import ReseedPolicy, RngError
 
 _FOLDER = Path(__file__).parent
 
 
-def _fraction(value: object) -> Fraction:
+def _parse_fraction(value: object) -> Fraction:
     if isinstance(value, str):
         with contextlib.suppress(ZeroDivisionError):
             return Fraction(value)
     raise ValueError('write odds as a string, such as "0.83" or "5/6": a float is not exact')
 
 
-def _policy(value: object) -> ReseedPolicy:
+def _parse_reseed_policy(value: object) -> ReseedPolicy:
     """Return the generator's reseed policy, which differs by jurisdiction because the regulations do."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
@@ -66,7 +66,7 @@ _POLICY_MEANINGS: Final = {
 }
 
 
-def _policy_schema() -> dict[str, object]:
+def _build_policy_schema() -> dict[str, object]:
     """Return the JSON Schema of :class:`rng.ReseedPolicy`, which itself checks the values together."""
     kinds: dict[type, dict[str, object]] = {
         bool: {"type": "boolean"},
@@ -93,7 +93,7 @@ def _policy_schema() -> dict[str, object]:
 
 
 _ODDS_SCHEMA: Final = {"type": "string", "pattern": r"^(0|1|0?\.\d+|\d+/\d+)$"}
-Odds = Annotated[Fraction, BeforeValidator(_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)]
+Odds = Annotated[Fraction, BeforeValidator(_parse_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)]
 Cents = Annotated[int, Field(ge=0, strict=True)]
 Minutes = Annotated[int, Field(gt=0, strict=True)]
 
@@ -443,7 +443,9 @@ class Profile(_Table):
     staff: Staff = Staff()
     inventory: Inventory = Inventory()
     journal: Journal = Journal()
-    chance: Annotated[ReseedPolicy, BeforeValidator(_policy), WithJsonSchema(_policy_schema())]
+    chance: Annotated[
+        ReseedPolicy, BeforeValidator(_parse_reseed_policy), WithJsonSchema(_build_policy_schema())
+    ]
     """When the generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
     _file: Source | None = PrivateAttr(default=None)
 
@@ -498,7 +500,7 @@ class Profile(_Table):
         return max((ways[way] for way in self.pay_out.order), default=0)
 
 
-def available() -> tuple[str, ...]:
+def list_profile_ids() -> tuple[str, ...]:
     """Return the ids of the profiles that ship with the machine."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
@@ -514,7 +516,7 @@ def load_profile(name: str | Path) -> Profile:
         raise OperatorError(f"jurisdiction profile {error}") from None
     file = source.path.name
     try:
-        return _profile_of(source)
+        return _read_profile(source)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OperatorError(f"{file}: not TOML: {error}") from None
     except ValidationError as error:
@@ -524,8 +526,8 @@ def load_profile(name: str | Path) -> Profile:
 
 
 @lru_cache(maxsize=16)
-def _profile_of(source: Source) -> Profile:
+def _read_profile(source: Source) -> Profile:
     """Return the profile read from a file; cached, because several parts of the machine load the same file."""
-    profile = Profile.model_validate(toml(source.data.decode()))
+    profile = Profile.model_validate(parse_toml(source.data.decode()))
     profile._file = source  # noqa: SLF001 (its own maker)
     return profile

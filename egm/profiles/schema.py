@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from pydantic.json_schema import JsonSchemaValue
 
-from egm.config.keys import Key, key, resolved
+from egm.config.keys import Key, build_key, resolve_reference
 from egm.profiles.profile import Profile
 
 
-def schema() -> dict[str, object]:
+def build_schema() -> dict[str, object]:
     """Return the JSON Schema (draft 2020-12) of a profile file.
 
     It describes each key. Rules between keys (a limit below another, a text for each language) are checked
@@ -20,16 +20,16 @@ def schema() -> dict[str, object]:
     return data
 
 
-def keys() -> Iterator[Key]:
+def iter_keys() -> Iterator[Key]:
     """Yield every key, table by table, as the schema describes it."""
-    root = schema()
-    yield from _keys(root, root, "")
+    root = build_schema()
+    yield from _iter_table_keys(root, root, "")
 
 
-def _keys(root: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
+def _iter_table_keys(root: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
     for name, stated in table["properties"].items():
-        described = resolved(root, stated)
+        described = resolve_reference(root, stated)
         if "properties" in described:
-            yield from _keys(root, described, f"{prefix}{name}.")
+            yield from _iter_table_keys(root, described, f"{prefix}{name}.")
             continue
-        yield key(root, table, name, prefix)
+        yield build_key(root, table, name, prefix)

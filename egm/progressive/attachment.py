@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
@@ -33,7 +33,7 @@ from egm.record_codec import from_json
 from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
 from egm.records.keys import ProgressiveKey
-from meters.recall import details
+from meters.recall import read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _TICK_SECONDS: Final = 0.1
@@ -70,8 +70,10 @@ class ProgressiveLink:
         self._attending = False
         for level in self._link.feeders:
             mark = self._mark(level)
-            self._link.remember(level, mark.counted, self._recorded(level, mark.counted, mark.since))
-            self._link.last_shown(level, mark.shown_cents, mark.falls)
+            self._link.remember(
+                level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
+            )
+            self._link.restore_shown_amount(level, mark.shown_cents, mark.falls)
         self._machine.state(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ the attachment
@@ -81,9 +83,9 @@ class ProgressiveLink:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
             while True:
-                self._link.tick(self._now_ns())
-                self._attend()
-                self._submit_found()
+                self._link.tick(self._read_clock_ns())
+                self._send_and_submit()
+                self._submit_found_wins()
                 self._show()
                 await asyncio.sleep(_TICK_SECONDS)
 
@@ -91,12 +93,12 @@ class ProgressiveLink:
         """Schedule sending of what has become durable: a wager's contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
-            self._soon()
+            self._schedule_attend()
 
     # ------------------------------------------------------------------ the face
     def shown(self, pool: str) -> Shown:
         """Return what a linked level shows now."""
-        return self._link.shown(pool, self._now_ns())
+        return self._link.shown(pool, self._read_clock_ns())
 
     def position(self, pool: str) -> Position | None:
         """Return the controller's progress with this machine's contributions, or None if unknown."""
@@ -122,33 +124,33 @@ class ProgressiveLink:
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
-        self._link.connected(f"{session}.{self._connections}", self._now_ns())
-        self._soon()
+        self._link.connected(f"{session}.{self._connections}", self._read_clock_ns())
+        self._schedule_attend()
 
     def disconnected(self, why: str) -> None:
         """Mark every level as down; contributions are stored meanwhile."""
         self._link.disconnected()
         self._machine.log("progressive.disconnected", {"why": why})
-        self._soon()
+        self._schedule_attend()
 
     def received(self, message: FromController) -> None:
         """Process a message of the controller."""
-        self._link.receive(message, self._now_ns())
-        self._soon()
+        self._link.receive(message, self._read_clock_ns())
+        self._schedule_attend()
 
     def misunderstood(self, text: str) -> None:
         """Record an invalid message; nothing moves."""
-        self._complain("message", text)
+        self._record_complaint("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
         """Pass new facts in the journal to the link."""
         self._seen = self._machine.journal.sequence
-        now_ns = self._now_ns()
+        now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
             mark = self._mark(level)
             if mark.sequence > feeder.last:
-                for made in self._new(level, feeder.last, mark):
+                for made in self._list_new_contributions(level, feeder.last, mark):
                     self._link.contributed(made, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.claims():
@@ -188,29 +190,29 @@ class ProgressiveLink:
     def _mark(self, level: str) -> LinkMark:
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
-    def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
+    def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
         """Return the contributions made since ``after``, almost always that of the game just started."""
         record = self._machine.state(GameInProgress).record
         if record is not None and mark.sequence == after + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
-            made = [] if start is None else list(self._fed(level, record, start.sequence))
+            made = [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
             if [each.sequence for each in made] == [mark.sequence]:
                 return made
-        return list(self._recorded(level, after, mark.since))
+        return list(self._iter_recorded_contributions(level, after, mark.since))
 
-    def _recorded(self, level: str, after: int, since: int) -> Iterator[Contribution]:
+    def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """Yield the contributions to a level after sequence ``after``, from the entries after ``since``."""
         for entry in self._machine.journal.entries(("game.start", CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            for made in self._fed(level, game, entry.sequence):
+            for made in self._iter_game_contribution(level, game, entry.sequence):
                 if made.sequence > after:
                     yield made
 
-    def _paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
+    def _find_paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that its controller has lost, to be reported again."""
         found: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries("progressive.closed"):
-            known = dict(details(entry))
+            known = dict(read_details(entry))
             claim = str(known.pop("claim"))
             record = from_json(ClaimRecord, known, f"entry {entry.sequence}, {entry.kind}")
             if (
@@ -222,7 +224,7 @@ class ProgressiveLink:
                 found[f"{ProgressiveKey.CLAIM}{claim}"] = record
         return found
 
-    def _fed(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
+    def _iter_game_contribution(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
         """Yield the contribution of one game to a level, and note that it is at ``place`` or later."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
@@ -236,21 +238,21 @@ class ProgressiveLink:
                 )
 
     # ------------------------------------------------------------------ from the link to the machine
-    def _soon(self) -> None:
-        """Schedule :meth:`_attend` on the loop, after the current event."""
+    def _schedule_attend(self) -> None:
+        """Schedule :meth:`_send_and_submit` on the loop, after the current event."""
         if not self._attending:
             self._attending = True
-            asyncio.get_running_loop().call_soon(self._attend)
+            asyncio.get_running_loop().call_soon(self._send_and_submit)
 
-    def _attend(self) -> None:
+    def _send_and_submit(self) -> None:
         """Send pending messages and submit what has been learnt."""
         self._attending = False
         for news in self._link.take_news():
-            self._learn(news)
+            self._submit_news(news)
         for message in self._link.take_messages():
             self._carrier.send(message)
 
-    def _learn(self, news: News) -> None:
+    def _submit_news(self, news: News) -> None:
         match news:
             case Locked():
                 award = {"claim": news.claim, "amount_cents": news.amount_cents}
@@ -265,26 +267,26 @@ class ProgressiveLink:
                     details={"pool": news.level, "counted": news.sequence},
                 )
             case Behind():
-                found = list(self._recorded(news.level, news.sequence, 0))
+                found = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
                 self._link.remember(news.level, news.sequence, found)
                 self._machine.record(
                     "progressive.behind",
-                    state=self._paid_since(news.level, news.sequence),
+                    state=self._find_paid_since(news.level, news.sequence),
                     details={"pool": news.level, "counted": news.sequence},
                 )
             case Complaint():
-                self._complain(news.code, news.text)
+                self._record_complaint(news.code, news.text)
             case CommitmentReceived():
                 wrong = unproved.note_seal(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
-                    self._complain("seal", wrong)
+                    self._record_complaint("seal", wrong)
             case Found():
                 self._found[news.won.claim] = news
-                self._submit_found()
+                self._submit_found_wins()
             case Decided():
                 self._decide(news.level, news.sequence)
 
-    def _submit_found(self) -> None:
+    def _submit_found_wins(self) -> None:
         """Submit mystery wins found by the controller; those that cannot be paid now are submitted again later."""
         for claim, found in list(self._found.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
@@ -298,7 +300,7 @@ class ProgressiveLink:
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
-    def _complain(self, code: str, text: str) -> None:
+    def _record_complaint(self, code: str, text: str) -> None:
         """Record a refusal or invalid message, up to the limit per connection."""
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
@@ -322,12 +324,12 @@ class ProgressiveLink:
 
     def _disable(self, *, up: bool) -> None:
         """Disable the machine while a level has no controller, or enable it again."""
-        stopped = SOURCE in disabled_by(self._machine)
+        stopped = SOURCE in list_disabling_sources(self._machine)
         if not up and not stopped:
             values = {"source": SOURCE, "reason": "link_down"}
             self._context.handle(Event(EventType.DISABLED, values))
         elif up and stopped:
             self._context.handle(Event(EventType.ENABLED, {"source": SOURCE}))
 
-    def _now_ns(self) -> int:
+    def _read_clock_ns(self) -> int:
         return self._context.clock.monotonic_ns()

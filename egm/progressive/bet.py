@@ -7,7 +7,7 @@ from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.progressive.pools import NoPoolError, Pool, Pools, is_of_its_worth
 from egm.records.game_record import TableRecord
-from egm.records.tables import table_of
+from egm.records.tables import read_table
 from meters.transaction import JSON
 from paytables import Game, LevelPlay, PaytableError, Wager
 
@@ -38,7 +38,7 @@ class Bet:
     def fed_cents(self) -> dict[str, int]:
         """Return the part of it that feeds each level, minor units: a side bet's stake, or all of it."""
         return {
-            play.level: fed_credits(play, self.wager) * self.denomination_cents
+            play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
             for play in self.game.levels(self.wager)
         }
 
@@ -50,7 +50,7 @@ class Bet:
         return (standing - taken_down) * self.denomination_cents + self.cents
 
 
-def fed_credits(play: LevelPlay, wager: Wager) -> int:
+def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
     """Return the part of a wager that feeds a level, in credits."""
     return wager.credits if play.fed_credits is None else play.fed_credits
 
@@ -67,11 +67,11 @@ class BetInForce:
     """True while a round begins without new bets: only standing bets are played."""
 
 
-#: Parts of a wager that only a table sets (:meth:`paytables.game.Rules.seated`), never the player.
+#: Parts of a wager that only a table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the player.
 _OF_TABLES: Final = frozenset({"seat", "others", "seats"})
 
 
-def bet_of(machine: Machine, selection: Selection) -> Bet | None:
+def find_bet(machine: Machine, selection: Selection) -> Bet | None:
     """Return the bet of a selection; None if its game has no such bet, or one of its levels is unavailable.
 
     A free selection is a bet only while other bets stand, and those remain at the denomination at which they
@@ -80,7 +80,7 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _OF_TABLES.isdisjoint(selection.options):
         return None
-    standing_table = table_of(machine, game.digest)
+    standing_table = read_table(machine, game.digest)
     if standing_table is not None and standing_table.staked and standing_table.denomination_cents != cents:
         return None
     try:
@@ -90,29 +90,32 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
         if not wager.credits and not at.rules.standing():
             return None
         limit_cents = machine.profile.play.win_limit_cents
-        if not is_of_its_worth(at, wager, cents) or _wins_too_much(at, wager, cents, limit_cents):
+        if not is_of_its_worth(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
             return None
         return Bet(at, wager, cents, machine.state(Pools).played(game, wager, cents), table)
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
 
 
-def _wins_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
+def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
     """Return whether bets at a table could win more than the jurisdiction allows; such a wager is refused."""
     if limit_cents is None or not game.rules.layout() or not wager.credits:
         return False
-    most = game.rules.most_of_round(wager)
+    most = game.rules.find_highest_round_return(wager)
     return most is None or most * denomination_cents > limit_cents
 
 
-def bet_in_force(machine: Machine) -> Bet | None:
-    """Return the currently selected bet, or None; computed once per selection."""
+def find_bet_in_force(machine: Machine) -> Bet | None:
+    """Return the bet to be played, or None if it is not accepted; computed once per selection.
+
+    It is the selected bet or, in a round without new bets, an empty bet on the standing ones.
+    """
     known, selection = machine.state(BetInForce), machine.selection
     if known.nothing_new:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
-    table = None if game is None else table_of(machine, game.digest)
+    table = None if game is None else read_table(machine, game.digest)
     if known.selection != selection or known.game is not game or known.table != table:
         known.selection, known.game, known.table = selection, game, table
-        known.bet = bet_of(machine, selection)
+        known.bet = find_bet(machine, selection)
     return known.bet

@@ -77,7 +77,7 @@ class Broadcasts:
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
 
-def broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
+def create_broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
     """Create the broadcast levels, if the machine's games play for any."""
     pools = context.engine.machine.state(Pools).by_id.values()
     wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)

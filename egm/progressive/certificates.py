@@ -8,7 +8,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def raise_read_errors() -> Iterator[None]:
     """Raise ValueError for anything that cannot be read; ``InvalidSignature`` passes through.
 
     The library's own errors are not ValueErrors: an unknown version of X.509, an unknown algorithm, an

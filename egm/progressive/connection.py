@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from egm.progressive.certificates import reading
+from egm.progressive.certificates import raise_read_errors
 from egm.secret_files import require_private
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class _Socket(ssl.SSLSocket):
         self.close()
 
 
-def tls(slot: LinkSlot) -> ssl.SSLContext:
+def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
     """Return the context for mutual authentication by TLS 1.3. Raises OperatorError naming the files."""
     require_private(slot.key)
     try:
@@ -69,9 +69,9 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
     The key must be the certificate's, the authority must have signed it, and it must name the machine by its
     serial, the only name by which the broker knows it.
     """
-    tls(slot)  # checks that the key is the certificate's
+    build_tls_context(slot)  # checks that the key is the certificate's
     try:
-        with reading():
+        with raise_read_errors():
             certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
             authority = x509.load_pem_x509_certificate(slot.authority.read_bytes())
             subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
@@ -83,7 +83,7 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
         raise OperatorError(f"{slot.certificate}: names {', '.join(names)}, and this machine is {serial}")
 
 
-def payload(message: aiomqtt.Message) -> bytes:
+def get_payload(message: aiomqtt.Message) -> bytes:
     """Return the bytes of a message; empty if it has none."""
     return message.payload if isinstance(message.payload, bytes) else b""
 
@@ -119,7 +119,7 @@ class Line:
 
     async def subscribe(self, topic: str) -> None:
         """Subscribe to a topic with delivery at least once."""
-        async with _within(self._limit_seconds, f"subscription to {topic}"):
+        async with _limit_time(self._limit_seconds, f"subscription to {topic}"):
             granted = await self._client.subscribe(topic, AT_LEAST_ONCE, timeout=math.inf)
         for code in granted:
             value = code if isinstance(code, int) else code.value
@@ -128,7 +128,7 @@ class Line:
 
     async def publish(self, topic: str, data: bytes, care: int, *, retain: bool = False) -> None:
         """Publish a message; with ``AT_LEAST_ONCE``, wait until the broker has it."""
-        async with _within(self._limit_seconds, f"receipt of a message to {topic}"):
+        async with _limit_time(self._limit_seconds, f"receipt of a message to {topic}"):
             await self._client.publish(topic, data, care, retain, timeout=math.inf)
 
     @property
@@ -138,7 +138,7 @@ class Line:
 
 
 @contextlib.asynccontextmanager
-async def connection(
+async def open_connection(
     slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = LIMIT_SECONDS
 ) -> AsyncIterator[Line]:
     """Open a connection to the broker. Raises ``aiomqtt.MqttError`` if it fails or ends."""
@@ -155,19 +155,19 @@ async def connection(
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
     leaving = contextlib.AsyncExitStack()
-    async with _within(_CONNECTING * limit_seconds, f"connection to {slot.host}:{slot.port}"):
+    async with _limit_time(_CONNECTING * limit_seconds, f"connection to {slot.host}:{slot.port}"):
         await leaving.enter_async_context(client)
     try:
         yield Line(client, limit_seconds)
     finally:
         # An error while closing must not replace the reason for which it is closed.
         with contextlib.suppress(aiomqtt.MqttError):
-            async with _within(limit_seconds, "farewell"):
+            async with _limit_time(limit_seconds, "farewell"):
                 await leaving.aclose()
 
 
 @contextlib.asynccontextmanager
-async def _within(seconds: float, what: str) -> AsyncIterator[None]:
+async def _limit_time(seconds: float, what: str) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -199,7 +199,7 @@ async def stay_connected(
             why = str(error)
         else:
             try:
-                async with connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
+                async with open_connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
                     reported = ""
                     await serve(line)
             except aiomqtt.MqttError as error:
@@ -210,7 +210,7 @@ async def stay_connected(
         await asyncio.sleep(retry_seconds)
 
 
-async def together(*work: Coroutine[None, None, None]) -> None:
+async def run_together(*work: Coroutine[None, None, None]) -> None:
     """Run all of this until one ends, then end the others; raise what ended them, a lost connection last."""
     tasks = [asyncio.create_task(each) for each in work]
     try:

@@ -17,8 +17,8 @@ from egm.config.levels import Kind, LevelId
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.progressive.level import Terms, TermsError
-from paytables import LevelPlay, PaytableError, load_game, mystery_rate
-from paytables.source import Source, contents, is_path, toml
+from paytables import LevelPlay, PaytableError, compute_mystery_rate, load_game
+from paytables.source import Source, is_path, parse_toml, read_contents
 
 
 class LevelFileError(OperatorError):
@@ -93,20 +93,20 @@ class _LevelFile(_Table):
 def level_source(path: Path) -> Source:
     """Read a level file once. Raises :class:`LevelFileError`."""
     try:
-        return Source(path.resolve(), contents(path))
+        return Source(path.resolve(), read_contents(path))
     except OSError as error:
         raise LevelFileError(f"level file {path}: {error.strerror}") from None
 
 
-def levels_in(source: Source) -> tuple[LevelDefinition, ...]:
+def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     """Return the levels of a level file; a game's relative path is relative to the file's folder.
 
     Raises :class:`LevelFileError`.
     """
-    data = _parsed(source)
+    data = _parse_level_file(source)
     for entry, written in _own_games(data):
         entry["game"] = str(source.path.parent / written)
-    return levels_of(data, str(source.path))
+    return create_levels(data, str(source.path))
 
 
 def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
@@ -115,13 +115,13 @@ def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
     Raises :class:`LevelFileError`.
     """
     brought = {source.path.name: source.path}
-    brought |= {written: source.path.parent / written for _, written in _own_games(_parsed(source))}
+    brought |= {written: source.path.parent / written for _, written in _own_games(_parse_level_file(source))}
     return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in brought.items())
 
 
-def _parsed(source: Source) -> dict[str, object]:
+def _parse_level_file(source: Source) -> dict[str, object]:
     try:
-        return toml(source.data.decode())
+        return parse_toml(source.data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LevelFileError(f"level file {source.path}: not TOML: {error}") from None
 
@@ -135,7 +135,7 @@ def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], 
             yield entry, game
 
 
-def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
+def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
     """Create the levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
     try:
         entries = _LevelFile.model_validate(data).level
@@ -162,7 +162,7 @@ def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, .
             )
         except TermsError as error:
             raise LevelFileError(f"{where}: {error}") from None
-        odds, shares = _odds(entry, terms, where), _shares(entry, where)
+        odds, shares = _find_odds(entry, terms, where), _find_shares(entry, where)
         if odds <= 0:
             raise LevelFileError(f"{where}: odds: nobody could win it")
         chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares)
@@ -172,13 +172,13 @@ def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, .
     return tuple(found.values())
 
 
-def mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
+def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
     """Return the exact mean hits of a wager of ``stake_cents`` on a mystery level that starts from its base."""
     room_cents = (terms.ceiling_cents or 0) - terms.base_cents
-    return mystery_rate(room_cents / (terms.increment * stake_cents))
+    return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
-def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
+def _find_odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
     """Return the odds given, or those of the game's definition or of a mystery level's terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
@@ -186,11 +186,11 @@ def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
     if named[0] != named[1] or (entry.odds is None) == (not named[0] and not entry.mystery):
         raise LevelFileError(f"{where}: odds: write odds, or game and game_level")
     if entry.game is not None:
-        return _odds_of_game(entry, where)
-    return mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
+        return _find_odds_of_game(entry, where)
+    return compute_mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
 
 
-def _shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
+def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
     """Return the shares given, or those of the game's definition."""
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{where}: shares: the game defines them")
@@ -203,7 +203,7 @@ def _shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
     return shares
 
 
-def _odds_of_game(entry: _Entry, where: str) -> Fraction:
+def _find_odds_of_game(entry: _Entry, where: str) -> Fraction:
     return _play_of_game(entry, where).odds
 
 
@@ -214,16 +214,16 @@ def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
     except PaytableError as error:
         raise LevelFileError(f"{where}: game: {error}") from None
     for cents in game.denominations_cents:
-        for play in game.every_level():
+        for play in game.list_every_level():
             if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
-                _same_as_the_game(entry, play, cents, where)
+                _check_same_as_game(entry, play, cents, where)
                 return play
     raise LevelFileError(
         f"{where}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
     )
 
 
-def _same_as_the_game(entry: _Entry, play: LevelPlay, cents: int, where: str) -> None:
+def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, where: str) -> None:
     if not play.one_price:
         raise LevelFileError(f"{where}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:

@@ -20,13 +20,21 @@ from egm.kernel.messages import Notice
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import STICK, Answer, EnrolmentError, Facts, Stick, key_digest, request_of
+from egm.progressive.enrolment import (
+    STICK,
+    Answer,
+    EnrolmentError,
+    Facts,
+    Stick,
+    compute_key_digest,
+    request_of,
+)
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import IntegrityKey, ProgressiveKey
-from egm.staff.form import Form, persons_of
+from egm.staff.form import Form, list_event_persons
 from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, moment, pairs, plain, say
+from egm.staff.service.words import BACK, build_pair_table, say, say_plain, say_time
 
 #: Persons required to put a certificate into use.
 PERSONS: Final = 2
@@ -95,7 +103,7 @@ ENROLMENT: Final = tuple(
 
 def enrol_link(machine: Machine, event: Event) -> None:
     """Perform one step and record its result or error."""
-    persons = persons_of(machine, event)
+    persons = list_event_persons(machine, event)
     try:
         if event.data["step"] == "request":
             _ask(machine, persons)
@@ -110,7 +118,7 @@ def enrol_link(machine: Machine, event: Event) -> None:
 
 
 def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
-    details = {"step": event.data["step"], "why": code, "persons": persons_of(machine, event)}
+    details = {"step": event.data["step"], "why": code, "persons": list_event_persons(machine, event)}
     machine.log("link.refused", {**details, "values": values})
     machine.notice = Notice(code=f"refused.{code}", values=values)
 
@@ -120,7 +128,7 @@ def _ask(machine: Machine, persons: list[str]) -> None:
     key = enrolling.folder.ask()
     enrolling.answer = None
     enrolling.stick.ask(request_of(key, machine.identity.serial))
-    machine.log("link.requested", {"key": key_digest(key.public_key()), "persons": persons})
+    machine.log("link.requested", {"key": compute_key_digest(key.public_key()), "persons": persons})
 
 
 def _read(machine: Machine, persons: list[str]) -> None:
@@ -137,7 +145,7 @@ def _check(machine: Machine, facts: Facts) -> None:
     key, link = machine.state(Enrolling).folder.asking(), machine.state(Enrolling).link
     facts.check(
         machine.identity.serial,
-        "" if key is None else key_digest(key.public_key()),
+        "" if key is None else compute_key_digest(key.public_key()),
         machine.clock.now(),
     )
     if link is not None and facts.broker != f"{link.host}:{link.port}":
@@ -158,22 +166,22 @@ def _enrol(machine: Machine, persons: list[str]) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the page
-def fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
+def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
     """Return a certificate as a table, for persons who compare it with the floor's statement."""
-    rows = pairs(
+    rows = build_pair_table(
         (
-            ("link.serial", plain(facts.serial)),
-            ("link.key", plain(facts.key)),
-            ("link.authority", plain(f"{facts.authority}  {facts.issuer}")),
-            ("link.since", moment(facts.since.isoformat())),
-            ("link.until", moment(facts.until.isoformat())),
-            ("link.broker", plain(facts.broker)),
+            ("link.serial", say_plain(facts.serial)),
+            ("link.key", say_plain(facts.key)),
+            ("link.authority", say_plain(f"{facts.authority}  {facts.issuer}")),
+            ("link.since", say_time(facts.since.isoformat())),
+            ("link.until", say_time(facts.until.isoformat())),
+            ("link.broker", say_plain(facts.broker)),
         ),
         say(f"service.link.{title}"),
     )
     if not other_authority:
         return rows
-    warned = Row(cells=(say("service.link.other_authority"), plain("")), mark="alarm")
+    warned = Row(cells=(say("service.link.other_authority"), say_plain("")), mark="alarm")
     return rows.model_copy(update={"rows": (*rows.rows, warned)})
 
 
@@ -184,7 +192,7 @@ class LinkPage(Place):
         """Return the page in its current state."""
         keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _open(machine))
         return ServicePage(
-            id="", title=say("service.menu.link"), tables=tuple(_tables(machine)), actions=(BACK, *keys)
+            id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
@@ -201,27 +209,29 @@ def _open(machine: Machine) -> dict[str, Form]:
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
 
 
-def _tables(machine: Machine) -> Iterator[Table]:
+def _iter_tables(machine: Machine) -> Iterator[Table]:
     enrolling = machine.state(Enrolling)
-    yield from _in_use(machine)
+    yield from _iter_certificate_in_use(machine)
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
         return
     try:
         key = enrolling.folder.asking()
         if key is not None:
-            yield pairs((("link.key", plain(key_digest(key.public_key()))),), say("service.link.asks"))
+            yield build_pair_table(
+                (("link.key", say_plain(compute_key_digest(key.public_key()))),), say("service.link.asks")
+            )
         if enrolling.answer is not None:
             facts = enrolling.answer.facts()
             present = None
             with suppress(EnrolmentError):  # reported with the certificate in use
                 present = enrolling.folder.facts()
             other = present is not None and present.authority != facts.authority
-            yield fact_table(facts, "answer", other_authority=other)
+            yield build_fact_table(facts, "answer", other_authority=other)
     except OperatorError as error:
-        yield alarm(error)
+        yield build_error_table(error)
 
 
-def _in_use(machine: Machine) -> Iterator[Table]:
+def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
     """Yield the certificate in use, or the reason why none is in use."""
     enrolling = machine.state(Enrolling)
     link = enrolling.link
@@ -230,21 +240,21 @@ def _in_use(machine: Machine) -> Iterator[Table]:
         return
     try:
         if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
-            yield Table(rows=(Row(cells=(say("service.link.elsewhere"), plain(link.certificate))),))
+            yield Table(rows=(Row(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),))
         elif (facts := enrolling.folder.facts()) is None:
             yield Table(rows=(Row(cells=(say("service.link.not_yet"),), mark="warning"),))
             return
         else:
-            yield fact_table(facts, "in_use")
+            yield build_fact_table(facts, "in_use")
             facts.check(machine.identity.serial, facts.key, machine.clock.now())
         check_certificates(link, machine.identity.serial)
     except OperatorError as error:
-        yield alarm(error)
+        yield build_error_table(error)
 
 
-def alarm(error: OperatorError) -> Table:
+def build_error_table(error: OperatorError) -> Table:
     """Return an error as a table, translated if there is a text for it."""
-    text = plain(error)
+    text = say_plain(error)
     if isinstance(error, EnrolmentError):
         text = say(f"notice.refused.{error.code}", **error.values)
     return Table(rows=(Row(cells=(text,), mark="alarm"),))

@@ -27,8 +27,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from egm.config.levels import is_host
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
-from egm.progressive.certificates import reading
-from meters.entry import canonical, parse
+from egm.progressive.certificates import raise_read_errors
+from meters.entry import encode_canonical_json, parse
 
 _T = TypeVar("_T")
 #: Device path of a plugged-in stick in the image.
@@ -64,12 +64,12 @@ def digest_of(data: bytes) -> str:
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
 
 
-def key_digest(key: Ed25519PublicKey) -> str:
+def compute_key_digest(key: Ed25519PublicKey) -> str:
     """Return the digest of a public key (32 bytes)."""
     return digest_of(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
-def _names(subject: x509.Name) -> list[str]:
+def _list_common_names(subject: x509.Name) -> list[str]:
     return [str(one.value) for one in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
 
 
@@ -88,11 +88,11 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
             "no machine has written its request onto the stick yet: that comes before the answer"
         )
     try:
-        with reading():
+        with raise_read_errors():
             request = x509.load_pem_x509_csr(text.encode())
             key, names, is_complete = (
                 request.public_key(),
-                _names(request.subject),
+                _list_common_names(request.subject),
                 request.is_signature_valid,
             )
     except ValueError as error:
@@ -114,10 +114,10 @@ class Answer:
 
     def signed(self, authority: Ed25519PrivateKey) -> Self:
         """Return a copy signed by its authority."""
-        return replace(self, signature=authority.sign(self._content()).hex())
+        return replace(self, signature=authority.sign(self._encode_content()).hex())
 
-    def _content(self) -> bytes:
-        return canonical({**asdict(self), "signature": ""})
+    def _encode_content(self) -> bytes:
+        return encode_canonical_json({**asdict(self), "signature": ""})
 
     @classmethod
     def read(cls, data: object) -> Self:
@@ -138,11 +138,14 @@ class Answer:
     def facts(self) -> "Facts":
         """Return its facts. Raises EnrolmentError if it is incomplete, or not signed by its authority."""
         try:
-            with reading():
+            with raise_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
                 authority = x509.load_pem_x509_certificate(self.authority.encode())
                 key, signer = certificate.public_key(), authority.public_key()
-                names, issuers = _names(certificate.subject), _names(authority.subject)
+                names, issuers = (
+                    _list_common_names(certificate.subject),
+                    _list_common_names(authority.subject),
+                )
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         # Persons compare the first certificate of each text, so nothing may precede or follow it.
@@ -150,20 +153,20 @@ class Answer:
             if one.public_bytes(Encoding.PEM) != text.encode():
                 raise EnrolmentError("link_not_whole")
         try:
-            with reading():
+            with raise_read_errors():
                 signs = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
                 use = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
                 if not isinstance(signer, Ed25519PublicKey) or not isinstance(key, Ed25519PublicKey):
                     raise InvalidSignature
                 if not signs or ExtendedKeyUsageOID.CLIENT_AUTH not in use:
                     raise InvalidSignature
-                signer.verify(bytes.fromhex(self.signature), self._content())
+                signer.verify(bytes.fromhex(self.signature), self._encode_content())
                 certificate.verify_directly_issued_by(authority)
         except (InvalidSignature, ValueError) as error:
             raise EnrolmentError("link_not_signed") from error
         return Facts(
             serial=", ".join(names),
-            key=key_digest(key),
+            key=compute_key_digest(key),
             certificate=digest_of(certificate.public_bytes(Encoding.DER)),
             authority=digest_of(authority.public_bytes(Encoding.DER)),
             issuer=", ".join(issuers),
@@ -212,7 +215,7 @@ class Stick:
 
     def read(self) -> dict[str, object]:
         """Return its content: ``request`` and ``answer``. Raises EnrolmentError."""
-        data = self._device(self._read)
+        data = self._run_device_operation(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
         try:
@@ -243,7 +246,7 @@ class Stick:
         """Mark it as the floor's and write this content, whatever it holds. Raises EnrolmentError."""
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
-        self._device(lambda: self._write(data))
+        self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
         with self.path.open("rb") as device:
@@ -255,7 +258,7 @@ class Stick:
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
-    def _device(self, do: Callable[[], _T]) -> _T:
+    def _run_device_operation(self, do: Callable[[], _T]) -> _T:
         """Run a device operation in a thread, waiting no longer than the limit.
 
         A stick may stall forever, and the machine must continue. While one stalls, no other operation is

@@ -6,12 +6,12 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.progressive import game_levels, level_views
-from egm.progressive.broadcast import broadcasts
+from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.enrolling import ENROLMENT
 from egm.progressive.enrolling import PAGES as LINK_PAGES
 from egm.progressive.forms import FORMS
 from egm.progressive.levels_page import PAGES
-from egm.progressive.mqtt import progressive_link
+from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.rules import RULES
 from egm.records.keys import ProgressiveKey
 
@@ -25,7 +25,7 @@ PROGRESSIVE: Final = Feature(
             State.AWAITING_AWARD, lambda machine: machine.memory.get(ProgressiveKey.AWAITING) is not None
         ),
     ),
-    notices=game_levels.notices,
-    metrics=level_views.metrics,
-    services=(broadcasts, progressive_link),
+    notices=game_levels.iter_notices,
+    metrics=level_views.iter_level_metrics,
+    services=(create_broadcasts, create_progressive_link),
 )

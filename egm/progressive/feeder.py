@@ -72,7 +72,7 @@ class Feeder:
         """Return whether it is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 
-    def objection(self, joined: Joined) -> tuple[Reason, str] | None:
+    def find_objection(self, joined: Joined) -> tuple[Reason, str] | None:
         """Return why this machine cannot feed the level with the controller's terms, or None.
 
         The increment must be the game's, and the base at least the one on which the game's return is based
@@ -85,8 +85,8 @@ class Feeder:
             return Reason.OTHER_TERMS, f"base {joined.base_cents}; this machine's game says {ours.base_cents}"
         shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
         if joined.shares != shares:
-            here = f"this machine's game says {_odds(shares)}"
-            return Reason.OTHER_ODDS, f"parts won of it: {_odds(joined.shares)}; {here}"
+            here = f"this machine's game says {_format_odds(shares)}"
+            return Reason.OTHER_ODDS, f"parts won of it: {_format_odds(joined.shares)}; {here}"
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
         if ceiling_cents != (ours.ceiling_cents if ours.mystery else None):
             why = f"to be won by {ceiling_cents}; this machine's game says {ours.ceiling_cents}"
@@ -107,9 +107,9 @@ class Feeder:
         15.1.24.12(E)), and does not count as a sign of life.
         """
         silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
-        if not value.follows(self.value_run, self.value_sequence, self.value_utc, silent=silent):
+        if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):
             return ""
-        wrong = value.contradiction(self.amount_cents, self.falls)
+        wrong = value.find_contradiction(self.amount_cents, self.falls)
         if wrong:
             return wrong
         self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
@@ -138,14 +138,14 @@ class Feeder:
             return []
         if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
             self.sent = self.counted
-        found = [c for c in self._window() if c.sequence > self.sent]
+        found = [c for c in self._list_window() if c.sequence > self.sent]
         if found:
             self.sent, self.sent_ns = found[-1].sequence, now_ns
         return found
 
-    def _window(self) -> list[Contribution]:
+    def _list_window(self) -> list[Contribution]:
         return [self.pending[i] for i in range(min(WINDOW, len(self.pending)))]
 
 
-def _odds(shares: Mapping[str, Fraction]) -> str:
+def _format_odds(shares: Mapping[str, Fraction]) -> str:
     return ", ".join(f"{share} at {odds} hits a wager" for share, odds in sorted(shares.items())) or "none"

@@ -16,7 +16,7 @@ from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.level import Level
-from egm.progressive.level_views import own_level, played, shown
+from egm.progressive.level_views import find_shown, list_played_levels, own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
@@ -24,7 +24,7 @@ from egm.record_codec import to_json
 from egm.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.records.games import open_game
 from egm.records.keys import ProgressiveKey
-from egm.staff.service.desk import who
+from egm.staff.service.desk import find_actor
 from meters import Transfer
 
 
@@ -58,7 +58,7 @@ def open_levels(machine: Machine) -> None:
             level = Level.open(terms)
             machine.record(
                 "progressive.opened",
-                transfers=posting.opening(pool.id, level),
+                transfers=posting.build_opening_transfers(pool.id, level),
                 state={key: level.to_json()},
                 details={
                     "pool": pool.id,
@@ -104,11 +104,11 @@ def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
 
 def go_on(machine: Machine, game: GameRecord) -> Round:
     """Return the round of the next step of a game that has already fed its levels."""
-    pools = {level: _pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
+    pools = {level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
     return _round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
-def _pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
+def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
     """Return a level of an open game as configured; if it no longer is, as recorded with the game."""
     known = machine.state(Pools).by_id.get(pool)
     if known is not None:
@@ -119,10 +119,10 @@ def _pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
     return FormerPool(id=pool, keeper=Keeper.CONTROLLER if share.sequence is not None else Keeper.MACHINE)
 
 
-def _shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
+def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     """Return what a level shows to an open game; if it is no longer received, what it showed before."""
     known = machine.state(Pools).by_id.get(pool)
-    now_cents = 0 if known is None else shown(machine, known).amount_cents
+    now_cents = 0 if known is None else find_shown(machine, known).amount_cents
     before = game.broadcast_cents
     return now_cents or (before[pool] if pool in before else mark(machine, pool).shown_cents)
 
@@ -137,12 +137,14 @@ def _round(
     memory = Memory(
         level=lambda pool: _level(machine, pool),
         mark=lambda pool: mark(machine, pool),
-        shown_cents=lambda pool: _shown_cents(machine, game, pool),
+        shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
-    return Round(pools, fed_cents, memory, claim_prefix=f"{_machine(machine)}.{step}", earlier=game)
+    return Round(
+        pools, fed_cents, memory, claim_prefix=f"{_build_claim_prefix(machine)}.{step}", earlier=game
+    )
 
 
-def _machine(machine: Machine) -> str:
+def _build_claim_prefix(machine: Machine) -> str:
     """Return the prefix of this machine's claims, unique among machines."""
     return machine.journal.public_key.hex()[:12]
 
@@ -206,7 +208,7 @@ def state_of(machine: Machine, game: GameRecord, progressive_round: Round) -> di
 
 
 # ---------------------------------------------------------------------------------------------- what was hit
-def wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
+def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     """Return the level wins of a game, for the screen."""
     return tuple(
         ProgressiveWin(
@@ -217,11 +219,11 @@ def wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
             else {},
             amount_cents=award.amount_cents,
         )
-        for award in awards(machine, game)
+        for award in list_awards(machine, game)
     )
 
 
-def awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
+def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
     """Return every hit of a game so far, with its locked amount if there is one."""
     return tuple(_award(machine, hit) for hit in game.levels.hits)
 
@@ -241,26 +243,26 @@ def _award(machine: Machine, hit: Hit) -> Award:
 
 def award_cents(machine: Machine, game: GameRecord) -> int:
     """Return the total of a game's locked awards, minor units."""
-    return sum(award.amount_cents or 0 for award in awards(machine, game))
+    return sum(award.amount_cents or 0 for award in list_awards(machine, game))
 
 
-def payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
+def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
     """Return the transfers that pay a game's awards to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
-        for award in awards(machine, game)
+        for award in list_awards(machine, game)
         if award.amount_cents
     )
 
 
-def closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
+def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
     """Return the state that the end of a game sets: its claims are paid, and nothing is awaited."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
         if machine.memory.get(key) is not None
     }
-    for award in awards(machine, game):
+    for award in list_awards(machine, game):
         record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
         if record is not None:
             state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, way=way)
@@ -269,7 +271,7 @@ def closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, obj
 
 def register(machine: Machine, game: GameRecord, way: str) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
-    for number, award in enumerate(awards(machine, game), start=1):
+    for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
             machine,
             game,
@@ -315,9 +317,9 @@ def register_hit(
     )
 
 
-def pools_paid(machine: Machine, game: GameRecord) -> str:
+def format_paid_pools(machine: Machine, game: GameRecord) -> str:
     """Return the levels paid by a hand-pay, for the win register; otherwise empty."""
-    return ", ".join(award.pool for award in awards(machine, game) if award.amount_cents)
+    return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
 def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
@@ -327,14 +329,14 @@ def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...],
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
-    for award in awards(machine, game):
+    for award in list_awards(machine, game):
         if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
             before = levels.get(award.pool) or _level(machine, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
-    untold = machine.journal.states(f"{ProgressiveKey.WIN}{_machine(machine)}.{game.play_id}.")
-    return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(machine, game, "void")}
+    untold = machine.journal.states(f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}.")
+    return tuple(transfers), {**state, **dict.fromkeys(untold), **build_closing_state(machine, game, "void")}
 
 
 def need_a_hand(machine: Machine, game: GameRecord) -> bool:
@@ -342,25 +344,27 @@ def need_a_hand(machine: Machine, game: GameRecord) -> bool:
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
-        for award in awards(machine, game)
+        for award in list_awards(machine, game)
     )
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def levels_are_up(machine: Machine, _: Event) -> bool:
     """Return whether every level of the bet shows an amount that would be paid."""
-    return all(shown(machine, pool).status is Status.UP for pool in played(machine))
+    return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
 
 
-def awards_are_locked(machine: Machine, _: Event) -> bool:
+def are_awards_locked(machine: Machine, _: Event) -> bool:
     """Return whether the controller has replied to every claim and reported every mystery result of the open game."""
     game = open_game(machine)
-    if game is None or any(award.amount_cents is None for award in awards(machine, game)):
+    if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
-    return machine.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not undecided(machine, game)
+    return machine.memory.get(ProgressiveKey.UNDECIDED) == game.play_id or not list_undecided_levels(
+        machine, game
+    )
 
 
-def undecided(machine: Machine, game: GameRecord) -> tuple[str, ...]:
+def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]:
     """Return the linked mystery levels whose result for a game is not known yet."""
     link = machine.state(LevelDisplays).link
     return tuple(
@@ -402,11 +406,11 @@ def record_award(machine: Machine, event: Event) -> None:
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
-    held = unproved.held(machine).get(claim)
+    held = unproved.list_held_prizes(machine).get(claim)
     if held is not None and held.amount_cents == amount_cents:
         unproved.hold(machine, claim, held)
     elif record is not None and record.amount_cents is None and record.way is None and held is None:
-        why = unproved.doubt_award(machine, record, amount_cents)
+        why = unproved.find_award_doubt(machine, record, amount_cents)
         if why:
             unproved.hold(
                 machine,
@@ -442,7 +446,7 @@ def close_claim(machine: Machine, event: Event) -> None:
 def settle_unanswered(machine: Machine, event: Event) -> None:
     """Settle, by an attendant, a hit without a reply at the amount that the machine showed when it was hit."""
     game = open_game(machine)
-    for award in () if game is None else awards(machine, game):
+    for award in () if game is None else list_awards(machine, game):
         if award.amount_cents is not None or award.claim is None:
             continue
         key = f"{ProgressiveKey.CLAIM}{award.claim}"
@@ -458,25 +462,25 @@ def settle_unanswered(machine: Machine, event: Event) -> None:
                 "claim": award.claim,
                 "pool": award.pool,
                 "amount_cents": record.shown_cents,
-                "person": who(machine, event),
+                "person": find_actor(machine, event),
             },
         )
         machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": record.shown_cents}
         )
-    if game is not None and (open_ := undecided(machine, game)):
+    if game is not None and (open_ := list_undecided_levels(machine, game)):
         machine.record(
             "progressive.undecided",
             transaction_id=f"{game.play_id}.undecided",
             state={ProgressiveKey.UNDECIDED: game.play_id},
-            details={"play_id": game.play_id, "pools": list(open_), "person": who(machine, event)},
+            details={"play_id": game.play_id, "pools": list(open_), "person": find_actor(machine, event)},
         )
         machine.notice = Notice(code="progressive_undecided", severity="warning")
 
 
-def notices(machine: Machine) -> Iterator[Notice]:
+def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield notices about what the open game waits for: a locked award, or a mystery result."""
     if machine.memory.get(ProgressiveKey.AWAITING) is not None:
         game = open_game(machine)
-        won = game is not None and awards(machine, game)
+        won = game is not None and list_awards(machine, game)
         yield Notice(code="award_awaited" if won else "mystery_awaited", severity="warning")

@@ -101,10 +101,10 @@ class Level:
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
         """Return (favourable, bound): this wager hits if a number drawn below ``bound`` is less than ``favourable``.
 
-        The secret amount of a mystery prize is uniform between base and ceiling. Drawn wager by wager, as the
-        probability that it lies in the interval added by this wager, given that it lies above the amount
-        shown, the distribution is the same, and there is no secret to be read. None: no mystery, or the wager
-        adds nothing.
+        The secret amount of a mystery prize is uniform between base and ceiling. It is never stored: each wager
+        is decided by the probability that the secret lies in this wager's step, given that it was not reached
+        before. The distribution is the same, and there is no secret to read. None: no mystery, or the wager adds
+        nothing.
         """
         ceiling_cents = self.terms.ceiling_cents
         if not self.terms.mystery or ceiling_cents is None:
@@ -130,20 +130,20 @@ class Level:
             raise LevelDefectiveError(f"a contribution of a wager of {wager_cents} minor units")
         shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
-        return _added(grown, shown)
+        return _add_amount(grown, shown)
 
     def hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
         """Pay the amount shown; return it (minor units) and the level after the reset.
 
-        The hidden pool pays for the new base and the operator for what is missing; then the overflow follows,
-        up to the ceiling. Fractions stay where they are. For a ``share`` below 1, that share of the amount
-        shown is paid, rounded down to a whole minor unit, and the rest stays: only an amount missing below
-        the base is paid in the same way, and changed terms keep waiting.
+        A full hit moves the whole hidden pool to the new base, the operator pays what is still missing, and
+        changed terms take effect. A partial hit (``share`` below 1, rounded down to a minor unit) only refills
+        the level up to its base, from the hidden pool first; changed terms keep waiting. In both cases the
+        overflow follows, up to the ceiling, and fractions of a minor unit stay in their pool.
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
         amount_cents = int(self.shown_cents * share)
-        return amount_cents, replace(self._less(amount_cents, takes_all=share == 1), hits=self.hits + 1)
+        return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
         """Return the level after a hit that was paid ``more_cents`` above its award (negative: below).
@@ -152,10 +152,10 @@ class Level:
         missing below the base is paid in as at a hit of a share.
         """
         if more_cents > 0:
-            return self._less(more_cents, takes_all=False)
-        return _added(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
+            return self._pay_out(more_cents, takes_all=False)
+        return _add_amount(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
-    def _less(self, amount_cents: int, *, takes_all: bool) -> "Level":
+    def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
         """Return the level after ``amount_cents`` were paid from the amount shown: all of it, or a part."""
         terms = (self.next_terms or self.terms) if takes_all else self.terms
         left = self.current - amount_cents
@@ -174,14 +174,14 @@ class Level:
             seeded=self.seeded + seed_cents,
             paid=self.paid + amount_cents,
         )
-        return _added(reset, Fraction(from_hidden + seed_cents + from_overflow))
+        return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def give_back(self, amount_cents: int) -> "Level":
         """Return the level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
-        return _added(returned, Fraction(amount_cents))
+        return _add_amount(returned, Fraction(amount_cents))
 
     def change(self, terms: Terms) -> "Level":
         """Return the level with new parameters for after the next win (NY 5321.18(b)(4))."""
@@ -204,7 +204,7 @@ class Level:
         """Return the level after receiving what another level held."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
-        return _added(replace(self, received=self.received + amount), amount)
+        return _add_amount(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
@@ -237,7 +237,7 @@ class Level:
         return level
 
 
-def _added(level: Level, amount: Fraction) -> Level:
+def _add_amount(level: Level, amount: Fraction) -> Level:
     """Return ``level`` with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
     ceiling_cents = level.terms.ceiling_cents
     room = amount if ceiling_cents is None else max(_ZERO, min(amount, ceiling_cents - level.current))

@@ -42,7 +42,7 @@ def move_level(machine: Machine, event: Event) -> None:
     grown = taking.receive(amount)
     machine.record(
         "progressive.moved",
-        transfers=posting.moved((source, giving), (target, taking, grown)),
+        transfers=posting.build_moving_transfers((source, giving), (target, taking, grown)),
         state={
             f"{ProgressiveKey.LEVEL}{source}": empty.to_json(),
             f"{ProgressiveKey.LEVEL}{target}": grown.to_json(),

@@ -6,7 +6,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
-from egm.progressive.bet import bet_in_force
+from egm.progressive.bet import find_bet_in_force
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, Pool, Pools
@@ -19,7 +19,7 @@ def own_level(machine: Machine, pool: str) -> Level | None:
     return None if state is None else Level.from_json(state)
 
 
-def shown(machine: Machine, pool: Pool) -> Shown:
+def find_shown(machine: Machine, pool: Pool) -> Shown:
     """Return what a level shows now."""
     if pool.own:
         level = own_level(machine, pool.id)
@@ -29,45 +29,47 @@ def shown(machine: Machine, pool: Pool) -> Shown:
     return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
 
 
-def played(machine: Machine) -> tuple[Pool, ...]:
+def list_played_levels(machine: Machine) -> tuple[Pool, ...]:
     """Return the levels that the selected bet plays for; empty without a bet."""
-    bet = bet_in_force(machine)
+    bet = find_bet_in_force(machine)
     return () if bet is None else bet.pools
 
 
-def views(machine: Machine) -> tuple[ProgressiveView, ...]:
+def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     """Return the levels of the selected bet and of every side bet of its table, for the screen.
 
     A side bet's level must be visible at the table whether or not one plays for it (Québec by-law, ss.21.2,
     67.21).
     """
-    seen = {pool.id: pool for pool in played(machine)}
+    seen = {pool.id: pool for pool in list_played_levels(machine)}
     game = machine.games.get(machine.selection.game_id)
     if game is not None:
-        offered = machine.state(Pools).of_side_bets(game, machine.selection.denomination_cents)
+        offered = machine.state(Pools).find_side_bet_pools(game, machine.selection.denomination_cents)
         seen |= {pool.id: pool for pool in offered.values()}
     return tuple(_view(machine, pool) for pool in seen.values())
 
 
-def standings(machine: Machine) -> dict[str, Shown]:
+def find_all_shown(machine: Machine) -> dict[str, Shown]:
     """Return what every level of this machine shows now, by id, whatever is being played."""
-    return {pool_id: shown(machine, pool) for pool_id, pool in sorted(machine.state(Pools).by_id.items())}
+    return {
+        pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.state(Pools).by_id.items())
+    }
 
 
-def metrics(machine: Machine) -> Iterator[Metric]:
+def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     """Yield the metrics of every progressive level of the machine, played for or not."""
     amounts = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
     up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
-    for level, now in standings(machine).items():
+    for level, now in find_all_shown(machine).items():
         amounts.add_metric((level,), now.amount_cents)
         up.add_metric((level,), int(now.status is Status.UP))
     yield from (amounts, up)
 
 
 def _view(machine: Machine, pool: Pool) -> ProgressiveView:
-    now = shown(machine, pool)
+    now = find_shown(machine, pool)
     return ProgressiveView(
         id=pool.id,
         level=pool.level,

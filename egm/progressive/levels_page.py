@@ -9,12 +9,12 @@ from egm.kernel.service_pages import Table, Words
 from egm.people import Permission
 from egm.progressive.game_levels import mark
 from egm.progressive.level import Level
-from egm.progressive.level_views import shown
+from egm.progressive.level_views import find_shown
 from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
 from egm.staff.service.desk import Entry
 from egm.staff.service.pages import Listing
-from egm.staff.service.words import local, money, number, pairs, plain, say
+from egm.staff.service.words import build_pair_table, number, say, say_local, say_money, say_plain
 
 
 def level_tables(machine: Machine) -> tuple[Table, ...]:
@@ -25,35 +25,35 @@ def level_tables(machine: Machine) -> tuple[Table, ...]:
     }
     linked = [pool for pool in machine.state(Pools).by_id if pool not in own]
     return (
-        *(pairs(_own(level), _title(machine, pool)) for pool, level in own.items()),
-        *(pairs(_linked(machine, pool), _title(machine, pool)) for pool in linked),
+        *(build_pair_table(_own(level), _build_title(machine, pool)) for pool, level in own.items()),
+        *(build_pair_table(_iter_linked_rows(machine, pool), _build_title(machine, pool)) for pool in linked),
     )
 
 
-def _title(machine: Machine, pool: str) -> Words:
+def _build_title(machine: Machine, pool: str) -> Words:
     known = machine.state(Pools).by_id.get(pool)
     if known is None:
         return say("service.levels.given_up", level=pool)
-    return local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
+    return say_local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
 
 
 def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
     terms = level.terms
-    yield "levels.shows", money(level.shown_cents)
-    yield "levels.exact", plain(level.current)
-    yield "levels.base", money(terms.base_cents)
-    yield "levels.ceiling", plain("-") if terms.ceiling_cents is None else money(terms.ceiling_cents)
-    yield "levels.increment", plain(terms.increment)
-    yield "levels.hidden_increment", plain(terms.hidden)
-    yield "levels.hidden", plain(level.hidden)
-    yield "levels.overflow", plain(level.overflow)
+    yield "levels.shows", say_money(level.shown_cents)
+    yield "levels.exact", say_plain(level.current)
+    yield "levels.base", say_money(terms.base_cents)
+    yield "levels.ceiling", say_plain("-") if terms.ceiling_cents is None else say_money(terms.ceiling_cents)
+    yield "levels.increment", say_plain(terms.increment)
+    yield "levels.hidden_increment", say_plain(terms.hidden)
+    yield "levels.hidden", say_plain(level.hidden)
+    yield "levels.overflow", say_plain(level.overflow)
     yield "levels.hits", number(level.hits)
-    yield "levels.paid", money(level.paid)
+    yield "levels.paid", say_money(level.paid)
 
 
-def _linked(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
-    now, made = shown(machine, machine.state(Pools).by_id[pool]), mark(machine, pool)
-    yield "levels.shows", money(now.amount_cents)
+def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
+    now, made = find_shown(machine, machine.state(Pools).by_id[pool]), mark(machine, pool)
+    yield "levels.shows", say_money(now.amount_cents)
     yield "levels.status", say(f"service.levels.{now.status.value}")
     yield "levels.contributions", number(made.sequence)
     yield "levels.counted", number(made.counted)

@@ -197,7 +197,7 @@ class Link:
         feeder.pending.clear()
         feeder.pending.extend(pending)
 
-    def last_shown(self, level: str, amount_cents: int, falls: int) -> None:
+    def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
         """Restore the amount that a level showed: a lower one is shown only after a fall, even after a restart."""
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.falls = amount_cents, falls
@@ -212,12 +212,12 @@ class Link:
     def hit(self, claim: Claim, now_ns: int) -> None:
         """Note that a hit is durable on the machine."""
         self._open.setdefault(claim.claim, _Open(claim))
-        self._pursue(claim.claim, now_ns)
+        self._send_due_claim(claim.claim, now_ns)
 
     def won(self, claim: Claim, now_ns: int) -> None:
         """Note that a mystery win with a known amount is durable on the machine and only remains to be paid."""
         self._open.setdefault(claim.claim, _Open(claim, awarded=True))
-        self._pursue(claim.claim, now_ns)
+        self._send_due_claim(claim.claim, now_ns)
 
     def locked(self, claim: str) -> None:
         """Note that the award is durable on the machine."""
@@ -229,7 +229,7 @@ class Link:
         entry = self._open.setdefault(commit.claim, _Open(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
-        self._pursue(commit.claim, now_ns)
+        self._send_due_claim(commit.claim, now_ns)
 
     def forget(self, claim: str) -> None:
         """Note that the end of a claim is durable on the machine."""
@@ -259,18 +259,18 @@ class Link:
             return
         match message:
             case Joined():
-                self._joined(message, now_ns)
+                self._handle_joined(message, now_ns)
             case Value():
                 self._value(message, now_ns)
             case Counted():
-                self._counted(message.level, message.sequence, message.won, now_ns)
+                self._handle_counted(message.level, message.sequence, message.won, now_ns)
             case Award():
                 self._award(message, now_ns)
             case Closed():
                 if message.claim in self._open:
                     self._news.append(Over(message.claim))
             case Refused():
-                self._refused(message, now_ns)
+                self._handle_refusal(message, now_ns)
 
     def tick(self, now_ns: int) -> None:
         """Process time: repeat unanswered messages."""
@@ -280,7 +280,7 @@ class Link:
         for feeder in self.feeders.values():
             self._send_contributions(feeder, now_ns)
         for claim in self._open:
-            self._pursue(claim, now_ns)
+            self._send_due_claim(claim, now_ns)
 
     # ------------------------------------------------------------------ enrolment
     def _enrol(self, now_ns: int) -> None:
@@ -294,11 +294,11 @@ class Link:
         if wanted:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
 
-    def _joined(self, message: Joined, now_ns: int) -> None:
+    def _handle_joined(self, message: Joined, now_ns: int) -> None:
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
-        objection = feeder.objection(message)
+        objection = feeder.find_objection(message)
         if objection is not None:
             self._turn_away(feeder, *objection)
             return
@@ -307,7 +307,7 @@ class Link:
             feeder.counted = feeder.sent = message.counted
             feeder.pending.clear()
             self._news.append(Behind(message.level, message.counted))
-        self._counted(message.level, message.counted, message.won, now_ns)
+        self._handle_counted(message.level, message.counted, message.won, now_ns)
         self.tick(now_ns)
 
     def _turn_away(self, feeder: Feeder, reason: Reason, detail: str) -> None:
@@ -329,7 +329,7 @@ class Link:
         elif feeder.commitment != before and feeder.mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
-    def _counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
+    def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
         feeder = self.feeders.get(level)
         if feeder is None:
             return
@@ -342,14 +342,14 @@ class Link:
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open.items():
             if entry.claim.level == level:
-                self._pursue(claim, now_ns)
+                self._send_due_claim(claim, now_ns)
 
     def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
         if self._connected:
             self._to_send += feeder.due(now_ns)
 
     # ------------------------------------------------------------------ claims
-    def _pursue(self, claim: str, now_ns: int) -> None:
+    def _send_due_claim(self, claim: str, now_ns: int) -> None:
         """Send a claim or its commit if it is due and was not just sent."""
         entry = self._open[claim]
         feeder = self.feeders.get(entry.claim.level)
@@ -375,25 +375,25 @@ class Link:
             self._news.append(Locked(message.claim, message.amount_cents))
             if entry.lost:
                 entry.lost, entry.sent_ns = False, None
-                self._pursue(message.claim, now_ns)
+                self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
-    def _refused(self, message: Refused, now_ns: int) -> None:
+    def _handle_refusal(self, message: Refused, now_ns: int) -> None:
         handlers: Mapping[str, Callable[[Refused, int], None]] = {
-            "join": self._refused_join,
-            "contribution": self._refused_contribution,
-            "claim": self._refused_claim,
-            "commit": self._refused_claim,
+            "join": self._handle_refused_join,
+            "contribution": self._handle_refused_contribution,
+            "claim": self._handle_refused_claim,
+            "commit": self._handle_refused_claim,
         }
         handlers[message.of](message, now_ns)
 
-    def _refused_join(self, message: Refused, _: int) -> None:
+    def _handle_refused_join(self, message: Refused, _: int) -> None:
         named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
         if message.nonce == self._nonce:
             for feeder in named:
                 self._turn_away(feeder, message.reason, message.detail)
 
-    def _refused_contribution(self, message: Refused, now_ns: int) -> None:
+    def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
@@ -408,7 +408,7 @@ class Link:
         else:
             self._turn_away(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
-    def _refused_claim(self, message: Refused, now_ns: int) -> None:
+    def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
         entry = self._open.get(message.claim)
         if entry is None:
             return
@@ -418,7 +418,7 @@ class Link:
             self._rejoin(feeder, now_ns)
         elif message.of == "commit" and message.reason is Reason.UNKNOWN_CLAIM and not entry.lost:
             entry.lost, entry.sent_ns = True, None
-            self._pursue(message.claim, now_ns)
+            self._send_due_claim(message.claim, now_ns)
         elif message.reason is Reason.CLAIM_EARLY or (entry.held and message.reason is Reason.CLAIM_HELD):
             return
         else:

@@ -22,9 +22,15 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.errors import OperatorError
-from egm.progressive.certificates import reading
-from egm.progressive.enrolment import Answer, EnrolmentError, Facts, key_digest
-from egm.secret_files import medium_failure, replace_private, require_private, sync_folder, write_private
+from egm.progressive.certificates import raise_read_errors
+from egm.progressive.enrolment import Answer, EnrolmentError, Facts, compute_key_digest
+from egm.secret_files import (
+    find_medium_failure_code,
+    replace_private,
+    require_private,
+    sync_folder,
+    write_private,
+)
 from meters.entry import parse
 
 _NAME: Final = "link"
@@ -68,7 +74,7 @@ class LinkFolder:
             return None
         require_private(self._asks)
         try:
-            with _medium_errors(), reading():
+            with _translate_medium_errors(), raise_read_errors():
                 key = load_pem_private_key(self._asks.read_bytes(), None)
         except ValueError:  # another key replaces it
             return None
@@ -79,10 +85,10 @@ class LinkFolder:
         key = self.asking()
         if key is None:
             key = Ed25519PrivateKey.generate()
-            with _medium_errors():
+            with _translate_medium_errors():
                 self.root.mkdir(mode=0o700, exist_ok=True)
                 sync_folder(self.root.parent)
-                replace_private(self._asks, _pem(key))
+                replace_private(self._asks, _encode_pem(key))
         return key
 
     # ------------------------------------------------------------------ what is in use
@@ -104,7 +110,7 @@ class LinkFolder:
         if not name:
             return None
         path = self.root / name / _ANSWER
-        with _medium_errors():
+        with _translate_medium_errors():
             data = path.read_bytes()
         try:
             return Answer.read(parse(data)).facts()
@@ -114,16 +120,16 @@ class LinkFolder:
     def stage(self, answer: Answer) -> str:
         """Store an answer to the pending request next to the files in use; return its digest. Raises EnrolmentError."""
         key, facts = self.asking(), answer.facts()
-        if key is None or key_digest(key.public_key()) != facts.key:
+        if key is None or compute_key_digest(key.public_key()) != facts.key:
             raise EnrolmentError("link_other_key")
         files: dict[str, str | bytes] = {
-            _KEY: _pem(key),
+            _KEY: _encode_pem(key),
             _CERTIFICATE: answer.certificate,
             _AUTHORITY: answer.authority,
             _ANSWER: json.dumps(asdict(answer)),
         }
         fresh = self.root / f"{facts.certificate}.new"
-        with _medium_errors():
+        with _translate_medium_errors():
             if self.holds(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
                     replace_private(self.root / facts.certificate / file, data)
@@ -140,7 +146,7 @@ class LinkFolder:
     def switch(self, name: str) -> None:
         """Put the staged certificate with this digest into use. Raises EnrolmentError."""
         fresh = self.root / "current.new"
-        with _medium_errors():
+        with _translate_medium_errors():
             fresh.unlink(missing_ok=True)
             fresh.symlink_to(name)
             fresh.replace(self.root / "current")
@@ -154,18 +160,18 @@ class LinkFolder:
             for other in [*self.root.iterdir()] if facts is not None else []:
                 if other.is_dir() and not other.is_symlink() and other.name != name:
                     shutil.rmtree(other)
-            if facts is not None and key is not None and key_digest(key.public_key()) == facts.key:
+            if facts is not None and key is not None and compute_key_digest(key.public_key()) == facts.key:
                 self._asks.unlink()
 
 
-def _pem(key: Ed25519PrivateKey) -> bytes:
+def _encode_pem(key: Ed25519PrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 @contextmanager
-def _medium_errors() -> Iterator[None]:
+def _translate_medium_errors() -> Iterator[None]:
     """Translate errors of the machine's own medium into EnrolmentError."""
     try:
         yield
     except OSError as error:
-        raise EnrolmentError(medium_failure(error), why=str(error)) from error
+        raise EnrolmentError(find_medium_failure_code(error), why=str(error)) from error

@@ -34,7 +34,7 @@ from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
 from egm.progressive.trigger import Trigger, TriggerError
-from egm.validation import first_fault
+from egm.validation import format_first_error
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """The longest accepted message, in bytes."""
@@ -127,7 +127,7 @@ class Join(_Message):
     levels: Annotated[tuple[Enrolment, ...], Field(min_length=1, max_length=32)]
 
 
-def _trigger(data: object) -> Trigger:
+def _parse_trigger(data: object) -> Trigger:
     if isinstance(data, Trigger):
         return data
     try:
@@ -148,7 +148,9 @@ class Won(_Message):
     amount_cents: Cents
     order: PositiveInteger
     at_utc: TimeText = ""
-    trigger: Annotated[Trigger, BeforeValidator(_trigger), PlainSerializer(Trigger.to_json, return_type=dict)]
+    trigger: Annotated[
+        Trigger, BeforeValidator(_parse_trigger), PlainSerializer(Trigger.to_json, return_type=dict)
+    ]
 
 
 class Joined(_Message):
@@ -179,7 +181,7 @@ FALLS_AHEAD_MAX: Final = 1_000_000
 """The most falls that one end can have missed; a larger number is implausible."""
 
 
-def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
+def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
     """Return why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or an empty string."""
     if falls < falls_before:
         return f"{falls} falls after {falls_before}"
@@ -210,7 +212,7 @@ class Value(_Message):
     prize: Sequence = 0
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
-    def follows(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
+    def is_after(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
         """Return whether this value came after the one with that run, sequence and time.
 
         Another run is newer if its sequence or its time is, or if the previous run is ``silent``: its store
@@ -220,9 +222,9 @@ class Value(_Message):
             return self.sequence > sequence
         return self.sequence > sequence or self.time_utc > time_utc or silent
 
-    def contradiction(self, amount_cents: int, falls: int) -> str:
+    def find_contradiction(self, amount_cents: int, falls: int) -> str:
         """Return what is wrong with this value after ``amount_cents`` was shown with ``falls``, or an empty string."""
-        wrong = unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
+        wrong = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
             wrong = f"{self.falls} falls after {falls}: more than there can have been"
         return f"{self.level}: {wrong}" if wrong else ""
@@ -339,12 +341,12 @@ def encode(message: FromMachine | FromController) -> bytes:
     return message.model_dump_json(exclude=unsaid).encode()
 
 
-def from_machine(data: bytes) -> FromMachine:
+def decode_machine_message(data: bytes) -> FromMachine:
     """Decode a machine's message. Raises :class:`ProgressiveMessageError`."""
     return _read(_FROM_MACHINE, data)
 
 
-def from_controller(data: bytes) -> FromController:
+def decode_controller_message(data: bytes) -> FromController:
     """Decode a controller's message. Raises :class:`ProgressiveMessageError`."""
     return _read(_FROM_CONTROLLER, data)
 
@@ -355,4 +357,4 @@ def _read(adapter: TypeAdapter[M], data: bytes) -> M:
     try:
         return adapter.validate_json(data)
     except ValidationError as error:
-        raise ProgressiveMessageError(first_fault(error, data)) from None
+        raise ProgressiveMessageError(format_first_error(error, data)) from None

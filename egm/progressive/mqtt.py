@@ -22,17 +22,17 @@ from egm.progressive.connection import (
     RETRY_SECONDS,
     Line,
     Waiting,
-    payload,
+    build_tls_context,
+    get_payload,
+    run_together,
     stay_connected,
-    tls,
-    together,
 )
 from egm.progressive.messages import (
     Contribution,
     FromMachine,
     ProgressiveMessageError,
+    decode_controller_message,
     encode,
-    from_controller,
 )
 
 
@@ -65,12 +65,12 @@ class MqttCarrier:
 
         async def serve(line: Line) -> None:
             await line.subscribe(topics.ALL_VALUES)
-            await line.subscribe(topics.down(self._machine))
+            await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: Waiting[FromMachine] = Waiting()
             self._outbox = outbox
             ears.connected()
             try:
-                await together(self._hear(line, ears), self._send_all(line, outbox))
+                await run_together(self._hear(line, ears), self._send_all(line, outbox))
             except aiomqtt.MqttError as error:
                 ears.disconnected(str(error))
                 raise
@@ -79,7 +79,7 @@ class MqttCarrier:
 
         def proofs() -> ssl.SSLContext:
             try:
-                return tls(self._slot)
+                return build_tls_context(self._slot)
             except OperatorError as error:
                 if str(error) != self._unusable:
                     self._unusable = str(error)
@@ -99,7 +99,7 @@ class MqttCarrier:
     async def _hear(self, line: Line, ears: CarrierListener) -> None:
         async for message in line.messages:
             try:
-                update = from_controller(payload(message))
+                update = decode_controller_message(get_payload(message))
             except ProgressiveMessageError as error:
                 ears.misunderstood(str(error))
             else:
@@ -110,10 +110,10 @@ class MqttCarrier:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
             care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
-            await line.publish(topics.up(self._machine), encode(message), care)
+            await line.publish(topics.build_uplink_topic(self._machine), encode(message), care)
 
 
-def progressive_link(context: MachineContext) -> Iterable[Attachment]:
+def create_progressive_link(context: MachineContext) -> Iterable[Attachment]:
     """Create the machine's link if the cabinet file names a broker."""
     slot = context.file.progressive_link
     if slot is None:

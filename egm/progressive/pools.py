@@ -63,18 +63,18 @@ class Pools:
 
     def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
         """Return the pools that a wager feeds and can win. Raises :class:`NoPoolError` if one is not configured."""
-        return tuple(self._pool(game, play, denomination_cents) for play in game.levels(wager))
+        return tuple(self._find_pool(game, play, denomination_cents) for play in game.levels(wager))
 
-    def of_side_bets(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
+    def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
         """Return the configured levels of a game's side bets at a denomination, by spot."""
         found = {
             spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
-            for play in game.every_level()
+            for play in game.list_every_level()
             for spot in play.spots
         }
         return {spot: pool for spot, pool in found.items() if pool is not None}
 
-    def _pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
+    def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
         if pool is None:
@@ -86,24 +86,24 @@ class Pools:
         return pool
 
 
-def all_pools(parts: Iterable[Pools]) -> Pools:
+def combine_pools(parts: Iterable[Pools]) -> Pools:
     """Combine the pools of several games. Raises :class:`NoPoolError` if two name one amount."""
     return Pools(pool for part in parts for pool in part.by_id.values())
 
 
-def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
+def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
     """Create the pools of one game at the denominations at which it is offered.
 
     Raises :class:`NoPoolError` if a level of the game is not configured, or cannot be managed.
     """
     mine = {slot.level: slot for slot in slots if slot.game == game.id}
     found: dict[tuple[str, int], Pool] = {}
-    for play in game.every_level():
+    for play in game.list_every_level():
         slot = mine.get(play.level)
         if slot is None and play.spots:
             continue  # a side bet that the venue does not offer
         if slot is None:
-            strangers = ", ".join(sorted(mine.keys() - {each.level for each in game.every_level()}))
+            strangers = ", ".join(sorted(mine.keys() - {each.level for each in game.list_every_level()}))
             instead = f", but {strangers}, which the game does not have" if strangers else ""
             raise NoPoolError(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
@@ -114,12 +114,12 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
-        if _keeper(slot) is Keeper.BROADCAST and play.shares:
+        if _find_keeper(slot) is Keeper.BROADCAST and play.shares:
             raise NoPoolError(
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
-            pool = _pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None
+            pool = _create_pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None
             if pool is not None:
                 found[play.level, pool.definition.chance.stake_cents] = pool
     return Pools(found.values())
@@ -140,8 +140,8 @@ def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
 
 def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     """Return the spots closed at a denomination: no stake has the prescribed amount, or the level is not configured."""
-    available = pools.of_side_bets(game, denomination_cents)
-    unkept = {spot for play in game.every_level() for spot in play.spots} - available.keys()
+    available = pools.find_side_bet_pools(game, denomination_cents)
+    unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
     return tuple(
         spot.id
         for spot in game.rules.layout()
@@ -149,12 +149,12 @@ def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     )
 
 
-def available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
+def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
     """Return the total bets of a game, in credits, whose levels are all configured."""
-    return tuple(n for n in game.bet_options if _configured(pools, game, n, denomination_cents))
+    return tuple(n for n in game.bet_options if _is_configured(pools, game, n, denomination_cents))
 
 
-def _configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+def _is_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
     try:
         wager = game.wager(credits_)
         pools.played(game, wager, denomination_cents)
@@ -163,16 +163,16 @@ def _configured(pools: Pools, game: Game, credits_: int, denomination_cents: int
     return is_of_its_worth(game, wager, denomination_cents)
 
 
-def _keeper(slot: LevelSlot) -> Keeper:
+def _find_keeper(slot: LevelSlot) -> Keeper:
     if slot.kind is Kind.STAND_ALONE:
         return Keeper.MACHINE
     return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER
 
 
-def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
+def _create_pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
     """Return the pool of one stake; None if a controller manages the level, but not at this stake."""
     stake_cents = play.stake_credits * denomination_cents
-    keeper = _keeper(slot)
+    keeper = _find_keeper(slot)
     named = slot.stakes.get(str(stake_cents))
     if keeper is not Keeper.MACHINE and named is None:
         return None

@@ -16,7 +16,7 @@ _ZERO: Final = Fraction(0)
 _HELD: Final = ("current", "hidden", "overflow")
 
 
-def opening(pool: str, level: Level) -> tuple[Transfer, ...]:
+def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
     """Return the transfers that open ``level``."""
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
 
@@ -29,13 +29,13 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
     flows = (
         ("current", "won", after.paid - before.paid),
         ("startup", "current", after.seeded - before.seeded),
-        ("contributed", "hidden", max(0, _grown(before.hidden, after.hidden))),
-        ("hidden", "current", max(0, -_grown(before.hidden, after.hidden))),
-        ("current", "overflow", _grown(before.overflow, after.overflow)),
+        ("contributed", "hidden", max(0, _count_whole_growth(before.hidden, after.hidden))),
+        ("hidden", "current", max(0, -_count_whole_growth(before.hidden, after.hidden))),
+        ("current", "overflow", _count_whole_growth(before.overflow, after.overflow)),
     )
     known = sum(cents for _, target, cents in flows if target == "current")
     known -= sum(cents for source, _, cents in flows if source == "current")
-    carry = _grown(before.current, after.current) - known
+    carry = _count_whole_growth(before.current, after.current) - known
     return tuple(
         Transfer(f"pool:{pool}:{a}", f"pool:{pool}:{b}", cents)
         for a, b, cents in (
@@ -46,7 +46,9 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
     )
 
 
-def moved(source: tuple[str, Level], target: tuple[str, Level, Level]) -> tuple[Transfer, ...]:
+def build_moving_transfers(
+    source: tuple[str, Level], target: tuple[str, Level, Level]
+) -> tuple[Transfer, ...]:
     """Return the transfers that move one level into another: (pool, level) and (pool, level before, level after).
 
     Whole units move; moved fractions that now add up to a whole unit are taken from ``contributed``.
@@ -54,9 +56,11 @@ def moved(source: tuple[str, Level], target: tuple[str, Level, Level]) -> tuple[
     giver, giving = source
     taker, before, after = target
     current = f"pool:{taker}:current"
-    flows = [(f"pool:{giver}:{name}", current, _grown(_ZERO, getattr(giving, name))) for name in _HELD]
-    above = _grown(before.overflow, after.overflow)
-    carry = _grown(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+    flows = [
+        (f"pool:{giver}:{name}", current, _count_whole_growth(_ZERO, getattr(giving, name))) for name in _HELD
+    ]
+    above = _count_whole_growth(before.overflow, after.overflow)
+    carry = _count_whole_growth(before.current, after.current) + above - sum(cents for _, _, cents in flows)
     flows += [(f"pool:{taker}:contributed", current, carry), (current, f"pool:{taker}:overflow", above)]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 
@@ -77,5 +81,5 @@ def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> Non
         raise LevelDefectiveError(f"{pool}: the account won holds {won}, the level paid {level.paid}")
 
 
-def _grown(before: Fraction, after: Fraction) -> int:
+def _count_whole_growth(before: Fraction, after: Fraction) -> int:
     return after.numerator // after.denominator - before.numerator // before.denominator

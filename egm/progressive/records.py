@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from egm.record_codec import omitted
+from egm.record_codec import omit_if_default
 from meters.transaction import JSON
 
 
@@ -19,9 +19,9 @@ class ClaimRecord:
 
     pool: str
     level: str
-    mystery: bool = omitted(False)
+    mystery: bool = omit_if_default(False)
     after: int
-    share: Fraction | None = omitted(None)
+    share: Fraction | None = omit_if_default(None)
     shown_cents: int
     play_id: str
     game: str
@@ -40,7 +40,7 @@ class HeldPrize:
     amount_cents: int
     why: str
     ruling: str | None
-    won: Mapping[str, JSON] | None = omitted(None)
+    won: Mapping[str, JSON] | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,7 +114,7 @@ class Round:
             if isinstance(pool, FormerPool):
                 raise InvariantError(f"a wager feeds {pool.id}, which this machine no longer has")
             if pool.keeper is Keeper.CONTROLLER:
-                self._contribute(pool, fed_cents)
+                self._contribute_to_controller(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.memory.shown_cents(pool.id)
             if not pool.own:  # a broadcasting host reads the wagers from the meters
@@ -123,8 +123,8 @@ class Round:
             odds = before.mystery_odds(fed_cents)
             self._step(pool, before, before.contribute(fed_cents))
             self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
-            if odds is not None and self._drawn(pool, odds, chance):
-                self._hit(name, pool, mystery=True)
+            if odds is not None and self._draw_mystery(pool, odds, chance):
+                self._record_hit(name, pool, mystery=True)
 
     def award(self, hits: Iterable[LevelHit]) -> None:
         """Lock the outcome's hits, in order: whole levels by the game's names, or parts of them."""
@@ -132,7 +132,7 @@ class Round:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:
                 raise InvariantError(f"a game hit the level {name!r}, which its wager does not play for")
-            self._hit(name, self.pools[name], mystery=False, share=share)
+            self._record_hit(name, self.pools[name], mystery=False, share=share)
 
     @property
     def played(self) -> LevelsPlayed:
@@ -146,7 +146,7 @@ class Round:
         )
 
     # ------------------------------------------------------------------ the parts of it
-    def _contribute(self, pool: Pool, fed_cents: int) -> None:
+    def _contribute_to_controller(self, pool: Pool, fed_cents: int) -> None:
         """Contribute to a controller's level, one stake of it at a time."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
@@ -158,7 +158,7 @@ class Round:
             )
         self.marks[pool.id] = mark
 
-    def _contribution_of(self, pool: Pool | FormerPool) -> int:
+    def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
         """Return the contribution of a linked hit; with several stakes in one wager each hit has its own."""
         made = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
@@ -166,7 +166,7 @@ class Round:
             return made[-1 - hits] or 0
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
-    def _drawn(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+    def _draw_mystery(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
         favourable, bound = odds
         if favourable >= bound:
             return True
@@ -175,12 +175,12 @@ class Round:
         self.draws.append((bound, value, purpose))
         return value < favourable
 
-    def _hit(
+    def _record_hit(
         self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.own:
-            before = self._now(pool)
+            before = self._find_current_level(pool)
             amount_cents, after = before.hit(share or FULL_LEVEL)
             self._step(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
@@ -192,13 +192,13 @@ class Round:
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.memory.shown_cents(pool.id) * (share or 1))
-        behind = self._contribution_of(pool)
+        behind = self._find_contribution_of_hit(pool)
         self.claims[claim] = Claimed(
             pool=pool.id, level=name, after=behind, shown_cents=shown_cents, share=share
         )
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
-    def _now(self, pool: Pool | FormerPool) -> Level:
+    def _find_current_level(self, pool: Pool | FormerPool) -> Level:
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
     def _step(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:

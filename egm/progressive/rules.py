@@ -14,15 +14,15 @@ from egm.kernel.states import (
 from egm.progressive.enrolling import ENROLMENT, enrol_link, link_is_kept_here
 from egm.progressive.forms import FORMS
 from egm.progressive.game_levels import (
+    are_awards_locked,
     attendant_may_settle,
-    awards_are_locked,
     close_claim,
     settle_unanswered,
     show_awaited,
 )
 from egm.progressive.level_moves import level_may_move, move_level
 from egm.progressive.unproved import prize_is_held, rule_on_prize, ruling_is_whole
-from egm.staff.form import form_rule
+from egm.staff.form import build_form_rule
 from egm.staff.options import (
     machine_is_open,
     nothing_is_owed,
@@ -38,7 +38,7 @@ _AWAITING: Final = only(State.AWAITING_AWARD)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
-    Rule(EventType.AT_REST, _AWAITING, (awards_are_locked,), (show_awaited,)),
+    Rule(EventType.AT_REST, _AWAITING, (are_awards_locked,), (show_awaited,)),
     Rule(
         EventType.KEY_TURNED,
         _AWAITING,
@@ -56,11 +56,11 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT,
     ),
     # ------------------------------------------------------------------ what persons decide
-    form_rule(
+    build_form_rule(
         FORMS, EventType.MOVE_LEVEL, AT_WORK, (machine_is_open, nothing_is_owed, level_may_move), move_level
     ),
-    form_rule(ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_is_kept_here,), enrol_link),
-    form_rule(
+    build_form_rule(ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_is_kept_here,), enrol_link),
+    build_form_rule(
         FORMS, EventType.PRIZE_RULED, RULING_ON_PRIZES, (prize_is_held, ruling_is_whole), rule_on_prize
     ),
 )

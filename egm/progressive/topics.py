@@ -13,12 +13,12 @@ ALL_VALUES: Final = f"{PREFIX}/level/+/value"
 ALL_SIGNS: Final = f"{PREFIX}/sign/+/beat"
 
 
-def up(machine: str) -> str:
+def build_uplink_topic(machine: str) -> str:
     """Return the topic of a machine's messages to the controller."""
     return f"{PREFIX}/machine/{machine}/up"
 
 
-def down(machine: str) -> str:
+def build_downlink_topic(machine: str) -> str:
     """Return the topic of the controller's messages to a machine."""
     return f"{PREFIX}/machine/{machine}/down"
 
@@ -28,7 +28,7 @@ def value(level: str) -> str:
     return f"{PREFIX}/level/{level}/value"
 
 
-def beat(sign: str) -> str:
+def build_heartbeat_topic(sign: str) -> str:
     """Return the topic on which a sign repeatedly reports what it shows."""
     return f"{PREFIX}/sign/{sign}/beat"
 
@@ -39,6 +39,6 @@ def sign_of(topic: str) -> str:
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 
 
-def machine_of(topic: str) -> str:
+def parse_machine(topic: str) -> str:
     """Return the machine of an uplink topic."""
     return topic.removeprefix(f"{PREFIX}/machine/").removesuffix("/up")

@@ -15,21 +15,21 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
-from egm.progressive.level_views import shown
+from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
 from egm.record_codec import from_json, to_json
-from egm.records.earlier_journal import commitment_before
+from egm.records.earlier_journal import find_earlier_commitment
 from egm.records.keys import ProgressiveKey
-from egm.staff.form import ruling_details, says
+from egm.staff.form import build_ruling_details, has_text_in
 
 FAULT: Final = "progressive_unproved"
 PAY, DECLINE = "pay", "decline"
 
 
 # ---------------------------------------------------------------------------------------------- what is heard
-def commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
+def find_commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
     """Return the commitment to a level's prize as this machine first received it, or None."""
     first = None
     for entry in machine.journal.entries("progressive.sealed", newest_first=True):
@@ -40,23 +40,23 @@ def commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
             break
         if record.prize == prize:
             first = record.commitment
-    return commitment_before(machine.journal, level, prize) or first
+    return find_earlier_commitment(machine.journal, level, prize) or first
 
 
-def doubt_prize(machine: Machine, level: str, won: Won) -> str:
+def find_prize_doubt(machine: Machine, level: str, won: Won) -> str:
     """Return why a mystery prize is not proved, or an empty string if it is."""
     trigger, pool = won.trigger, machine.state(Pools).by_id.get(level)
-    heard = commitment_heard(machine, level, trigger.number)
+    heard = find_commitment_heard(machine, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
     if heard is None:
         return f"no commitment to prize {trigger.number} was heard"
     if heard != trigger.commitment:
         return f"the secret of prize {trigger.number} is not the one that was committed to"
-    return _doubt_terms(pool, won)
+    return _find_terms_doubt(pool, won)
 
 
-def _doubt_terms(pool: Pool, won: Won) -> str:
+def _find_terms_doubt(pool: Pool, won: Won) -> str:
     """Return how a proved secret contradicts the terms of this machine's own definition, or an empty string."""
     trigger, terms = won.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
@@ -70,7 +70,7 @@ def _doubt_terms(pool: Pool, won: Won) -> str:
     return ""
 
 
-def doubt_award(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
+def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
     """Return why the award of a hit is not credible, or an empty string if it is.
 
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
@@ -85,15 +85,15 @@ def doubt_award(machine: Machine, record: ClaimRecord, amount_cents: int) -> str
         return f"{amount_cents} is less than {of}the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents * share:
         return f"{amount_cents} is more than {of}the ceiling, {terms.ceiling_cents}"
-    shown_cents = _shown_cents(machine, pool) * share
+    shown_cents = _find_shown_cents(machine, pool) * share
     most_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
     if amount_cents > most_cents:
         return f"{amount_cents} is more than the level can have come to, {most_cents}"
     return ""
 
 
-def _shown_cents(machine: Machine, pool: Pool) -> int:
-    return 0 if machine.state(LevelDisplays).link is None else shown(machine, pool).amount_cents
+def _find_shown_cents(machine: Machine, pool: Pool) -> int:
+    return 0 if machine.state(LevelDisplays).link is None else find_shown(machine, pool).amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- holding
@@ -109,23 +109,23 @@ def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
 
 def is_held(machine: Machine, claim: str) -> bool:
     """Return whether a claim waits for its ruling."""
-    return claim in held(machine)
+    return claim in list_held_prizes(machine)
 
 
-def held(machine: Machine) -> dict[str, HeldPrize]:
+def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
     """Return what waits for a ruling, by claim."""
     stored = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in stored.items() if prize.ruling is None}
 
 
-def ruling(machine: Machine, claim: str) -> str | None:
+def find_ruling(machine: Machine, claim: str) -> str | None:
     """Return the ruling on a claim: ``pay``, ``decline``, or None."""
     stored = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
     return None if stored is None else stored.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _unanswerable(machine: Machine) -> list[str]:
+def _list_unanswerable_claims(machine: Machine) -> list[str]:
     """Return the claims that nobody can answer: of removed levels, and those an open game waits for."""
     waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
@@ -143,13 +143,17 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
     What no controller answers can only be settled at the amount that the machine showed.
     """
     decision = event.data.get("decision", DECLINE)
-    waits = bool(held(machine)) if decision == PAY else bool(held(machine) or _unanswerable(machine))
+    waits = (
+        bool(list_held_prizes(machine))
+        if decision == PAY
+        else bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
+    )
     return waits and decision in {PAY, DECLINE}
 
 
 def ruling_is_whole(_: Machine, event: Event) -> bool:
     """Return whether the ruling gives its reason."""
-    return says(event, "decision", "reason")
+    return has_text_in(event, "decision", "reason")
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
@@ -158,8 +162,8 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, waiting = str(event.data["decision"]), held(machine)
-    claim = next(iter(waiting or _unanswerable(machine)))
+    decision, waiting = str(event.data["decision"]), list_held_prizes(machine)
+    claim = next(iter(waiting or _list_unanswerable_claims(machine)))
     record = waiting.get(claim)
     own = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
@@ -184,7 +188,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     machine.record(
         "progressive.ruled",
         state=state,
-        details=ruling_details(machine, event, claim=claim, decision=decision, **doubted),
+        details=build_ruling_details(machine, event, claim=claim, decision=decision, **doubted),
     )
 
 
@@ -196,7 +200,7 @@ def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
     key, known = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
     if machine.memory.read(SealedPrize, key) == known:
         return ""
-    heard = commitment_heard(machine, level, prize)
+    heard = find_commitment_heard(machine, level, prize)
     if heard is None:
         machine.record(
             "progressive.sealed",
@@ -210,9 +214,9 @@ def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
 def is_recorded(machine: Machine, claim: str) -> bool:
     """Return whether the machine has recorded a prize, whatever it did with it."""
     held = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
-    return held is not None or machine.journal.knows(entry_of(claim))
+    return held is not None or machine.journal.knows(build_prize_entry_id(claim))
 
 
-def entry_of(claim: str) -> str:
+def build_prize_entry_id(claim: str) -> str:
     """Return the id of the journal entry of a mystery prize."""
     return f"{claim}.won"

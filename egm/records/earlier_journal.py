@@ -12,7 +12,7 @@ from egm.records.keys import ProgressiveKey
 from meters import JournalView
 
 
-def short_digest(identifier: str) -> str:
+def compute_short_digest(identifier: str) -> str:
     """Return the first 16 hexadecimal digits of the identifier's SHA-256, long enough to avoid collisions."""
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
@@ -27,14 +27,14 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
     return isinstance(ended, list) and entry_id in ended
 
 
-def commitment_before(journal: JournalView, level: str, prize: int) -> str | None:
+def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
     """Return the commitment to a level's prize received before a memory clear, or None."""
     carried = next(journal.entries("clear.kept", limit=1), None)
     commitment: Any = None if carried is None else carried.state.get(f"{ProgressiveKey.SEALED}{level}")
     return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
 
 
-def moved_before(journal: JournalView) -> frozenset[str]:
+def list_earlier_transfers(journal: JournalView) -> frozenset[str]:
     """Return the short digests of the transfers that moved value in earlier journals."""
     moved: set[str] = set()
     for entry in journal.entries("clear.identifiers"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from egm.record_codec import inline, omitted
+from egm.record_codec import inline_record, omit_if_default
 from meters.transaction import JSON
 from paytables import Outcome, Wager
 
@@ -40,8 +40,8 @@ class Share:
 
     pool: str
     wager_cents: int
-    sequence: int | None = omitted(None)
-    amount: Fraction | None = omitted(None)
+    sequence: int | None = omit_if_default(None)
+    amount: Fraction | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +54,10 @@ class Hit:
     pool: str
     level: str
     mystery: bool
-    share: Fraction | None = omitted(None)
-    amount_cents: int | None = omitted(None)
-    claim: str | None = omitted(None)
-    shown_cents: int | None = omitted(None)
+    share: Fraction | None = omit_if_default(None)
+    amount_cents: int | None = omit_if_default(None)
+    claim: str | None = omit_if_default(None)
+    shown_cents: int | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class LevelsPlayed:
     fed: tuple[Share, ...] = ()
     mystery: tuple[DrawRecord, ...] = ()
     hits: tuple[Hit, ...] = ()
-    broadcast_cents: Mapping[str, int] = omitted({})
+    broadcast_cents: Mapping[str, int] = omit_if_default({})
     """Amounts displayed by broadcast levels when the game began."""
 
 
@@ -85,24 +85,24 @@ class GameRecord:
     credit_before_cents: int
     steps: tuple[Step, ...]
     outcome: Outcome | None
-    standing_credits: int = omitted(0)
+    standing_credits: int = omit_if_default(0)
     """The credits left standing on the table by a decided game."""
-    table: JSON = omitted(None)
+    table: JSON = omit_if_default(None)
     """The state of the table when the game began (:meth:`paytables.game.Rules.at`)."""
-    raised_credits: int = omitted(0)
+    raised_credits: int = omit_if_default(0)
     """The credits added to the wager by answers; 0 at the beginning of a game."""
-    levels: LevelsPlayed = inline(LevelsPlayed())
-    round_id: str = omitted("")
+    levels: LevelsPlayed = inline_record(LevelsPlayed())
+    round_id: str = omit_if_default("")
     """The round shared with other positions, whose numbers are the same; or empty."""
-    staked: tuple[tuple[str, int], ...] | None = omitted(None)
+    staked: tuple[tuple[str, int], ...] | None = omit_if_default(None)
     """For a game carried over by a memory clear: the amounts wagered, by account."""
-    returned: bool = omitted(False)
+    returned: bool = omit_if_default(False)
     """For a carried-over game: whether its stakes have been returned already."""
-    ended: str = omitted("")
+    ended: str = omit_if_default("")
     """For a carried-over game: the kind of the entry that ended it, or empty."""
-    claim: str = omitted("")
+    claim: str = omit_if_default("")
     """For a carried-over game: the claim it was carried over with, or empty."""
-    round_steps: tuple[Step, ...] = omitted(())
+    round_steps: tuple[Step, ...] = omit_if_default(())
     """For a carried-over game: all steps of its round, if other seats were further ahead."""
 
     @property
@@ -154,9 +154,9 @@ class GameRecord:
             outcome=step.outcome,
             standing_credits=step.standing_credits,
             raised_credits=self.raised_credits + step.staked_credits,
-        ).hitting(step.hits)
+        ).with_hits(step.hits)
 
-    def hitting(self, hits: tuple[Hit, ...]) -> "GameRecord":
+    def with_hits(self, hits: tuple[Hit, ...]) -> "GameRecord":
         """Return the game with additional hits."""
         return (
             self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
@@ -171,12 +171,12 @@ class GameChoice:
     choice: JSON
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
-    staked_credits: int = omitted(0)
+    staked_credits: int = omit_if_default(0)
     """The credits that the choice adds to the stake."""
-    standing_credits: int = omitted(0)
+    standing_credits: int = omit_if_default(0)
     """The credits that the outcome leaves standing on the table."""
-    hits: tuple[Hit, ...] = omitted(())
-    round_id: str = omitted("")
+    hits: tuple[Hit, ...] = omit_if_default(())
+    round_id: str = omit_if_default("")
     """The shared round in which all seats take this step, whichever seat was asked; or empty."""
 
 
@@ -190,7 +190,7 @@ class TableInCommon:
     round_id: str
     keys: tuple[str, ...]
     table: JSON
-    bound: tuple[str, ...] = omitted(())
+    bound: tuple[str, ...] = omit_if_default(())
     """Those of the keys that standing bets depend on."""
 
 
@@ -208,7 +208,7 @@ class TableRecord:
     game: GameName
     denomination_cents: int
     table: JSON
-    staked: tuple[tuple[str, int], ...] = omitted(())
+    staked: tuple[tuple[str, int], ...] = omit_if_default(())
 
     @property
     def standing_cents(self) -> int:
@@ -243,7 +243,7 @@ class LastGame:
 class MysteryWon:
     """A prize of a controller's mystery level, with its opened secret (entry ``progressive.won``)."""
 
-    play_id: str | None = omitted(None)
+    play_id: str | None = omit_if_default(None)
     """Its game, or None if no wager of this machine won it."""
     pool: str
     claim: str
@@ -253,7 +253,7 @@ class MysteryWon:
     trigger: Mapping[str, JSON]
     commitment: str | None
     proved: bool
-    hits: tuple[Hit, ...] = omitted(())
+    hits: tuple[Hit, ...] = omit_if_default(())
     """The hits it adds to its game, if that is still open."""
-    late: str = omitted("")
+    late: str = omit_if_default("")
     """The result if its game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""

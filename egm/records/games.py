@@ -41,10 +41,10 @@ class GameInProgress:
 def open_game(machine: Machine) -> GameRecord | None:
     """Return the game in progress, or None."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME)
-    return None if pointer is None else _game(machine, pointer.play_id)
+    return None if pointer is None else _read_cached_game(machine, pointer.play_id)
 
 
-def beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
+def find_beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
     """Return a game's first entry in this journal, and the game as recorded in it.
 
     The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
@@ -56,24 +56,24 @@ def beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
     return start, from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
 
 
-def last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
+def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """Return the last finished game and what it paid, or None."""
     pointer = machine.memory.read(LastGame, PlayKey.LAST)
-    return None if pointer is None else (_game(machine, pointer.play_id), pointer)
+    return None if pointer is None else (_read_cached_game(machine, pointer.play_id), pointer)
 
 
-def staked_in(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
     """Return the stakes of the open game in order: account and minor units."""
     if game.staked is not None:  # carried over from the journal before a memory clear
         wagered: tuple[tuple[str, int], ...] = game.staked
     else:
-        wagered = _wagered(machine, f"{game.play_id}.start")
+        wagered = _list_wagers(machine, f"{game.play_id}.start")
     step_count = len(game.steps) if game.raised_credits else 1
-    raised = (_wagered(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
+    raised = (_list_wagers(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
     return (*wagered, *(flow for flows in raised for flow in flows))
 
 
-def _wagered(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
+def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
     entry = machine.journal.get(entry_id)
     flows = () if entry is None else entry.transfers
     return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER)
@@ -90,7 +90,7 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
     )
 
 
-def _game(machine: Machine, play_id: str) -> GameRecord:
+def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
     game = machine.state(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
         game.record = _read(machine, play_id)
@@ -99,7 +99,7 @@ def _game(machine: Machine, play_id: str) -> GameRecord:
 
 def _read(machine: Machine, play_id: str) -> GameRecord:
     """Rebuild a game from its entries."""
-    start, game = beginning(machine, play_id)
+    start, game = find_beginning(machine, play_id)
     for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
@@ -107,5 +107,5 @@ def _read(machine: Machine, play_id: str) -> GameRecord:
             game = game.after(choice) if choice.play_id == play_id else game
         else:
             won = from_json(MysteryWon, entry.record, where)
-            game = game.hitting(won.hits) if won.play_id == play_id else game
+            game = game.with_hits(won.hits) if won.play_id == play_id else game
     return game

@@ -22,19 +22,19 @@ class EscrowedBill:
     amount_cents: int = 0
 
 
-def held_cents(machine: Machine, code: str) -> int:
+def find_held_cents(machine: Machine, code: str) -> int:
     """Return the player's money held by the faulty device, in minor units; 0 if none is known."""
     device, _, name = code.partition(".")
     if name == "disputed":
         disputes: Any = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED))
         return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
     if device == "bill_acceptor":
-        return _in_acceptor_cents(machine)
+        return _find_acceptor_held_cents(machine)
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _WAYS else None
     return pay_out.amount_cents if pay_out is not None and pay_out.way == _WAYS[device] else 0
 
 
-def _in_acceptor_cents(machine: Machine) -> int:
+def _find_acceptor_held_cents(machine: Machine) -> int:
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     if paper is not None and paper.phase is EscrowPhase.ORDERED:
         return paper.amount_cents
@@ -42,9 +42,9 @@ def _in_acceptor_cents(machine: Machine) -> int:
     return machine.state(EscrowedBill).amount_cents if redemption is None else redemption.ticket.amount_cents
 
 
-def held_values(machine: Machine, code: str) -> dict[str, int | str]:
+def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
     """Return the held money for a fault notice: an amount, a bill of unknown amount, or nothing."""
-    amount_cents = held_cents(machine, code)
+    amount_cents = find_held_cents(machine, code)
     if amount_cents:
         return {"amount_cents": amount_cents}
     return {"held": "bill"} if code in _WITH_A_PAPER else {}

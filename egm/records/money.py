@@ -11,7 +11,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.messages import HandpayKind
-from egm.record_codec import omitted
+from egm.record_codec import omit_if_default
 from meters import Transfer
 from meters.transaction import JSON
 
@@ -31,7 +31,7 @@ class HandpayForm:
 
     method: str
     persons: tuple[str, ...]
-    identity: str = omitted("")
+    identity: str = omit_if_default("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,8 @@ class CashOutRest:
     """The unpaid remainder of a cash-out, for the next payout method or ``by_hand``, and the coins paid so far."""
 
     rest_cents: int
-    by_hand: bool = omitted(False)
-    in_coins: PaidInCoins | None = omitted(None)
+    by_hand: bool = omit_if_default(False)
+    in_coins: PaidInCoins | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +63,14 @@ class HandpayRecord:
     id: str
     kind: HandpayKind
     amount_cents: int
-    why: str = omitted("")
-    in_coins: PaidInCoins | None = omitted(None)
-    prizes: tuple[PrizeRecord, ...] = omitted(())
-    pool: str = omitted("")
-    play_id: str = omitted("")
-    form: HandpayForm | None = omitted(None)
-    instead_of: str = omitted("")
-    way: str = omitted("")
+    why: str = omit_if_default("")
+    in_coins: PaidInCoins | None = omit_if_default(None)
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+    pool: str = omit_if_default("")
+    play_id: str = omit_if_default("")
+    form: HandpayForm | None = omit_if_default(None)
+    instead_of: str = omit_if_default("")
+    way: str = omit_if_default("")
 
     @property
     def worth_cents(self) -> int:
@@ -90,12 +90,12 @@ class CashOutRecord:
     id: str
     way: Literal["ticket", "coins"]
     amount_cents: int
-    kind: CreditKind | None = omitted(None)
-    pool: int | None = omitted(None)
-    number: str | None = omitted(None)
-    language: str = omitted("")
-    coins: int = omitted(0)
-    in_coins: PaidInCoins | None = omitted(None)
+    kind: CreditKind | None = omit_if_default(None)
+    pool: int | None = omit_if_default(None)
+    number: str | None = omit_if_default(None)
+    language: str = omit_if_default("")
+    coins: int = omit_if_default(0)
+    in_coins: PaidInCoins | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class CoinsGone:
     paid_coins: int
     coin_cents: int
     doubt: str = ""
-    in_coins: PaidInCoins | None = omitted(None)
+    in_coins: PaidInCoins | None = omit_if_default(None)
 
     @property
     def counted_cents(self) -> int:
@@ -147,7 +147,7 @@ class PaperRecord:
     ticket: str
     phase: EscrowPhase
     mark: int
-    outward: bool | None = omitted(None)
+    outward: bool | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ class ResidualTerms:
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 
 
-def residual_terms(machine: Machine) -> ResidualTerms:
+def build_residual_terms(machine: Machine) -> ResidualTerms:
     """Return the terms of a position; games and options change only between two starts."""
     least_cents = [
-        cents * machine.least_stake(game_id, cents)
+        cents * machine.find_least_stake(game_id, cents)
         for game_id, denominations in machine.denominations_cents.items()
         for cents in denominations
     ]
@@ -28,7 +28,7 @@ def residual_terms(machine: Machine) -> ResidualTerms:
     return ResidualTerms(way=machine.profile.pay_out.residual, useful_cents=useful_cents)
 
 
-def changed_terms(machine: Machine) -> dict[str, object]:
+def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
     """Return the state that records the terms, empty if they are recorded already."""
-    terms = residual_terms(machine)
+    terms = build_residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

@@ -31,15 +31,15 @@ class Keys:
     bound: tuple[str, ...] = ()
 
 
-def keys_of(rules: Rules, positions: int) -> Keys:
+def find_table_keys(rules: Rules, positions: int) -> Keys:
     """Return the keys of this game's table on a machine with the given number of positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return Keys(tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys)))
 
 
-def in_common(table: JSON, keys: Keys) -> JSON:
+def extract_shared_state(table: JSON, keys: Keys) -> JSON:
     """Return the shared part of a table's state, or None if it is the initial state."""
-    parts = _parts(table).items()
+    parts = _to_mapping(table).items()
     return {key: value for key, value in parts if key in keys.common and value is not None} or None
 
 
@@ -47,21 +47,21 @@ def own(table: JSON, keys: Keys) -> JSON:
     """Return one player's part of a table's state, with the keys their bets depend on, or None if empty."""
     if not (keys.common or keys.bound):
         return table
-    parts = _parts(table)
+    parts = _to_mapping(table)
     if parts.keys() <= {*keys.common, *keys.bound}:
         return None
     return {key: value for key, value in parts.items() if key not in keys.common or key in keys.bound}
 
 
-def joined(player_part: JSON, shared: JSON, keys: Keys) -> JSON:
+def join_table_state(player_part: JSON, shared: JSON, keys: Keys) -> JSON:
     """Return a player's table: their own part and the shared part; standing bets keep the keys they depend on."""
     if not keys.common:
         return player_part
     own_part = own(player_part, keys)
     shared_part = {
-        key: value for key, value in _parts(shared).items() if own_part is None or key not in keys.bound
+        key: value for key, value in _to_mapping(shared).items() if own_part is None or key not in keys.bound
     }
-    return {**_parts(own_part), **shared_part} or None
+    return {**_to_mapping(own_part), **shared_part} or None
 
 
 def is_along(player_part: JSON, shared: JSON, keys: Keys) -> bool:
@@ -70,85 +70,87 @@ def is_along(player_part: JSON, shared: JSON, keys: Keys) -> bool:
     return (
         not keys.common
         or own_part is None
-        or in_common(own_part, bound_keys) == in_common(shared, bound_keys)
+        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared, bound_keys)
     )
 
 
-def _parts(table: JSON) -> Mapping[str, JSON]:
+def _to_mapping(table: JSON) -> Mapping[str, JSON]:
     return table if isinstance(table, Mapping) else {}
 
 
 # ---------------------------------------------------------------------------------------------- what is kept
-def table_of(machine: Machine, digest: str) -> TableRecord | None:
+def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the state of a definition's table, or None for the initial state."""
-    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _keys(machine, digest)
+    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     if not keys.common:
         return stored
-    table = joined(None if stored is None else stored.table, table_in_common(machine, digest), keys)
+    table = join_table_state(
+        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+    )
     if stored is not None:
         return replace(stored, table=table)
-    game = _game(machine, digest)
+    game = _find_game(machine, digest)
     if table is None or game is None:
         return None
     named = GameName(id=game.id, version=game.version, digest=digest)
     return TableRecord(game=named, denomination_cents=machine.selection.denomination_cents, table=table)
 
 
-def standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
+def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
     """Return the tables with standing bets."""
     tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
-    return tuple(table_of(machine, digest) or table for digest, table in tables.items() if table.staked)
+    return tuple(read_table(machine, digest) or table for digest, table in tables.items() if table.staked)
 
 
 def own_of(machine: Machine, digest: str, table: JSON) -> JSON:
     """Return the part of a table's state that belongs in the position's own record."""
-    return own(table, _keys(machine, digest))
+    return own(table, _find_keys(machine, digest))
 
 
 def plays_along(machine: Machine, digest: str) -> bool:
     """Return whether the position's bets are played with the others; if not, the player continues alone."""
-    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _keys(machine, digest)
-    return is_along(None if stored is None else stored.table, table_in_common(machine, digest), keys)
+    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    return is_along(None if stored is None else stored.table, read_shared_state(machine, digest), keys)
 
 
-def table_in_common(machine: Machine, digest: str) -> JSON:
+def read_shared_state(machine: Machine, digest: str) -> JSON:
     """Return the shared state of a table, or None if nothing is stored or it is the initial state."""
     starting = machine.installed(AsRoundBegins)
     if starting is not None and digest in starting.tables:
         return starting.tables[digest]
-    stored = _shared_record(machine, digest)
+    stored = _read_shared_record(machine, digest)
     return None if stored is None else stored.table
 
 
-def shared_table_state(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
+def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
     """Return the change of a table's shared state made by a step of a game.
 
     The first step marks its round as the latest. The end of the game stores the table as it left it, unless
     another round has started since.
     """
-    keys, round_id = keys_of(rules, machine.position.of), game.round_id or game.play_id
+    keys, round_id = find_table_keys(rules, machine.position.of), game.round_id or game.play_id
     if not keys.common or (keys.bound and not game.round_id):
         return {}
     if len(game.steps) > 1:
-        last = _shared_record(machine, game.game.digest)
+        last = _read_shared_record(machine, game.game.digest)
         if game.outcome is None or last is None or last.round_id != round_id:
             return {}
-    table = in_common(game.table if game.outcome is None else game.outcome.table, keys)
+    table = extract_shared_state(game.table if game.outcome is None else game.outcome.table, keys)
     stored = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
     return {f"{TableKey.SHARED}{game.game.digest}": to_json(stored)}
 
 
-def _shared_record(machine: Machine, digest: str) -> TableInCommon | None:
+def _read_shared_record(machine: Machine, digest: str) -> TableInCommon | None:
     return machine.memory.read(TableInCommon, f"{TableKey.SHARED}{digest}")
 
 
-def _game(machine: Machine, digest: str) -> Game | None:
+def _find_game(machine: Machine, digest: str) -> Game | None:
     return next((game for game in machine.games.values() if game.digest == digest), None)
 
 
-def _keys(machine: Machine, digest: str) -> Keys:
+def _find_keys(machine: Machine, digest: str) -> Keys:
     """Return the keys of a table; none are shared if each position has its own table, as on most machines."""
-    if machine.position.of > 1 and (shared := _shared_record(machine, digest)) is not None:
+    if machine.position.of > 1 and (shared := _read_shared_record(machine, digest)) is not None:
         return Keys(shared.keys, shared.bound)
-    game = _game(machine, digest)
-    return Keys() if game is None else keys_of(game.rules, machine.position.of)
+    game = _find_game(machine, digest)
+    return Keys() if game is None else find_table_keys(game.rules, machine.position.of)

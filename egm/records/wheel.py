@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from egm.kernel.machine import Machine
-from egm.record_codec import omitted
+from egm.record_codec import omit_if_default
 from egm.records.game_record import GameRecord
 from egm.records.keys import WheelKey
 
@@ -19,11 +19,11 @@ class WheelSpin:
 
     round_id: str
     spin: int
-    number: int | None = omitted(None)
-    unheard: str = omitted("")
+    number: int | None = omit_if_default(None)
+    unheard: str = omit_if_default("")
     """Why its number was missed for good; empty while it may still arrive."""
 
-    earlier: Mapping[str, int] = omitted({})
+    earlier: Mapping[str, int] = omit_if_default({})
     """Numbers of earlier rounds, by round, that a game has not taken yet."""
 
     @property
@@ -37,12 +37,12 @@ class WheelSpin:
         return {**self.earlier, **({} if self.number is None else {self.round_id: self.number})}
 
 
-def last_spin(machine: Machine) -> WheelSpin | None:
+def read_last_spin(machine: Machine) -> WheelSpin | None:
     """Return the last spin for which betting was closed, or None."""
     return machine.memory.read(WheelSpin, WheelKey.SPIN)
 
 
-def recorded_number(machine: Machine, game: GameRecord) -> int | None:
+def read_recorded_number(machine: Machine, game: GameRecord) -> int | None:
     """Return the number of the spin that decides a real-wheel game, or None if none is recorded."""
-    spin = last_spin(machine)
+    spin = read_last_spin(machine)
     return None if spin is None else spin.numbers.get(game.round_id)

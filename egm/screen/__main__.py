@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.private_process import close_process
 from egm.screen import CLOSED
-from egm.terminal import echo, lines
+from egm.terminal import echo, make_lines_printable
 
 if TYPE_CHECKING:
     from egm.screen.app import App, Surface
@@ -98,7 +98,7 @@ def main(
         signal.signal(number, lambda *_: sys.exit(0))
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
-    from egm.screen.app import App, clients  # noqa: PLC0415
+    from egm.screen.app import App, create_clients  # noqa: PLC0415
     from egm.screen.audio.cues import Sounds  # noqa: PLC0415
     from egm.screen.audio.making import Studio  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
@@ -119,21 +119,23 @@ def main(
             surface = Web(
                 theme, port=port, portrait=portrait, address_file=file, make=make, studio=studio, held=door
             )
-            echo(f"{_called(position, top=top)}: {surface.address}")
+            echo(f"{_name_screen(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
-            surface = _console(theme, display, lease, None if top else state, calm=reduced_motion)
+            surface = _create_console_window(
+                theme, display, lease, None if top else state, calm=reduced_motion
+            )
         else:
             surface = Window(theme, fullscreen=fullscreen, display=display, make=make)
     except (ThemeError, WindowError, OSError) as error:
-        raise Refusal(lines(str(error))) from error
-    machine, drawer = clients(state, bench=bench and not top, position=position or 1, onlooker=top)
+        raise Refusal(make_lines_printable(str(error))) from error
+    machine, drawer = create_clients(state, bench=bench and not top, position=position or 1, onlooker=top)
     app = App(
         theme=theme,
         surface=surface,
         machine=machine,
         bench=drawer,
         devices=frozenset(devices),
-        sounds=Sounds(theme, _speakers(surface, studio, silent=silent or top), studio),
+        sounds=Sounds(theme, _create_speakers(surface, studio, silent=silent or top), studio),
         reduced_motion=reduced_motion,
         watching=top,
         starting=state / "run" / "starting.json",
@@ -149,7 +151,7 @@ def _show(app: "App", frames_a_second: int) -> None:
     try:
         app.run(frames_a_second)
     except DisplayError as error:
-        raise Refusal(lines(str(error))) from error
+        raise Refusal(make_lines_printable(str(error))) from error
     sys.exit(CLOSED)
 
 
@@ -158,11 +160,13 @@ def _address_file(state: Path, position: int | None, *, top: bool) -> Path:
     return state / "run" / f"{name}.url"
 
 
-def _called(position: int | None, *, top: bool) -> str:
+def _name_screen(position: int | None, *, top: bool) -> str:
     return "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
 
 
-def _console(theme: "Theme", display: int, lease: int | None, state: Path | None, *, calm: bool) -> "Window":
+def _create_console_window(
+    theme: "Theme", display: int, lease: int | None, state: Path | None, *, calm: bool
+) -> "Window":
     """Return a window on a display without a desktop.
 
     With ``state`` it is the player's screen, which also starts the top screen on the next free display.
@@ -178,11 +182,11 @@ def _console(theme: "Theme", display: int, lease: int | None, state: Path | None
     if state is None:
         return Window(theme, head=head, deaf=True, make=TopPicture)
     signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
-    above = Above(head, lambda lent: python_module("egm.screen", *signs, "--lease", str(lent)))
+    above = Above(head, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent)))
     return Window(theme, head=head, above=above)
 
 
-def _speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":
+def _create_speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":
     """Return where sounds are played: in the browser that shows the picture, or by this computer's mixer.
 
     Return None if the screen is silent.

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import pygame
 
 from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
-from egm.kernel.touch import UNIT, placed
+from egm.kernel.touch import UNIT, calibrate_touch
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read
 from egm.links.systemd import GOES_ON, READY, notify
@@ -73,7 +73,7 @@ class Surface(Protocol):
 _LOOK_SECONDS: Final = 0.2
 
 
-def complain(words: str) -> None:
+def report_problem(words: str) -> None:
     """Report on the error stream something that the screen could not use; the machine logs that stream."""
     echo(f"screen: {words}", err=True)
 
@@ -123,7 +123,7 @@ class App:
         before = self.view
         self.view = replace(self.view, now=now)
         self._hear(now)
-        self.surface.unlocked = attended(self.view)
+        self.surface.unlocked = is_staff_signed_in(self.view)
         did = self.surface.inputs()
         if did is None:
             return False
@@ -149,14 +149,14 @@ class App:
         """Apply a touch or a key press. If its handling raises an exception, report it and keep the view."""
         before = self.view
         try:
-            action = self._touched(one) if isinstance(one, Tap) else one
+            action = self._find_touch_action(one) if isinstance(one, Tap) else one
             if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
                 self.view = replace(self.view, reduced_motion=bool(action.value))
             elif action is not None:
                 self.act(action)
         except Exception as error:  # noqa: BLE001 (no touch may take the picture from the player)
             self.view = before
-            complain(f"{one}: {type(error).__name__}: {error}")
+            report_problem(f"{one}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
         """Apply the action of a touch or a key."""
@@ -164,7 +164,7 @@ class App:
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
 
-    def _touched(self, tap: Tap) -> Action | None:
+    def _find_touch_action(self, tap: Tap) -> Action | None:
         """Return the action of a touch, corrected by the touch calibration.
 
         During a calibration, return the uncorrected position instead.
@@ -173,7 +173,7 @@ class App:
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
             return Action("felt", felt)
         if snapshot is not None and snapshot.touch:
-            x, y = placed(snapshot.touch, *felt)
+            x, y = calibrate_touch(snapshot.touch, *felt)
             tap = Tap(x / UNIT, y / UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.touched(self.view, tap.x * width, tap.y * height)
@@ -198,11 +198,11 @@ class App:
             try:
                 self.view = apply_message(self.view, message)
             except OutcomeError as error:
-                complain(str(error))
+                report_problem(str(error))
         if news.down:
             self.view = mark_link_lost(self.view)
             if news.error:
-                complain(f"machine: {news.error}")
+                report_problem(f"machine: {news.error}")
         if self.bench is not None:
             self._hear_bench(self.bench, now)
 
@@ -234,13 +234,13 @@ class App:
                 self.bench.close()
 
 
-def attended(view: View) -> bool:
+def is_staff_signed_in(view: View) -> bool:
     """Return whether a staff member has signed in to the service menu."""
     page = view.snapshot.page if view.snapshot is not None else None
     return view.linked and page is not None and page.person is not None
 
 
-def clients(
+def create_clients(
     state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
 ) -> tuple[Client, Client | None]:
     """Return the clients of a machine's state folder: the machine's, for one player position, and the bench's.

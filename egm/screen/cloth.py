@@ -16,16 +16,16 @@ from egm.screen.flow import (
     Cloth,
     Point,
     Row,
-    above_cloth,
-    below_tabs,
-    beside,
-    felt_rect,
-    flowed,
-    pages,
+    compute_height_above_spots,
+    find_felt_rect,
+    find_rect_below_tabs,
+    lay_out_pages,
+    lay_out_rows,
+    place_chip_beside_label,
 )
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect
-from egm.screen.pockets import straights
+from egm.screen.pockets import map_pockets_to_straights
 from egm.screen.table import Chips, Spot, Table
 from egm.screen.view import Action
 
@@ -64,7 +64,7 @@ class _Streets:
         return self.first <= u <= self.first + self.count
 
 
-def inside_groups(table: Table) -> tuple[str, ...]:
+def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
     """Return the kinds of inside bets of a roulette layout and those on two dozens, single numbers first.
 
     Only one of them is open at a time; until the player chooses one, it is the bet on a single number.
@@ -74,28 +74,28 @@ def inside_groups(table: Table) -> tuple[str, ...]:
     return tuple(sorted(inside, key=lambda group: found[group]))
 
 
-def parts(table: Table, layout: Layout) -> tuple[str, ...]:
+def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
     """Return the parts of the layout, one of which is open: bet kinds and the racetrack, or page numbers."""
     if table.felt == "roulette":
-        return (*inside_groups(table), *((RACE,) if straights(table) else ()))
-    count = len(pages(table, layout))
+        return (*list_inside_bet_kinds(table), *((RACE,) if map_pockets_to_straights(table) else ()))
+    count = len(lay_out_pages(table, layout))
     return tuple(str(page) for page in range(count)) if count > 1 else ()
 
 
-def part_in_force(table: Table, chips: Chips, layout: Layout) -> str:
+def find_open_part(table: Table, chips: Chips, layout: Layout) -> str:
     """Return the part that is open, or an empty string if the layout has no parts."""
-    found = parts(table, layout)
+    found = list_felt_parts(table, layout)
     return chips.part if chips.part in found else next(iter(found), "")
 
 
-def sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
+def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
     """Return the streets of each sheet (first, count) of a roulette layout on a telephone.
 
     The outside bets have a further sheet after these. Empty for other displays and other tables.
     """
     if not layout.slim or table.felt != "roulette":
         return ()
-    rows = _rows_slim(layout)
+    rows = _count_streets_on_telephone(layout)
     found: list[tuple[float, float]] = []
     first = -1.0
     while not found or first + 1 < _STREETS:
@@ -104,34 +104,36 @@ def sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
     return tuple(found)
 
 
-def _rows_slim(layout: Layout) -> int:
+def _count_streets_on_telephone(layout: Layout) -> int:
     """Return how many streets fit on a telephone, below the keys for sheets and bet kinds."""
-    return max(2, int((felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
+    return max(2, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
 
 
-def cloth(table: Table, chips: Chips, layout: Layout) -> Cloth:
+def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
     """Return the layout with the part that is open."""
     if table.felt == "roulette":
-        return _roulette(table, chips, layout)
-    found = pages(table, layout)
+        return _lay_out_roulette(table, chips, layout)
+    found = lay_out_pages(table, layout)
     if not found:
         return Cloth()
-    part = part_in_force(table, chips, layout)
-    return flowed(found[int(part) if part else 0], below_tabs(table, layout))
+    part = find_open_part(table, chips, layout)
+    return lay_out_rows(found[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
 
-def tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys that open another part of the layout, and on a telephone another sheet."""
-    x, y, w, _ = felt_rect(layout)
+    x, y, w, _ = find_felt_rect(layout)
     high, rows = layout.finger if layout.slim else OUTSIDE, list[list[Action]]()
-    found = parts(table, layout)
+    found = list_felt_parts(table, layout)
     if table.felt != "roulette":
-        y += above_cloth(table, layout)
+        y += compute_height_above_spots(table, layout)
         rows = [[Action("cloth", part) for part in found]]
     elif layout.slim:
-        race = part_in_force(table, chips, layout) == RACE
-        rows = [] if race else [[Action("sheet", n) for n in range(len(sheets(table, layout)) + 1)]]
-        rows.append([Action("cloth", part) for part in _turned(found, chips, layout)])
+        race = find_open_part(table, chips, layout) == RACE
+        rows = (
+            [] if race else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
+        )
+        rows.append([Action("cloth", part) for part in _list_parts_that_fit(found, chips, layout)])
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         wide = w / max(1, len(row))
@@ -139,16 +141,16 @@ def tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]
     return keys
 
 
-def _turned(found: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
+def _list_parts_that_fit(found: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
     """Return the parts whose keys fit on a telephone, the open one among them."""
-    room = int(felt_rect(layout)[2] // layout.finger)
+    room = int(find_felt_rect(layout)[2] // layout.finger)
     place = found.index(chips.part) if chips.part in found else 0
     first = max(0, min(place - room // 2, len(found) - room))
     return list(found[first : first + room])
 
 
 # ---------------------------------------------------------------------- roulette
-def _pocket_at(pocket: str) -> tuple[float, float] | None:
+def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
     """Return the centre (u, v) of a number's cell, or None for a zero."""
     if not pocket.isdecimal() or int(pocket) == 0:
         return None
@@ -162,11 +164,13 @@ def _zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, 
     return (-1.0, 3.0 - (place + 1) * high, 1.0, high)
 
 
-def _inside(covers: Sequence[str], zeros: Sequence[str]) -> tuple[tuple[float, float, float, float], Point]:
+def _place_inside_bet(
+    covers: Sequence[str], zeros: Sequence[str]
+) -> tuple[tuple[float, float, float, float], Point]:
     """Return the touch area (u, v, du, dv) of a bet on these pockets, and the point (u, v) of its chips."""
-    at = [place for place in map(_pocket_at, covers) if place is not None]
+    at = [place for place in map(_find_pocket_centre, covers) if place is not None]
     if len(at) < len(covers):
-        return _inside_zeros(covers, zeros, [v for _, v in at])
+        return _place_zero_bet(covers, zeros, [v for _, v in at])
     mean_u, mean_v = (sum(each) / len(at) for each in zip(*at, strict=True))
     if len(at) in {3, 6}:
         return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
@@ -175,10 +179,10 @@ def _inside(covers: Sequence[str], zeros: Sequence[str]) -> tuple[tuple[float, f
     return (mean_u - 0.5, mean_v - high / 2, 1.0, high), (mean_u, mean_v + low)
 
 
-def _inside_zeros(
+def _place_zero_bet(
     covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the same as :func:`_inside` for a bet that covers a zero.
+    """Return the same as :func:`_place_inside_bet` for a bet that covers a zero.
 
     ``rows`` are the ``v`` coordinates of the numbers that it covers.
     """
@@ -197,7 +201,7 @@ def _inside_zeros(
     return (-1.0, 0.0, 1.0, 3.0) if len(covers) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
 
 
-def _side(spot: Spot) -> tuple[float, float, float, float] | None:
+def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
     """Return the cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
@@ -209,7 +213,7 @@ def _side(spot: Spot) -> tuple[float, float, float, float] | None:
     return None
 
 
-def _chance(spot: Spot) -> tuple[int, float, float]:
+def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
     """Return the cell of an outside bet below the streets: its row (0 dozens, 1 even chances), start and width.
 
     Start and width are in twelfths of the row.
@@ -230,43 +234,48 @@ def _is_inside(spot: Spot) -> bool:
     return bool(spot.covers) and len(spot.covers) <= 6
 
 
-def _roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
-    part = part_in_force(table, chips, layout)
+def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
+    part = find_open_part(table, chips, layout)
     if part == RACE:
-        return _race(table, chips, layout)
-    x, y, w, h = felt_rect(layout)
-    zeros = [pocket for pocket in sorted(table.wheel) if _pocket_at(pocket) is None]
+        return _lay_out_racetrack(table, chips, layout)
+    x, y, w, h = find_felt_rect(layout)
+    zeros = [pocket for pocket in sorted(table.wheel) if _find_pocket_centre(pocket) is None]
     if layout.slim:
-        windows = sheets(table, layout)
+        windows = list_street_sheets(table, layout)
         sheet = chips.sheet % (len(windows) + 1)
         y, h = y + 2 * layout.finger, h - 2 * layout.finger
         if sheet == len(windows):
-            return _outside_sheet(table, (x, y, w, h), layout.finger)
+            return _lay_out_outside_sheet(table, (x, y, w, h), layout.finger)
         first, count = windows[sheet]
-        grid = _Streets(first, count, (x, y, w, min(h, count * h / _rows_slim(layout))), upright=True)
+        grid = _Streets(
+            first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), upright=True
+        )
     else:
         grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE), upright=False)
-    cells, (places, chips_at) = _printed(grid, zeros), _laid_inside(table, grid, zeros, part)
+    cells, (places, chips_at) = (
+        _lay_out_number_cells(grid, zeros),
+        _lay_out_inside_bets(table, grid, zeros, part),
+    )
     if not layout.slim:
-        more = _outside(table, grid, part)
+        more = _lay_out_outside_bets(table, grid, part)
         cells += more.cells
         places = [*more.places, *places]
         chips_at += more.at
     return Cloth(tuple(cells), tuple(places), tuple(chips_at))
 
 
-def _printed(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
+def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
     """Return the cells of the zeros and numbers that the grid shows."""
     shown = zeros if grid.first < 0 else ()
     cells = [Cell(grid.place(*_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown]
     for number in range(1, 37):
-        at = _pocket_at(str(number))
+        at = _find_pocket_centre(str(number))
         if at is not None and grid.shows(at[0]):
             cells.append(Cell(grid.place(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
     return cells
 
 
-def _with_zeros(table: Table, zeros: Sequence[str], part: str) -> list[str]:
+def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
     """Return the splits and streets with one of two zeros, across the layout.
 
     Their touch areas share the cells of the zeros. Empty if the wheel has one zero.
@@ -276,22 +285,22 @@ def _with_zeros(table: Table, zeros: Sequence[str], part: str) -> list[str]:
         for spot in table.spots.values()
         if spot.group == part and len(spot.covers) in {2, 3} and set(spot.covers) & set(zeros)
     ]
-    across = sorted(spots, key=lambda spot: _inside(spot.covers, zeros)[1][1])
+    across = sorted(spots, key=lambda spot: _place_inside_bet(spot.covers, zeros)[1][1])
     return [spot.id for spot in across] if len(zeros) > 1 else []
 
 
-def _laid_inside(
+def _lay_out_inside_bets(
     table: Table, grid: _Streets, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the open kind of inside bets, and the chip points of all inside bets."""
     places: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
     last = grid.first + grid.count
-    shared = _with_zeros(table, zeros, part)
+    shared = _list_zero_bets(table, zeros, part)
     for spot in table.spots.values():
         if not _is_inside(spot):
             continue
-        (u, v, du, dv), point = _inside(spot.covers, zeros)
+        (u, v, du, dv), point = _place_inside_bet(spot.covers, zeros)
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
         if grid.shows(point[0]):
@@ -301,16 +310,16 @@ def _laid_inside(
     return places, chips_at
 
 
-def _corner(rect: Rect) -> Point:
+def _find_chip_corner(rect: Rect) -> Point:
     x, y, w, h = rect
     return (x + w - 14, y + h - 14)
 
 
-def _middle(rect: Rect) -> Point:
+def _find_middle(rect: Rect) -> Point:
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
 
 
-def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
+def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> Cloth:
     """Return the outside bets, beside and below the streets."""
     cells: list[Cell] = []
     places: list[tuple[Rect, Action]] = []
@@ -321,14 +330,14 @@ def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
     for spot in table.spots.values():
         if len(spot.covers) <= 6:
             continue
-        side = _side(spot)
+        side = _place_column_bet(spot)
         if side is not None:
             rect = grid.place(*side)
         else:
-            row, first, wide = _chance(spot)
+            row, first, wide = _place_outside_bet(spot)
             rect = (x + (1 + first) * unit, y + h + row * OUTSIDE, wide * unit, OUTSIDE)
         double = len(spot.covers) == _DOUBLE
-        at.append((spot.id, _middle(rect) if double else beside(rect)))
+        at.append((spot.id, _find_middle(rect) if double else place_chip_beside_label(rect)))
         if not double:
             cells.append(Cell(rect, spot=spot.id))
         open_ = double == doubles or len(spot.covers) == 18
@@ -337,47 +346,51 @@ def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
     return Cloth(tuple(cells), tuple(places), tuple(at))
 
 
-def _outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
+def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
     """Return the separate sheet of outside bets on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
     found = ([Row(tuple(spots[i : i + most])) for i in range(0, len(spots), most)] for most in (3, 4, 6))
-    return flowed(next((rows for rows in found if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect)
+    return lay_out_rows(
+        next((rows for rows in found if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect
+    )
 
 
-def _race(table: Table, chips: Chips, layout: Layout) -> Cloth:
+def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
     """Return the pockets in wheel order: a ring around its keys, or on a telephone rows in alternating direction."""
-    x, y, w, h = felt_rect(layout)
+    x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
     if layout.slim:
-        count, each = _race_sheets(table, layout)
+        count, each = _count_racetrack_sheets(table, layout)
         first = chips.sheet % count * each
         pockets = pockets[first : first + each]
-        rects = _snake((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
+        rects = _lay_out_alternating_rows((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
     else:
         rects = _ring((x, y, w, h), layout.finger, len(pockets))
     cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
-    straight = straights(table)
+    straight = map_pockets_to_straights(table)
     places = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
-    at = tuple((straight[cell.pocket], _corner(cell.rect)) for cell in cells if cell.pocket in straight)
-    return Cloth(cells, (*race_keys(table, chips, layout), *places), at)
+    at = tuple(
+        (straight[cell.pocket], _find_chip_corner(cell.rect)) for cell in cells if cell.pocket in straight
+    )
+    return Cloth(cells, (*lay_out_racetrack_keys(table, chips, layout), *places), at)
 
 
-def _race_sheets(table: Table, layout: Layout) -> tuple[int, int]:
+def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
     """Return how many sheets a telephone's racetrack has, and the pockets of each sheet.
 
     No row is lower than a finger needs.
     """
-    rows = max(1, int((felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
+    rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
     count = -(-len(table.wheel) // (rows * _IN_SNAKE))
     return count, -(-len(table.wheel) // count)
 
 
-def race_keys(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_racetrack_keys(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of the racetrack: number of neighbours, announced bets, and on a telephone the next sheet."""
-    x, y, w, h = felt_rect(layout)
+    x, y, w, h = find_felt_rect(layout)
     calls = [Action("call", name) for name in table.calls]
     if layout.slim:
-        count, _ = _race_sheets(table, layout)
+        count, _ = _count_racetrack_sheets(table, layout)
         row = [Action("neighbours"), *calls]
         row += [Action("sheet", (chips.sheet + 1) % count)] if count > 1 else []
         wide, high = w / len(row), layout.finger
@@ -404,7 +417,7 @@ def _ring(rect: Rect, finger: float, count: int) -> list[Rect]:
     return [*top, *right, *bottom, *left]
 
 
-def _snake(rect: Rect, count: int) -> list[Rect]:
+def _lay_out_alternating_rows(rect: Rect, count: int) -> list[Rect]:
     x, y, w, h = rect
     columns = _IN_SNAKE
     high = min(110.0, h / -(-count // columns))

@@ -56,7 +56,7 @@ _BY_CODE: Final[Mapping[int, str]] = {
 }
 
 
-def by_name(name: str, char: str = "") -> Action | None:
+def find_action_by_name(name: str, char: str = "") -> Action | None:
     """Return the action of a key by its browser name.
 
     ``char`` is the character that the key types. Anything but a single printable character is ignored.
@@ -67,6 +67,6 @@ def by_name(name: str, char: str = "") -> Action | None:
     return Action(BY_NAME.get(name, ""), char=char) if name in BY_NAME or char else None
 
 
-def by_code(code: int, char: str = "") -> Action | None:
-    """Return the action of a key by its SDL code; ``char`` as for :func:`by_name`."""
-    return by_name(_BY_CODE.get(code, ""), char)
+def find_action_by_code(code: int, char: str = "") -> Action | None:
+    """Return the action of a key by its SDL code; ``char`` as for :func:`find_action_by_name`."""
+    return find_action_by_name(_BY_CODE.get(code, ""), char)

@@ -129,32 +129,41 @@ class Card:
             raise DisplayError(error.errno, error.strerror, f"graphics card: {call.name}") from error
         return struct.unpack(layout, data)
 
-    def resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def read_resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the CRTCs (which read a buffer out to a display) and the connectors, in the kernel's order."""
         counts = self.call(Call.GETRESOURCES, *(0,) * 12)[4:8]
         _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
         found = self.call(
-            Call.GETRESOURCES, 0, _at(crtcs), _at(connectors), 0, 0, *map(len, lists[1:3]), *(0,) * 5
+            Call.GETRESOURCES,
+            0,
+            _find_address(crtcs),
+            _find_address(connectors),
+            0,
+            0,
+            *map(len, lists[1:3]),
+            *(0,) * 5,
         )
         return tuple(crtcs[: found[5]]), tuple(connectors[: found[6]])
 
     def connected(self) -> list[Connector]:
         """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
-        return [one for one in map(self._ask, self.resources()[1]) if one.modes]
+        return [one for one in map(self._ask, self.read_resources()[1]) if one.modes]
 
     def _ask(self, number: int) -> Connector:
         counts = self.call(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)
         if counts[4]:
-            self.call(Call.GETCONNECTOR, _at(encoders), _at(modes), 0, 0, *room, *(0,) * 7)
+            self.call(
+                Call.GETCONNECTOR, _find_address(encoders), _find_address(modes), 0, 0, *room, *(0,) * 7
+            )
         has_display = counts[11] == _CONNECTED
         every = range(0, len(modes) if has_display else 0, _MODE.size)
         return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
 
     def crtc(self, connector: Connector, taken: Sequence[int] = ()) -> int:
         """Return a CRTC that can serve this connector and is not taken. Raises DisplayError."""
-        crtcs, _ = self.resources()
+        crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
             *_, possible, _ = self.call(Call.GETENCODER, encoder, 0, 0, 0, 0)
             for i, crtc in enumerate(crtcs):
@@ -165,7 +174,7 @@ class Card:
     def lease(self, connector: int, crtc: int) -> int:
         """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
         objects = array("I", (connector, crtc))
-        return self.call(Call.CREATE_LEASE, _at(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
+        return self.call(Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
 
 
 class Head:
@@ -181,20 +190,20 @@ class Head:
         found = card.connected()
         if not found:
             raise DisplayError("no display answers")
-        mine = self._chosen(found)
+        mine = self._choose_connector(found)
         self.number, self._mode, self.crtc = mine.number, mine.mode, card.crtc(mine)
         self.free = [one for one in found if one is not mine]
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
-        self._pages = [self._page() for _ in range(2)]
+        self._pages = [self._create_buffer() for _ in range(2)]
         #: None before the first frame: until then the display keeps showing what it showed before.
         self._lit: bool | None = None
         self._waits = False
 
-    def _chosen(self, found: list[Connector]) -> Connector:
+    def _choose_connector(self, found: list[Connector]) -> Connector:
         return found[min(self._display, len(found) - 1)]
 
-    def _page(self) -> tuple[int, pygame.Surface]:
+    def _create_buffer(self) -> tuple[int, pygame.Surface]:
         """Create a buffer. Return its number, and a surface on its memory."""
         (wide, high), call = self.size, self.card.call
         *_, handle, stride, length = call(Call.CREATE_DUMB, high, wide, 32, 0, 0, 0, 0)
@@ -206,7 +215,7 @@ class Head:
     def _light(self) -> None:
         connectors = array("I", (self.number,))
         page = self._pages[0][0]
-        self.card.call(Call.SETCRTC, _at(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
+        self.card.call(Call.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
 
     def show(self, frame: pygame.Surface) -> None:
         """Show a frame of :attr:`size` after the previous one has been shown.
@@ -220,7 +229,7 @@ class Head:
         page, surface = self._pages[0]
         surface.blit(frame, (0, 0))
         if self.card.changed() or self._lit is None:
-            self._plugged()
+            self._update_connected_displays()
         try:
             self.card.call(Call.PAGE_FLIP, self.crtc, page, _EVENT_WHEN_SHOWN, 0, 0)
             self._waits = True
@@ -229,12 +238,12 @@ class Head:
             if error.errno != errno.EBUSY:  # The previous frame is not shown yet: skip this one.
                 self._light()
 
-    def _plugged(self) -> None:
+    def _update_connected_displays(self) -> None:
         """Update which displays are connected, and light this one if it is back. Raises DisplayError."""
         found = self.card.connected()
         mine = next((one for one in found if one.number == self.number), None)
         self.free = [one for one in found if one is not mine]
-        if mine is not None and mine is not self._chosen(found):
+        if mine is not None and mine is not self._choose_connector(found):
             raise DisplayError(f"connector {self.number}: the display for this picture is there now")
         if mine is not None and not self._lit:
             if self._mode not in mine.modes:
@@ -261,7 +270,7 @@ class Above:
 
     def keep(self) -> None:
         """Start the top screen if a display is free and it is not running; after it ended, wait some seconds first."""
-        if self._runs() or not self._head.free:
+        if self._is_running() or not self._head.free:
             return
         now = self._clock()
         if now < self._again_at:
@@ -284,17 +293,17 @@ class Above:
 
     def stop(self) -> None:
         """Stop the process."""
-        if self._process is not None and self._runs():
+        if self._process is not None and self._is_running():
             os.kill(self._process, signal.SIGKILL)  # It has no data to save, and may hang.
             os.waitpid(self._process, 0)
             self._process = None
 
-    def _runs(self) -> bool:
+    def _is_running(self) -> bool:
         if self._process is not None and os.waitpid(self._process, os.WNOHANG)[0]:
             self._process = None
         return self._process is not None
 
 
-def _at(items: "array[int]") -> int:
+def _find_address(items: "array[int]") -> int:
     """Return the memory address of an array."""
     return items.buffer_info()[0]

@@ -73,7 +73,7 @@ class Row:
     run: tuple[str, ...] = ()
 
 
-def felt_rect(layout: Layout) -> Rect:
+def find_felt_rect(layout: Layout) -> Rect:
     """Return the rectangle of the cloth within its frame; on a telephone, without the keys below it."""
     x, y, w, h = layout.field
     if layout.slim:
@@ -81,16 +81,16 @@ def felt_rect(layout: Layout) -> Rect:
     return (x + 14, y + 14, w - 28, h - 28)
 
 
-def above_cloth(table: Table, layout: Layout) -> float:
+def compute_height_above_spots(table: Table, layout: Layout) -> float:
     """Return the height of the picture above the spots: the cards, or the point numbers and the puck."""
-    _, _, w, h = felt_rect(layout)
+    _, _, w, h = find_felt_rect(layout)
     if table.felt == "cards":
-        rows = rows_of(table.spots.values(), w, layout.finger, _WIDEST_ROW)
+        rows = arrange_spots_in_rows(table.spots.values(), w, layout.finger, _WIDEST_ROW)
         return h - len(rows) * max(layout.finger, _SPOT_OF_CARDS)
     return _POINT if table.felt == "craps" else 0.0
 
 
-def beside(rect: Rect) -> Point:
+def place_chip_beside_label(rect: Rect) -> Point:
     """Return where a chip lies in a cell without hiding its label: at the right, or below."""
     x, y, w, h = rect
     if is_wide(rect):
@@ -105,7 +105,7 @@ def is_wide(rect: Rect) -> bool:
     return w > (wide if h >= high else _NARROW)
 
 
-def signed(rect: Rect) -> tuple[Rect, Rect]:
+def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
     """Return the rectangles of a cell's label and of its odds, both clear of the chips."""
     x, y, w, h = rect
     if is_wide(rect):
@@ -117,13 +117,13 @@ def signed(rect: Rect) -> tuple[Rect, Rect]:
     return sign, (x + 4, y + h - 27, w - 4 - FOR_CHIPS, 20)
 
 
-def parted(names: Sequence[str]) -> tuple[str, list[str]]:
+def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
     """Return the words that the names have in common at their start, and the remainder of each name."""
-    return _parted(tuple(names))
+    return _split_common_words(tuple(names))
 
 
 @lru_cache(maxsize=1024)
-def _parted(names: tuple[str, ...]) -> tuple[str, list[str]]:
+def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
     common = 0
     while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):
         common += 1
@@ -137,13 +137,13 @@ def _is_run(spots: Sequence[Spot]) -> bool:
     if len(spots) < _RUN:
         return False
     for code in spots[0].names:
-        name, tails = parted([spot.names.get(code, "") for spot in spots])
+        name, tails = split_common_words([spot.names.get(code, "") for spot in spots])
         if not name or any(len(each) > _TAIL for each in tails):
             return False
     return True
 
 
-def rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[Row]:
+def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[Row]:
     """Arrange spots in rows: a run has its own rows, short kinds share a row."""
     room = min(most, int(width // max(finger, _WIDE)))
     kinds: dict[str, list[Spot]] = {}
@@ -153,70 +153,75 @@ def rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> li
     for kind in kinds.values():
         if _is_run(kind):
             run = tuple(spot.id for spot in kind)
-            rows += [Row(part, run) for part in _dealt(kind, int((width - _title(width)) // finger))]
+            rows += [
+                Row(part, run)
+                for part in _divide_into_rows(kind, int((width - _find_title_width(width)) // finger))
+            ]
         elif rows and not rows[-1].run and len(rows[-1].spots) + len(kind) <= room and not kind[0].share:
             rows[-1] = Row((*rows[-1].spots, *kind))
         else:
-            rows += [Row(part) for part in _dealt(kind, room)]
+            rows += [Row(part) for part in _divide_into_rows(kind, room)]
     return rows
 
 
-def _dealt(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
+def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
     """Divide spots into as few rows as possible, of similar length."""
     each = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + each]) for i in range(0, len(spots), each)]
 
 
-def _title(width: float) -> float:
+def _find_title_width(width: float) -> float:
     return _TITLE[0] if width > 800 else _TITLE[1]
 
 
-def pages(table: Table, layout: Layout) -> list[list[Row]]:
+def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
     """Return the rows of each page of the layout; one page if all of them fit."""
-    _, _, w, h = felt_rect(layout)
+    _, _, w, h = find_felt_rect(layout)
     high = layout.finger if layout.slim else OUTSIDE
-    return _paged(table, (w, h - above_cloth(table, layout)), layout.finger, high)
+    return _divide_into_pages(table, (w, h - compute_height_above_spots(table, layout)), layout.finger, high)
 
 
 @lru_cache(maxsize=64)
-def _paged(table: Table, room: tuple[float, float], finger: float, tabs: float) -> list[list[Row]]:
+def _divide_into_pages(
+    table: Table, room: tuple[float, float], finger: float, tabs: float
+) -> list[list[Row]]:
     """Return the rows of each page in ``room``, below tabs of height ``tabs`` if there are several pages."""
     (w, h), least = room, max(finger, _ROWS[0])
     spots = table.spots.values()
     for most in range(_RUN, _WIDEST_ROW + 1):  # use the shortest rows that still fit in height
-        rows = rows_of(spots, w, finger, most)
+        rows = arrange_spots_in_rows(spots, w, finger, most)
         if len(rows) * max(least, _ROWS[1]) <= h:
             return [rows] if rows else []
-    rows = rows_of(spots, w, finger, _WIDEST_ROW)
+    rows = arrange_spots_in_rows(spots, w, finger, _WIDEST_ROW)
     if len(rows) * least <= h + 1:
-        narrower = (rows_of(spots, w, finger, most) for most in range(_RUN, _WIDEST_ROW + 1))
+        narrower = (arrange_spots_in_rows(spots, w, finger, most) for most in range(_RUN, _WIDEST_ROW + 1))
         return [next(each for each in narrower if len(each) == len(rows))]
     fit = max(1, int((h - tabs + 1) // least))
     each = -(-len(rows) // -(-len(rows) // fit))
     return [rows[i : i + each] for i in range(0, len(rows), each)]
 
 
-def page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
+def list_page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
     """Return the spots of a page of the layout, in order."""
-    return [spot for row in pages(table, layout)[page] for spot in row.spots]
+    return [spot for row in lay_out_pages(table, layout)[page] for spot in row.spots]
 
 
-def below_tabs(table: Table, layout: Layout) -> Rect:
+def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
     """Return the rectangle of a page's rows, below the tabs if there are any."""
-    x, y, w, h = felt_rect(layout)
-    head = (layout.finger if layout.slim else OUTSIDE) if len(pages(table, layout)) > 1 else 0.0
-    above = above_cloth(table, layout)
+    x, y, w, h = find_felt_rect(layout)
+    head = (layout.finger if layout.slim else OUTSIDE) if len(lay_out_pages(table, layout)) > 1 else 0.0
+    above = compute_height_above_spots(table, layout)
     return (x, y + head + above, w, h - head - above)
 
 
-def flowed(rows: Sequence[Row], rect: Rect) -> Cloth:
+def lay_out_rows(rows: Sequence[Row], rect: Rect) -> Cloth:
     """Lay out the rows in a rectangle, with a limited height for each row."""
     x, y, w, h = rect
     high = min(_ROWS[2], h / max(1, len(rows)))
     top = y + (h - high * len(rows)) / 2
     cells: list[Cell] = []
     for n, row in enumerate(rows):
-        left = _title(w) if row.run else 0.0
+        left = _find_title_width(w) if row.run else 0.0
         wide = (w - left) / len(row.spots)
         if row.run:
             cells.append(Cell((x, top + n * high, left, high), row=row.run))
@@ -225,4 +230,6 @@ def flowed(rows: Sequence[Row], rect: Rect) -> Cloth:
             cells.append(Cell(place, spot=spot.id, row=row.run))
     laid = [cell for cell in cells if cell.spot]
     places = tuple((cell.rect, Action("spot", cell.spot)) for cell in laid)
-    return Cloth(tuple(cells), places, tuple((cell.spot, beside(cell.rect)) for cell in laid))
+    return Cloth(
+        tuple(cells), places, tuple((cell.spot, place_chip_beside_label(cell.rect)) for cell in laid)
+    )

@@ -10,20 +10,20 @@ from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, Intent
 from egm.screen import marks
-from egm.screen.pockets import neighbours
-from egm.screen.service_input import worked
+from egm.screen.pockets import list_neighbour_spots
+from egm.screen.service_input import apply_page_action
 from egm.screen.steps import KenoStep
 from egm.screen.table import (
     NEIGHBOURS,
     ON_CHIPS,
     ON_FELT,
-    cleared,
-    doubled,
-    laid,
-    limits,
-    repeated,
+    build_limits,
+    clear_chips,
+    double_bets,
+    place_chips,
+    repeat_last_bets,
     request_bet,
-    undone,
+    undo_chips,
 )
 from egm.screen.theme import Theme
 from egm.screen.view import (
@@ -32,19 +32,19 @@ from egm.screen.view import (
     Scene,
     View,
     asking,
-    bets,
     betting,
-    board_wanted,
-    choosing,
-    last_step,
-    marked_since,
+    build_view_timeline,
+    find_last_step,
+    has_changed_marks_since_game,
+    has_unsent_bet,
+    is_choosing,
+    is_dismissible_reminder_shown,
+    is_writing,
+    list_available_bets,
     marking,
     may_answer,
     playing,
-    reminded,
-    times,
-    unfinished,
-    writing,
+    should_show_scoreboard,
 )
 
 Messages = tuple[Intent | BenchCommand, ...]
@@ -71,13 +71,13 @@ def apply_action(
     ``choices`` are the touch targets of the pending decision or the open page, in order.
     """
     if action.char:
-        action = Action("type", action.char) if writing(view) else replace(action, char="")
+        action = Action("type", action.char) if is_writing(view) else replace(action, char="")
         if action.name == "type" and view.scene is Scene.SERVICE:
             view = replace(
                 view, focused=False
             )  # The next Enter confirms the typed text, not the focused target.
     if action.name in _ARROWS:
-        action = Action(_ARROWS[action.name][bool(choices) and choosing(view, theme)])
+        action = Action(_ARROWS[action.name][bool(choices) and is_choosing(view, theme)])
     next_game_at = (
         None if action.name else view.again
     )  # A key that only types a character does not cancel the requested game.
@@ -89,11 +89,11 @@ def apply_action(
             ), ()  # PLAY stakes nothing on a game that is covered by a page.
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _skip_ahead(view, theme), ()
-    turns = action.name == "menu" and not _unconfirmed(view)
+    turns = action.name == "menu" and not _is_warning_page_open(view)
     asks = (
         turns and action == MENU and view.bench_linked
     )  # Query the key's position first: others turn it, too.
-    turned = _operator_key(view) if turns and not asks else ()
+    turned = _turn_operator_key(view) if turns and not asks else ()
     if asks or turned:
         return replace(view, key_turn_pending=asks), turned or (BenchCommand(device="bench", action="state"),)
     moved = _move_focus(view, action, theme, choices)
@@ -105,7 +105,7 @@ def apply_action(
     return _apply_player_action(view, action, theme)
 
 
-def _unconfirmed(view: View) -> bool:
+def _is_warning_page_open(view: View) -> bool:
     """Return whether the open page warns first: a key that is turned back closes the menu at once."""
     page = view.snapshot.page if view.snapshot is not None else None
     return page is not None and page.unconfirmed
@@ -116,41 +116,41 @@ def _skip_ahead(view: View, theme: Theme) -> View:
 
     After the greatest wins, PLAY only ends the roll-up: the next game needs another press.
     """
-    show, line = view.show, times(view, theme)
+    show, line = view.show, build_view_timeline(view, theme)
     if show is None or line is None:
         return view
     since = view.now - show.began
-    if marks.revolutions(view.game) and since < line.spun:
+    if marks.find_least_revolutions(view.game) and since < line.spun:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = show.is_complete and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
     return replace(view, show=replace(show, cuts=(*show.cuts, since)), again=view.now if ends else None)
 
 
-def next_game(view: View) -> tuple[View, Messages]:
+def start_next_game(view: View) -> tuple[View, Messages]:
     """Start the game that PLAY requested while the previous one was being shown, once the machine accepts it."""
     if view.again is None or view.snapshot is None:
         return view, ()
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
-    if hidden or reminded(view) or view.now - view.again > _AGAIN_SECONDS:
+    if hidden or is_dismissible_reminder_shown(view) or view.now - view.again > _AGAIN_SECONDS:
         return replace(view, again=None), ()
     if view.snapshot.state != "idle" or not view.accepts("play"):
         return view, ()
-    return replace(view, again=None), () if unfinished(view) else (Intent(name="play"),)
+    return replace(view, again=None), () if has_unsent_bet(view) else (Intent(name="play"),)
 
 
 def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
     """Apply a player's action while no service page is open."""
-    if action.name == "play" and reminded(view):
+    if action.name == "play" and is_dismissible_reminder_shown(view):
         action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
     if action.name == "skip":
         return replace(_skip_ahead(view, theme), again=None), ()
     own = _apply_field_action(view, action, theme)
     if own is not None:
         return own
-    requests = _requests(view, action)
+    requests = _list_action_requests(view, action)
     if requests is None:
         covers = action.name in {"help", "games"} and playing(view, theme)
-        return view if covers else _local(view, action.name), ()
+        return view if covers else _apply_screen_action(view, action.name), ()
     stays = action.name in {"language", "denomination", "limit"}
     return view if stays else replace(view, page=Page.NONE), requests
 
@@ -160,7 +160,7 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
 
     Return ``action`` itself if it has nothing to do with the focus.
     """
-    if not choices or not choosing(view, theme):
+    if not choices or not is_choosing(view, theme):
         return action
     holding = marking(view)
     if action.name in {"bet_less", "bet_more"}:
@@ -174,7 +174,7 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     return replace(view, focused=True) if action.name == "bet_max" and not holding else action
 
 
-def _operator_key(view: View) -> tuple[BenchCommand, ...]:
+def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
     """Turn the operator's key of a simulated cabinet: on to open the menu, off while its menu is open."""
     ways: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),
@@ -203,7 +203,7 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
         name, value = "rows", 1 if name == "next" else -1
     elif name in _LEAVING:
         name, value = "answer", _LEAVING[name]
-    desk, requests = worked(view.desk, page, name, value, view.now)
+    desk, requests = apply_page_action(view.desk, page, name, value, view.now)
     return replace(view, desk=desk), requests
 
 
@@ -220,7 +220,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _choose(view, action) if asking(view, theme) else (view, ())
-    dead = name == "play" and unfinished(view)  # The status line says what still has to be marked.
+    dead = name == "play" and has_unsent_bet(view)  # The status line says what still has to be marked.
     return (view, ()) if dead else None
 
 
@@ -245,27 +245,32 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
         request = marks.choose_form(game, snapshot, None if value is None else str(value))
         return replace(view, slip=marks.Slip(), marked_at=view.now), request
     if name == "draws":
-        slip = marks.with_draws(game, view.slip)
+        slip = marks.choose_next_draws(game, view.slip)
     elif name == "bonus":
-        slip = marks.with_bonus(game, view.slip, str(value))
+        slip = marks.toggle_bonus(game, view.slip, str(value))
     elif name == "mark":
-        slip = marks.toggled(game, _quick_pick_slip(view) or view.slip, int(value))
+        slip = marks.toggle_number(game, _build_quick_pick_slip(view) or view.slip, int(value))
     elif name == "quick_pick":
         slip = marks.Slip()
     elif name == "card":
         slip = replace(view.slip, card=int(value) % len(view.slip.cards))
     else:
-        slip = (marks.with_group if name == "new_group" else marks.with_card)(game, view.slip)
+        slip = (marks.add_group if name == "new_group" else marks.add_card)(game, view.slip)
     changed = replace(view, slip=slip, marked_at=view.now)
     if slip.asked == view.slip.asked and name != "quick_pick":
         return changed, ()
-    return changed, marks.bet(game, slip, marks.stake_of(snapshot, game))
+    return changed, marks.request_slip_bet(game, slip, marks.stake_of(snapshot, game))
 
 
-def _quick_pick_slip(view: View) -> marks.Slip | None:
+def _build_quick_pick_slip(view: View) -> marks.Slip | None:
     """Return the numbers drawn by the last quick pick as a slip, so that the player can edit them, or None."""
-    last = last_step(view)
-    if view.slip.marked or not isinstance(last, KenoStep) or marked_since(view) or len(last.cards) != 1:
+    last = find_last_step(view)
+    if (
+        view.slip.marked
+        or not isinstance(last, KenoStep)
+        or has_changed_marks_since_game(view)
+        or len(last.cards) != 1
+    ):
         return None
     return marks.Slip(((frozenset(last.cards[0].numbers),),))
 
@@ -279,15 +284,19 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         return _change_table_display(view, name, value), ()
     if not view.accepts("bet"):
         return view, ()
-    held = limits(snapshot)
+    held = build_limits(snapshot)
     changed = {
-        "spot": lambda: laid(table, chips, (str(value),), held),
-        "pocket": lambda: laid(table, chips, neighbours(table, str(value), chips.neighbours), held),
-        "call": lambda: laid(table, chips, tuple(table.calls[value].chips), held, table.calls[value].chips),
-        "undo": lambda: undone(chips),
-        "clear": lambda: cleared(chips),
-        "repeat": lambda: repeated(table, chips, held),
-        "double": lambda: doubled(table, chips, held),
+        "spot": lambda: place_chips(table, chips, (str(value),), held),
+        "pocket": lambda: place_chips(
+            table, chips, list_neighbour_spots(table, str(value), chips.neighbours), held
+        ),
+        "call": lambda: place_chips(
+            table, chips, tuple(table.calls[value].chips), held, table.calls[value].chips
+        ),
+        "undo": lambda: undo_chips(chips),
+        "clear": lambda: clear_chips(chips),
+        "repeat": lambda: repeat_last_bets(table, chips, held),
+        "double": lambda: double_bets(table, chips, held),
     }[name]()
     requests: Messages = ()
     if changed.bets != chips.bets or changed.plays != chips.plays:
@@ -301,7 +310,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
     if name == "suits":
         return replace(view, four_colours=not view.four_colours)
     if name == "board":
-        return replace(view, board=not board_wanted(view), board_at=view.now)
+        return replace(view, board=not should_show_scoreboard(view), board_at=view.now)
     if name == "neighbours":
         place = NEIGHBOURS.index(chips.neighbours)
         changed = replace(chips, neighbours=NEIGHBOURS[(place + 1) % len(NEIGHBOURS)])
@@ -319,27 +328,27 @@ def _stake(view: View, area: str) -> tuple[View, Messages]:
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts("bet"):
         return view, ()
-    return view, marks.laid(game, snapshot, area)
+    return view, marks.request_next_area_stake(game, snapshot, area)
 
 
-def _bet(view: View, step: int) -> tuple[Intent, ...]:
-    options = bets(view)
+def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
+    options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
     game = view.game if marks.is_keno(view.game) else None
     marked = game is not None and view.slip.marked
     common = marks.stake_of(view.snapshot, game) if marked and game else view.snapshot.bet_credits
-    current = view.slip.stakes_of(common)[view.slip.card] if marked else common
+    current = view.slip.list_card_stakes(common)[view.slip.card] if marked else common
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
     if marked and game is not None:
-        return marks.bet(game, view.slip.staked(options[index], common), options[index])
+        return marks.request_slip_bet(game, view.slip.staked(options[index], common), options[index])
     if game is not None:
-        return (marks.bought(marks.form_in_force(game, view.snapshot), options[index]),)
+        return (marks.request_form(marks.find_current_form(game, view.snapshot), options[index]),)
     return (Intent(name="bet", value=options[index]),)
 
 
-def _requests(view: View, action: Action) -> tuple[Intent, ...] | None:
+def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | None:
     """Return the requests of an action for the machine, or None if the screen handles the action itself."""
     return {
         "play": (Intent(name="play"),),
@@ -353,10 +362,10 @@ def _requests(view: View, action: Action) -> tuple[Intent, ...] | None:
         "acknowledge": (Intent(name="acknowledge"),),
         "residual": (Intent(name="residual"),),
         "limit": _limit(action.value),
-        "bet_less": _bet(view, -1),
-        "bet_more": _bet(view, 1),
-        "bet_max": _bet(view, 0),
-        "language": _next_language(view),
+        "bet_less": _request_bet_change(view, -1),
+        "bet_more": _request_bet_change(view, 1),
+        "bet_max": _request_bet_change(view, 0),
+        "language": _request_next_language(view),
     }.get(action.name)
 
 
@@ -368,7 +377,7 @@ def _limit(choice: object) -> tuple[Intent, ...]:
     return (Intent(name="limit", value=int(value), options={"of": str(of)}),)
 
 
-def _next_language(view: View) -> tuple[Intent, ...]:
+def _request_next_language(view: View) -> tuple[Intent, ...]:
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
     codes = view.snapshot.languages
@@ -376,15 +385,15 @@ def _next_language(view: View) -> tuple[Intent, ...]:
     return (Intent(name="language", value=codes[(current + 1) % len(codes)]),)
 
 
-def _local(view: View, name: str) -> View:
+def _apply_screen_action(view: View, name: str) -> View:
     """Apply an action that concerns only the screen: pages, volume, the drawer."""
     return {
         "help": lambda: _toggle(view, Page.HELP),
         "games": lambda: _toggle(view, Page.GAMES),
         "slip": lambda: _toggle(view, Page.SLIP),
         "close": lambda: replace(view, page=Page.NONE),
-        "next": lambda: _turned(view, 1),
-        "back": lambda: _turned(view, -1),
+        "next": lambda: _turn_sheet(view, 1),
+        "back": lambda: _turn_sheet(view, -1),
         "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
         "drawer": lambda: _slide_drawer(view),
     }.get(name, lambda: view)()
@@ -395,7 +404,7 @@ def _toggle(view: View, page: Page) -> View:
     return replace(view, page=opened, sheet=0, focus=0, focused=False)
 
 
-def _turned(view: View, by: int) -> View:
+def _turn_sheet(view: View, by: int) -> View:
     """Show another sheet of the page."""
     return replace(view, sheet=view.sheet + by)
 

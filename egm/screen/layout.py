@@ -66,7 +66,7 @@ class Layout:
         """Return whether this is a telephone's layout, with texts stacked and fewer columns."""
         return self.size[0] < PORTRAIT.size[0]
 
-    def beside_drawer(self) -> "Layout":
+    def with_open_drawer(self) -> "Layout":
         """Return the layout while the drawer is open: pages do not extend below it."""
         if self.slim:  # The drawer covers most of the page, so the player closes it first.
             return self
@@ -140,7 +140,9 @@ class Layout:
         return (0, 0, self.size[0], self.bar[1])
 
 
-def _row(x: float, y: float, height: float, gap: float, widths: Mapping[str, float]) -> dict[str, Rect]:
+def _lay_out_row(
+    x: float, y: float, height: float, gap: float, widths: Mapping[str, float]
+) -> dict[str, Rect]:
     rects: dict[str, Rect] = {}
     for name, width in widths.items():
         rects[name] = (x, y, width, height)
@@ -156,9 +158,9 @@ LANDSCAPE: Final = Layout(
     right=(1576, 150, 316, 588),
     message=(372, 752, 1176, 56),
     bar=(0, 816, 1920, 118),
-    meters=_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
+    meters=_lay_out_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
     deck=(0, 934, 1920, 146),
-    keys=_row(
+    keys=_lay_out_row(
         28,
         952,
         104,
@@ -193,10 +195,10 @@ PORTRAIT: Final = Layout(
     meters={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
     deck=(0, 1600, 1080, 320),
     keys={
-        **_row(
+        **_lay_out_row(
             24, 1612, 120, 16, {"service": 193, "help": 193, "games": 194, "language": 194, "volume": 194}
         ),
-        **_row(
+        **_lay_out_row(
             24,
             1752,
             144,
@@ -224,7 +226,7 @@ _SLIM: Final = 720
 _SLIM_HIGH: Final = (1400, 1560, 20)
 
 
-def slim(wide: float, high: float) -> Layout:
+def build_telephone_layout(wide: float, high: float) -> Layout:
     """Return the layout of a telephone whose page has this shape.
 
     The stage takes the height that deck and meters leave.
@@ -249,14 +251,14 @@ def slim(wide: float, high: float) -> Layout:
         },
         deck=(0, bar + 206, _SLIM, 236),
         keys={
-            **_row(
+            **_lay_out_row(
                 16,
                 bar + 216,
                 92,
                 8,
                 {"service": 131, "help": 131, "games": 132, "language": 131, "volume": 131},
             ),
-            **_row(
+            **_lay_out_row(
                 16,
                 bar + 316,
                 114,
@@ -272,19 +274,19 @@ def slim(wide: float, high: float) -> Layout:
     )
 
 
-PHONE: Final = slim(390, 844)
+PHONE: Final = build_telephone_layout(390, 844)
 
 
-def grown(rect: Rect, by: float) -> Rect:
+def grow_rect(rect: Rect, by: float) -> Rect:
     """Return the rectangle, larger by ``by`` on each side."""
     return (rect[0] - by, rect[1] - by, rect[2] + 2 * by, rect[3] + 2 * by)
 
 
-def inside(rect: Rect, x: float, y: float) -> bool:
+def is_inside(rect: Rect, x: float, y: float) -> bool:
     """Return whether the point lies in the rectangle."""
     return rect[0] <= x < rect[0] + rect[2] and rect[1] <= y < rect[1] + rect[3]
 
 
-def middle(rect: Rect) -> tuple[float, float]:
+def find_middle(rect: Rect) -> tuple[float, float]:
     """Return the centre of the rectangle."""
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)

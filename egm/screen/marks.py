@@ -35,7 +35,7 @@ class Slip:
         """Return the ticket regardless of which card is current."""
         return replace(self, card=0)
 
-    def stakes_of(self, common: int) -> tuple[int, ...]:
+    def list_card_stakes(self, common: int) -> tuple[int, ...]:
         """Return the stake of each card; a card added later has the stake of the last one."""
         known = self.stakes[: len(self.cards)]
         last = known[-1] if known else common
@@ -43,7 +43,7 @@ class Slip:
 
     def staked(self, stake: int, common: int) -> "Slip":
         """Return the slip with this stake on the current card."""
-        stakes = list(self.stakes_of(common))
+        stakes = list(self.list_card_stakes(common))
         stakes[self.card] = stake
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
 
@@ -73,22 +73,22 @@ def is_keno(game: GameView | None) -> bool:
     return game is not None and "tables" in game.presentation and "marks" in game.presentation
 
 
-def spots(game: GameView) -> tuple[int, ...]:
+def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
     """Return how many numbers a card may have (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 
-def stakes(game: GameView) -> tuple[int, ...]:
+def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
     """Return the permitted stakes on one way, in credits."""
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def most(game: GameView, what: str) -> int:
+def find_ticket_maximum(game: GameView, what: str) -> int:
     """Return the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws``."""
     return int(game.presentation["marks"][what])
 
 
-def ways(card: Card) -> dict[int, int]:
+def count_ways(card: Card) -> dict[int, int]:
     """Return how many combinations of a card's groups have each number of spots."""
     counts = {0: 1}
     for group in card:
@@ -97,22 +97,24 @@ def ways(card: Card) -> dict[int, int]:
     return counts
 
 
-def played(game: GameView, card: Card) -> dict[int, int]:
+def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
     """Return the ways of a card that the game pays, by number of spots; empty if the card cannot be played."""
     if not all(card):
         return {}
-    counts = {count: sets for count, sets in ways(card).items() if count in spots(game)}
+    counts = {
+        count: sets for count, sets in count_ways(card).items() if count in list_permitted_spot_counts(game)
+    }
     least, largest = min(map(len, card)), sum(map(len, card))
-    fits = any(count >= least for count in counts) and largest >= min(spots(game))
+    fits = any(count >= least for count in counts) and largest >= min(list_permitted_spot_counts(game))
     return counts if fits else {}
 
 
 def is_slip(game: GameView, slip: Slip) -> bool:
     """Return whether the marks make a ticket that can be bet on."""
-    return all(played(game, card) for card in slip.cards)
+    return all(count_paid_ways(game, card) for card in slip.cards)
 
 
-def toggled(game: GameView, slip: Slip, number: int) -> Slip:
+def toggle_number(game: GameView, slip: Slip, number: int) -> Slip:
     """Return the slip with this number marked in the current card's last group, or unmarked.
 
     A number beyond the largest permitted group is ignored.
@@ -121,153 +123,163 @@ def toggled(game: GameView, slip: Slip, number: int) -> Slip:
     if number in slip.numbers:
         groups = tuple(group - {number} for group in card)
         return slip.with_current(tuple(group for group in groups[:-1] if group) + groups[-1:])
-    if len(card[-1]) >= max(spots(game)):
+    if len(card[-1]) >= max(list_permitted_spot_counts(game)):
         return slip
     return slip.with_current((*card[:-1], card[-1] | {number}))
 
 
-def with_group(game: GameView, slip: Slip) -> Slip:
+def add_group(game: GameView, slip: Slip) -> Slip:
     """Return the slip with another group on the current card.
 
     Return it unchanged if the last group is empty or the game allows no more groups.
     """
     card = slip.current
-    return slip.with_current((*card, frozenset())) if card[-1] and len(card) < most(game, "groups") else slip
+    return (
+        slip.with_current((*card, frozenset()))
+        if card[-1] and len(card) < find_ticket_maximum(game, "groups")
+        else slip
+    )
 
 
-def with_card(game: GameView, slip: Slip) -> Slip:
+def add_card(game: GameView, slip: Slip) -> Slip:
     """Return the slip with another card, or unchanged if a card cannot be played yet or no more are allowed."""
-    if not is_slip(game, slip) or len(slip.cards) >= most(game, "selections"):
+    if not is_slip(game, slip) or len(slip.cards) >= find_ticket_maximum(game, "selections"):
         return slip
     return replace(slip, cards=(*slip.cards, _EMPTY), card=len(slip.cards))
 
 
-def draws_on_offer(game: GameView) -> tuple[int, ...]:
+def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
     """Return the numbers of draws that can be chosen for a ticket, ascending (M-05)."""
-    largest = most(game, "draws")
+    largest = find_ticket_maximum(game, "draws")
     return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
 
 
-def with_draws(game: GameView, slip: Slip) -> Slip:
+def choose_next_draws(game: GameView, slip: Slip) -> Slip:
     """Return the slip with the next number of draws on offer; after the highest, the lowest."""
-    offer = draws_on_offer(game)
+    offer = list_draws_on_offer(game)
     more = [n for n in offer if n > slip.draws]
     return replace(slip, draws=more[0] if more else offer[0])
 
 
-def sold(game: GameView) -> dict[str, Mapping[str, Any]]:
+def list_paid_bonuses(game: GameView) -> dict[str, Mapping[str, Any]]:
     """Return the bonuses that cost a fee, by id."""
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
 
-def with_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
+def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
     """Return the slip with a paid bonus added or removed, the bonuses in the game's order."""
     bought = set(slip.bonuses) ^ {bonus}
-    return replace(slip, bonuses=tuple(b for b in sold(game) if b in bought))
+    return replace(slip, bonuses=tuple(b for b in list_paid_bonuses(game) if b in bought))
 
 
-def _times(game: GameView, bonuses: Sequence[str], draws: int) -> int:
+def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
     """Return the cost of each credit staked, with these bonuses over this number of draws."""
-    return (1 + sum(int(sold(game)[bonus]["fee"]) for bonus in bonuses)) * draws
+    return (1 + sum(int(list_paid_bonuses(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 
 # ---------------------------------------------------------------------- named tickets
-def price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
+def compute_form_price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
     """Return the price of a named ticket at a stake, in credits."""
-    return stake * int(form["selections"]) * _times(game, form["bonuses"], int(form["draws"]))
+    return stake * int(form["selections"]) * _compute_cost_factor(game, form["bonuses"], int(form["draws"]))
 
 
-def prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
+def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the possible prices of a named ticket: one for each stake within the maximum cost of a draw."""
     dearest = game.presentation["marks"]["cost"]
-    costs = ((price(game, form, stake), int(form["draws"])) for stake in stakes(game))
+    costs = (
+        (compute_form_price(game, form, stake), int(form["draws"])) for stake in list_permitted_stakes(game)
+    )
     return tuple(cost for cost, draws in costs if dearest is None or cost <= dearest * draws)
 
 
-def form_in_force(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
+def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     """Return the current named ticket: the one in the bet, or the first that can have the bet's price."""
     forms = game.presentation["forms"]
     named = snapshot.bet_wager.get("form")
     fits = [form for form in forms if form["id"] == named] or [
-        form for form in forms if snapshot.bet_credits in prices(game, form)
+        form for form in forms if snapshot.bet_credits in list_form_prices(game, form)
     ]
     return next(iter(fits or forms))
 
 
-def forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
+def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
     """Return the named tickets that can be bought."""
-    return [form for form in game.presentation["forms"] if prices(game, form)]
+    return [form for form in game.presentation["forms"] if list_form_prices(game, form)]
 
 
-def price_now(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
+def compute_current_form_price(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
     """Return what a named ticket costs at the stake in force, in credits; its dearest price if that is less.
 
     It is the same whichever ticket is chosen: choosing another keeps the stake.
     """
-    named = form_in_force(game, snapshot)
-    stake, more = divmod(snapshot.bet_credits, price(game, named, 1))
-    if more or stake not in stakes(game) or "selections" in snapshot.bet_wager:
+    named = find_current_form(game, snapshot)
+    stake, more = divmod(snapshot.bet_credits, compute_form_price(game, named, 1))
+    if more or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
         stake = stake_of(snapshot, game)
-    return min(price(game, form, stake), max(prices(game, form)))
+    return min(compute_form_price(game, form, stake), max(list_form_prices(game, form)))
 
 
 def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
     """Return the request for a named ticket, or without a name for the next one, at the stake in force."""
-    forms = forms_on_offer(game)
-    now = form_in_force(game, snapshot)["id"] if form_id is None else form_id
+    forms = list_forms_on_offer(game)
+    now = find_current_form(game, snapshot)["id"] if form_id is None else form_id
     place = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
     form = forms[(place + (1 if form_id is None else 0)) % len(forms)]
-    return (bought(form, price_now(game, form, snapshot)),)
+    return (request_form(form, compute_current_form_price(game, form, snapshot)),)
 
 
-def bought(form: Mapping[str, object], cost: int) -> Intent:
+def request_form(form: Mapping[str, object], cost: int) -> Intent:
     """Return the request for a named ticket."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 
-def cost(game: GameView, slip: Slip, stake: int) -> int:
+def compute_slip_cost(game: GameView, slip: Slip, stake: int) -> int:
     """Return the ticket's price in credits: every way of every card at its stake, bonuses and draws included."""
-    staked = zip(slip.cards, slip.stakes_of(stake), strict=True)
-    ways_cost = sum(sum(played(game, card).values()) * each for card, each in staked)
-    return ways_cost * _times(game, slip.bonuses, slip.draws)
+    staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
+    ways_cost = sum(sum(count_paid_ways(game, card).values()) * each for card, each in staked)
+    return ways_cost * _compute_cost_factor(game, slip.bonuses, slip.draws)
 
 
-def bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
+def request_slip_bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
     """Return the request for a ticket of these marks; without marks, for a quick pick.
 
     Return nothing while the marks make no valid ticket.
     """
     if not slip.marked:
         form = game.presentation["forms"][0]
-        return (bought(form, min(prices(game, form))),)
+        return (request_form(form, min(list_form_prices(game, form))),)
     if not is_slip(game, slip):
         return ()
     options: dict[str, object] = {
         "selections": [
             {
                 "groups": [sorted(group) for group in card],
-                "stakes": {str(count): each for count in sorted(played(game, card))},
+                "stakes": {str(count): each for count in sorted(count_paid_ways(game, card))},
             }
-            for card, each in zip(slip.cards, slip.stakes_of(stake), strict=True)
+            for card, each in zip(slip.cards, slip.list_card_stakes(stake), strict=True)
         ]
     }
     if slip.draws > 1:
         options["draws"] = slip.draws
     if slip.bonuses:
         options["bonuses"] = list(slip.bonuses)
-    return (Intent(name="bet", value=cost(game, slip, stake), options=options),)
+    return (Intent(name="bet", value=compute_slip_cost(game, slip, stake), options=options),)
 
 
 def stake_of(snapshot: Snapshot, game: GameView) -> int:
     """Return the stake of the current ticket, or the lowest stake if it has none."""
     for selection in snapshot.bet_wager.get("selections", ()):
         for stake in selection.get("stakes", {}).values():
-            if stake in stakes(game):
+            if stake in list_permitted_stakes(game):
                 return int(stake)
-    return snapshot.bet_credits if snapshot.bet_credits in stakes(game) else min(stakes(game))
+    return (
+        snapshot.bet_credits
+        if snapshot.bet_credits in list_permitted_stakes(game)
+        else min(list_permitted_stakes(game))
+    )
 
 
-def slip_of(wager: Mapping[str, Any]) -> Slip:
+def slip_from_wager(wager: Mapping[str, Any]) -> Slip:
     """Return the marks of a bet as a slip; an empty slip for a quick pick."""
     cards, staked = [], []
     for selection in wager.get("selections", ()):
@@ -288,12 +300,12 @@ def is_wheel(game: GameView | None) -> bool:
     return game is not None and "areas" in game.presentation
 
 
-def revolutions(game: GameView | None) -> int:
+def find_least_revolutions(game: GameView | None) -> int:
     """Return the least number of turns of a valid spin of this game's wheel, or 0 if none is required."""
     return int(game.presentation.get("revolutions") or 0) if game is not None else 0
 
 
-def stakes_on(game: GameView, snapshot: Snapshot) -> dict[str, int]:
+def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
     """Return the stake on each area of the current bet.
 
     If the bet names no areas, use the first named form with the same cost.
@@ -308,12 +320,12 @@ def stakes_on(game: GameView, snapshot: Snapshot) -> dict[str, int]:
     return {}
 
 
-def laid(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
+def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
     """Return the request for the next stake on an area; after the highest it is cleared.
 
     Stakes that exceed a limit are skipped, and so is clearing the last area.
     """
-    layout, now = game.presentation["layout"], stakes_on(game, snapshot)
+    layout, now = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]
     others = {name: stake for name, stake in now.items() if name != area}
     place = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0

@@ -7,15 +7,22 @@ from typing import Any, Final
 from egm.kernel.messages import BenchReply, Decision, Felt, Hello, Intent, Message, Play, Snapshot
 from egm.kernel.service_pages import Replay
 from egm.screen import marks
-from egm.screen.input_reducer import Messages, next_game
-from egm.screen.outcome import OutcomeError, read_field, stages_of
+from egm.screen.input_reducer import Messages, start_next_game
+from egm.screen.outcome import OutcomeError, list_reel_stages, read_field
 from egm.screen.round_result import round_result
-from egm.screen.service_input import at_page
+from egm.screen.service_input import update_desk_for_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
-from egm.screen.table import Chips, answered, bets_in_force, is_table, read_table, request_bet
+from egm.screen.table import (
+    Chips,
+    apply_machine_answer,
+    is_table,
+    read_bets_in_force,
+    read_table,
+    request_bet,
+)
 from egm.screen.theme import Theme
-from egm.screen.view import Page, View, standing, times
+from egm.screen.view import Page, View, build_view_timeline, find_standing_result
 
 #: A refusal within this time of a touch is shown as the answer to it, even if its text is unchanged
 #: (seconds).
@@ -26,7 +33,8 @@ def apply_message(view: View, message: Message) -> View:
     """Return the view after a message from the machine. Raises :class:`OutcomeError` if a display fits no game."""
     if isinstance(message, Hello):
         fields = {
-            game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games
+            game.id: {stage: read_field(game, stage) for stage in list_reel_stages(game)}
+            for game in message.games
         }
         games = {game.id: game for game in message.games}
         tables = {game.id: read_table(game) for game in message.games if is_table(game)}
@@ -35,7 +43,7 @@ def apply_message(view: View, message: Message) -> View:
     if isinstance(message, Play):
         return _play(view, message)
     if isinstance(message, Decision):
-        return _decision(view, message)
+        return _show_decision(view, message)
     if isinstance(message, Snapshot):
         return _snapshot(view, message)
     return view
@@ -59,11 +67,11 @@ def _play(view: View, play: Play) -> View:
     steps = read_steps(view.fields.get(play.game_id, {}), play.display, play.cues, play.settlements)
     result = round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_follow(view, play, steps), result=result)
-    view = _chips_off(view, play)
+    view = _prepare_chips_after_round(view, play)
     return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
 
 
-def _chips_off(view: View, play: Play) -> View:
+def _prepare_chips_after_round(view: View, play: Play) -> View:
     """Prepare a table's chips after a round: save its bets so that they can be repeated.
 
     At tables where bets may stay, also remove the new bets.
@@ -79,7 +87,7 @@ def _chips_off(view: View, play: Play) -> View:
     return replace(view, chips=chips)
 
 
-def _decision(view: View, decision: Decision) -> View:
+def _show_decision(view: View, decision: Decision) -> View:
     """Show a decision after the steps that led to it. A repeated message (after a reconnect) changes nothing."""
     if view.decision == decision or view.snapshot is None:
         return view
@@ -89,7 +97,7 @@ def _decision(view: View, decision: Decision) -> View:
         view, decision=decision, held=held, focus=0, focused=False, page=Page.NONE, active_at=view.now
     )
     game_id = view.snapshot.game_id or ""
-    steps = _steps_so_far(view, game_id, decision)
+    steps = _list_steps_before_decision(view, game_id, decision)
     if not steps:
         return replace(changed, show=None)
     won = int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
@@ -104,7 +112,7 @@ def _decision(view: View, decision: Decision) -> View:
     return replace(changed, show=replace(_follow(view, so_far, steps), is_complete=False))
 
 
-def _steps_so_far(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
+def _list_steps_before_decision(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
     """Return the steps before a decision, and the step in which it is asked."""
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
@@ -123,7 +131,7 @@ def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
     """Return the show of these steps, without repeating those shown before an earlier decision of the same game."""
     old, decision = view.show, view.decision
     if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
-        return Show(play, view.now, steps, standing(view))
+        return Show(play, view.now, steps, find_standing_result(view))
     last = old.steps[-1]
     if isinstance(last, TableStep):
         return Show(
@@ -148,7 +156,7 @@ def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
     )
 
 
-def _last_display_step(view: View, snapshot: Snapshot) -> Step | None:
+def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
     """Return the last step of the machine's last display, or None if it has none or it fits no game here."""
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
@@ -163,7 +171,7 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
-        changed = replace(changed, last_display_step=_last_display_step(view, snapshot))
+        changed = replace(changed, last_display_step=_read_last_display_step(view, snapshot))
     changed = _update_bet(changed, old, snapshot)
     if old is None or old.page != snapshot.page:
         changed = _update_page(changed, snapshot)
@@ -213,8 +221,8 @@ def _show_is_over(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
 def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the current bet, and its progressive levels."""
     view = _update_chips(view, old, snapshot)
-    bet = marks.slip_of(snapshot.bet_wager)
-    let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
+    bet = marks.slip_from_wager(snapshot.bet_wager)
+    let_go = old is not None and not bet.marked and marks.slip_from_wager(old.bet_wager).marked
     if old is None or old.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)
     if old is not None and old.credit_cents != snapshot.credit_cents:
@@ -231,9 +239,9 @@ def _update_chips(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     if table is None:
         return view
     if old is None or old.game_id != snapshot.game_id:
-        return replace(view, chips=Chips(bets=bets_in_force(table, snapshot)))
+        return replace(view, chips=Chips(bets=read_bets_in_force(table, snapshot)))
     waits = view.now - view.chips.requested_at <= ANSWER_SECONDS
-    return replace(view, chips=answered(table, view.chips, snapshot, waits=waits))
+    return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, waits=waits))
 
 
 def _update_page(view: View, snapshot: Snapshot) -> View:
@@ -242,15 +250,15 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
     A page that asks for typed input starts without focus, so that Enter confirms the input.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
-    desk = at_page(view.desk, snapshot.page, view.now)
-    recall = None if replay is None else recalled(view, snapshot, replay)
+    desk = update_desk_for_page(view.desk, snapshot.page, view.now)
+    recall = None if replay is None else build_recall_view(view, snapshot, replay)
     if desk.page_id == view.desk.page_id:
         return replace(view, desk=desk, recall=recall)
     chooses = snapshot.page is not None and snapshot.page.prompt is None
     return replace(view, desk=desk, recall=recall, focus=0, focused=view.focused and chooses)
 
 
-def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
+def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     """Return a view of a recalled game as the player saw it, or None if this machine cannot draw it."""
     then = now.model_copy(
         update={
@@ -307,10 +315,10 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
 
     Report to the machine, once, that a game has been shown, and start the next requested game.
     """
-    view, due = _chips_due(replace(view, now=now))
+    view, due = _remove_due_chips(replace(view, now=now))
     if due:
         return view, due
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     show = view.show
     if (
         show is None
@@ -319,15 +327,15 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
         or not show.is_complete
         or now - show.began < line.done
     ):
-        return next_game(view)
+        return start_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
-        return next_game(view)
+        return start_next_game(view)
     return replace(view, show=replace(show, is_reported=True)), (
         Intent(name="shown", value=show.play.play_id),
     )
 
 
-def _chips_due(view: View) -> tuple[View, Messages]:
+def _remove_due_chips(view: View) -> tuple[View, Messages]:
     """Request the removal of the last round's chips, and reset chips whose bet request was not answered in time."""
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
@@ -337,5 +345,5 @@ def _chips_due(view: View) -> tuple[View, Messages]:
         chips, due = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), due
     if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:
-        return replace(view, chips=answered(table, chips, snapshot, waits=False)), ()
+        return replace(view, chips=apply_machine_answer(table, chips, snapshot, waits=False)), ()
     return view, ()

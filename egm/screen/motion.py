@@ -59,7 +59,7 @@ class ReelTravel:
         if t < running:
             travelled = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
             return self.start + _DRAW_BACK - travelled
-        return self.target - self._overshoot((since - self.stop_at) / motion.settle)
+        return self.target - self._compute_overshoot((since - self.stop_at) / motion.settle)
 
     def speed(self, since: float, motion: Motion) -> float:
         """Return the speed in cells per second, for the motion blur."""
@@ -67,7 +67,7 @@ class ReelTravel:
         return abs(self.place(since + step, motion) - self.place(since, motion)) / step
 
     @staticmethod
-    def _overshoot(share: float) -> float:
+    def _compute_overshoot(share: float) -> float:
         return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
 
 
@@ -76,7 +76,7 @@ _DRAW_BACK = 0.28
 _OVERSHOOT = 0.30
 
 
-def rolled(amount: int, since: float, length: float) -> int:
+def compute_roll_up_amount(amount: int, since: float, length: float) -> int:
     """Return the amount that a roll-up to ``amount`` shows after ``since`` of ``length`` seconds, in whole units."""
     if length <= 0 or since >= length:
         return amount

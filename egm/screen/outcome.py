@@ -117,7 +117,7 @@ class Result:
     falls: tuple[Fall, ...] = ()
     evaluated: Window | None = None
     awaited: tuple[int, ...] = ()
-    """Reels spun with anticipation after the reels before them stop (:func:`awaited_reels`)."""
+    """Reels spun with anticipation after the reels before them stop (:func:`find_awaited_reels`)."""
 
     @property
     def pictures(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
@@ -135,14 +135,14 @@ class Result:
         return self.window if self.evaluated is None else self.evaluated
 
 
-def _names(value: object, default: str) -> dict[str, str]:
+def _read_names(value: object, default: str) -> dict[str, str]:
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
     return {"en": default if inner is None else str(inner)}
 
 
-def _gives(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     return tuple(
         (str(a["name"]), int(a.get("times", 1)))
         for a in pay.get("gives", ())
@@ -150,13 +150,13 @@ def _gives(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _counted(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
+def _parse_counted_symbol(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
     """Return ``3 loon`` as (3, "loon") if that is a symbol, else (0, "")."""
     count, _, symbol = name.partition(" ")
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
-def _every_pay(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return each prize once.
 
     These are the prizes of the cheapest bet, and with 0 credits those that only a higher bet buys.
@@ -177,13 +177,18 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
-        titles = {str(word): _names(named, str(word)) for word, named in data.get("names", {}).items()}
+        titles = {str(word): _read_names(named, str(word)) for word, named in data.get("names", {}).items()}
         lines = tuple(tuple(int(row) for row in line) for line in stage_data.get("lines") or ())
         prizes = tuple(
-            Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]), _gives(pay))
-            for pay in _every_pay(data)
+            Prize(
+                str(pay["name"]),
+                *_parse_counted_symbol(str(pay["name"]), symbols),
+                int(pay["credits"]),
+                _read_additional_awards(pay),
+            )
+            for pay in _list_pays(data)
         )
-        triggers = _triggers(prizes, data.get("anywhere", ()), data.get("stages", ()))
+        triggers = _find_trigger_counts(prizes, data.get("anywhere", ()), data.get("stages", ()))
         weighed = stage_data.get("weights") or ()
         weights = tuple(
             None if stop_weights is None else tuple(map(int, stop_weights)) for stop_weights in weighed
@@ -193,11 +198,11 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
-    names = {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
+    names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
     return Field(strips, heights, names, lines, prizes, groups, titles, triggers, weights)
 
 
-def bet_level(game: GameView, bet_credits: int) -> int:
+def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     """Return how many times a bet buys the game's lowest bet of its kind, to which the prizes apply."""
     bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
     costs = [int(entry.get("cost", 0)) for entry in bets]
@@ -206,7 +211,7 @@ def bet_level(game: GameView, bet_credits: int) -> int:
     return max(1, fitting[0] if fitting else bet_credits // min(game.bet_options, default=1))
 
 
-def prize_at(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
+def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
     """Return the value of a prize at a bet, in credits: a bet on more of the pay table has its own (C-22)."""
     levels = game.presentation.get("levels", ())
     for entry in game.presentation.get("bets", ()):
@@ -215,16 +220,18 @@ def prize_at(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
             continue
         pays = {str(pay["name"]): int(pay["credits"]) for pay in entry["pays"]}
         return pays.get(name, 0) * (bet_credits // cost)
-    return lowest * bet_level(game, bet_credits)
+    return lowest * compute_bet_multiple(game, bet_credits)
 
 
-def stages_of(game: GameView) -> tuple[str, ...]:
+def list_reel_stages(game: GameView) -> tuple[str, ...]:
     """Return the stages of a game that are played on reels."""
     stages = game.presentation.get("stages", {BASE: game.presentation})
     return tuple(name for name, stage in stages.items() if "strips" in stage)
 
 
-def _triggers(prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]) -> dict[str, int]:
+def _find_trigger_counts(
+    prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]
+) -> dict[str, int]:
     """Return the least count of each scatter symbol that triggers a feature."""
     found: dict[str, int] = {}
     for prize in prizes:
@@ -233,7 +240,7 @@ def _triggers(prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence
     return found
 
 
-def awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
+def find_awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
     """Return the reels that need just one more symbol to trigger a feature.
 
     This depends only on the visible symbols and the true odds, never on the reel's result: anticipation is as
@@ -243,13 +250,13 @@ def awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
     for symbol, needed in place.triggers.items():
         seen = 0
         for reel, column in enumerate(window):
-            if seen == needed - 1 and _shows(place, reel, symbol) >= _AWAITED_LEAST:
+            if seen == needed - 1 and _compute_symbol_probability(place, reel, symbol) >= _AWAITED_LEAST:
                 awaited.add(reel)
             seen += column.count(symbol)
     return tuple(sorted(awaited))
 
 
-def _shows(place: Field, reel: int, symbol: str) -> Fraction:
+def _compute_symbol_probability(place: Field, reel: int, symbol: str) -> Fraction:
     """Return the probability that a reel shows a symbol."""
     strip, height = place.strips[reel], place.heights[reel]
     stop_weights = place.weights[reel] if reel < len(place.weights) else None
@@ -275,17 +282,17 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
     """Return one spin of the reels. Raises :class:`OutcomeError` if it does not fit the field."""
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reels]
-        window = _window(display["window"], field)
-        wins = _wins(display, field)
+        window = _read_window(display["window"], field)
+        wins = _read_wins(display, field)
         falls = tuple(
             Fall(
-                _window(fall["window"], field),
-                _paid(_wins(fall, field), wins),
+                _read_window(fall["window"], field),
+                _match_paid_wins(_read_wins(fall, field), wins),
                 int(fall.get("multiplier", 1)),
             )
             for fall in display.get("falls", ())
         )
-        evaluated = _window(display["evaluated"], field) if "evaluated" in display else None
+        evaluated = _read_window(display["evaluated"], field) if "evaluated" in display else None
         first = tuple(int(s) for s in display.get("first_stops", ()))
         return Result(
             window,
@@ -297,13 +304,13 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
             first=first,
             falls=falls,
             evaluated=evaluated,
-            awaited=() if first else awaited_reels(field, window),
+            awaited=() if first else find_awaited_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
 
 
-def _window(data: Any, field: Field) -> Window:
+def _read_window(data: Any, field: Field) -> Window:
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(
@@ -312,7 +319,7 @@ def _window(data: Any, field: Field) -> Window:
     return window
 
 
-def _paid(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
+def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
     """Return the wins of one fall as paid.
 
     A fall lists its wins for the lowest bet; its step lists them for the bet made.
@@ -323,7 +330,7 @@ def _paid(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[W
     )
 
 
-def _wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
+def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
     wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
@@ -335,7 +342,7 @@ def _wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
 def _read_win(win: Mapping[str, Any], field: Field) -> WinView:
     line = win.get("number", win.get("line")) if win.get("on", "line") == "line" else None
     name = str(win.get("name", ""))
-    count, symbol = _counted(name, field.names)
+    count, symbol = _parse_counted_symbol(name, field.names)
     return WinView(
         positions=tuple((int(reel), int(row)) for reel, row in win.get("positions", ())),
         credits=int(win.get("credits", 0)),

@@ -15,7 +15,7 @@ from typing import Final, Literal
 import pygame
 
 from egm.kernel.messages import ArtFile, GameView
-from egm.screen.art.ink import Linear, Paint, painted
+from egm.screen.art.ink import Linear, Paint, create_painted_surface
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.theme import Colour, Theme
 
@@ -49,20 +49,20 @@ class Style:
     edge_colour: Colour = (0, 0, 0, 200)
 
 
-def _lowered(font: pygame.font.Font, words: str) -> int:
+def _measure_accent_drop(font: pygame.font.Font, words: str) -> int:
     """Return by how many pixels a font lowers this text because an accent rises above the font's box."""
     highest = max((glyph[3] for glyph in font.metrics(words) if glyph is not None), default=0)
     return max(0, highest - font.get_ascent())
 
 
-def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygame.Surface:
+def _centre_line_on_capitals(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygame.Surface:
     """Return a line padded above or below so that its middle is the middle of its capitals.
 
     A font's own box leaves room for accents and descenders, but not equally; an accent that rises above the
     box lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
-    capital.y += _lowered(font, words)
+    capital.y += _measure_accent_drop(font, words)
     lack = line.get_height() - (2 * capital.y + capital.height)
     levelled = pygame.Surface((line.get_width(), line.get_height() + abs(lack)), pygame.SRCALPHA)
     levelled.blit(line, (0, max(0, lack)))
@@ -97,7 +97,7 @@ class Painter:
         left, top = self.px(rect[0]), self.px(rect[1])
         return pygame.Rect(left, top, self.px(rect[0] + rect[2]) - left, self.px(rect[1] + rect[3]) - top)
 
-    def cached(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
+    def find_or_create(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
         """Return the cached surface of ``key``; create it if absent."""
         key = (self._drawn_for, key)
         surface = self._cache.get(key)
@@ -137,7 +137,7 @@ class Painter:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
         return self._fonts[key]
 
-    def _space(self, face: str, pixels: int) -> int:
+    def _measure_word_space(self, face: str, pixels: int) -> int:
         """Return the least width of a word space, as designed. At small sizes a font would round and kern it away."""
         key = (self._files[face], pixels, None)
         if key not in _WIDTHS:
@@ -145,7 +145,7 @@ class Painter:
             _WIDTHS[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
         return _WIDTHS[key]
 
-    def _width(self, face: str, pixels: int, words: str) -> int:
+    def _measure_line(self, face: str, pixels: int, words: str) -> int:
         """Return the width of a line in pixels, with at least a word space between words."""
         pixels = max(_LEAST_PIXELS, pixels)
         key = (self._files[face], pixels, words)
@@ -155,23 +155,23 @@ class Painter:
                 _WIDTHS.clear()
             wide, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
             if len(parts) > 1:
-                apart = sum(self._width(face, pixels, part) for part in parts)
-                wide = max(wide, apart + self._space(face, pixels) * (len(parts) - 1))
+                apart = sum(self._measure_line(face, pixels, part) for part in parts)
+                wide = max(wide, apart + self._measure_word_space(face, pixels) * (len(parts) - 1))
             _WIDTHS[key] = wide
         return wide
 
-    def _line(self, face: str, pixels: int, words: str) -> pygame.Surface:
+    def _render_line(self, face: str, pixels: int, words: str) -> pygame.Surface:
         """Return the text in white; where the font would run words together, each word is set separately."""
         font = self.font(face, pixels)
-        wide = self._width(face, pixels, words)
+        wide = self._measure_line(face, pixels, words)
         if font.size(words)[0] >= wide:
             return font.render(words or " ", True, (255, 255, 255)).premul_alpha()
         parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(words)]
-        low = max(_lowered(font, part) for _, part in parts)
-        tops = [low - _lowered(font, part) for _, part in parts]  # share one base line
+        low = max(_measure_accent_drop(font, part) for _, part in parts)
+        tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
         high = max(top + drawn.get_height() for top, (drawn, _) in zip(tops, parts, strict=True))
         line = pygame.Surface((wide, high), pygame.SRCALPHA)
-        left, space = 0, self._space(face, max(_LEAST_PIXELS, pixels))
+        left, space = 0, self._measure_word_space(face, max(_LEAST_PIXELS, pixels))
         for top, (drawn, part) in zip(tops, parts, strict=True):
             if part:
                 line.blit(drawn.premul_alpha(), (left, top))
@@ -180,18 +180,18 @@ class Painter:
 
     def measure(self, words: str, style: Style) -> float:
         """Return the width of the text, in units."""
-        return self._width(style.face, self.px(self.theme.sizes[style.size]), words) / self.scale
+        return self._measure_line(style.face, self.px(self.theme.sizes[style.size]), words) / self.scale
 
-    def _fitted(self, words: str, style: Style, width: float | None) -> pygame.font.Font:
+    def _fit_font(self, words: str, style: Style, width: float | None) -> pygame.font.Font:
         """Return the font at the style's size, or smaller so that the text fits ``width`` units."""
-        return self.font(style.face, self._pixels(words, style, width))
+        return self.font(style.face, self._fit_font_pixels(words, style, width))
 
-    def _pixels(self, words: str, style: Style, width: float | None) -> int:
+    def _fit_font_pixels(self, words: str, style: Style, width: float | None) -> int:
         """Return the size in pixels at which the text fits ``width`` units, at most the style's own."""
         pixels = self.px(self.theme.sizes[style.size])
         if width is not None:
             most = self.px(width)
-            while pixels > _LEAST_PIXELS and self._width(style.face, pixels, words) > most:
+            while pixels > _LEAST_PIXELS and self._measure_line(style.face, pixels, words) > most:
                 pixels -= max(1, pixels // 24)
         return pixels
 
@@ -202,11 +202,11 @@ class Painter:
         """
 
         def make() -> pygame.Surface:
-            pixels = self._pixels(words, style, width)
+            pixels = self._fit_font_pixels(words, style, width)
             paint = self.colour(style.paint)
-            line = self._line(style.face, pixels, words)
-            mask = _levelled(self.font(style.face, pixels), words, line)
-            colour = painted(mask.get_size(), paint)
+            line = self._render_line(style.face, pixels, words)
+            mask = _centre_line_on_capitals(self.font(style.face, pixels), words, line)
+            colour = create_painted_surface(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
             if style.edge <= 0:
@@ -219,11 +219,15 @@ class Painter:
                 for dy in range(-radius, radius + 1):
                     if dx * dx + dy * dy <= radius * radius + 1:
                         out.blit(mask, (radius + dx, radius + dy), special_flags=pygame.BLEND_RGBA_MAX)
-            out.blit(painted(out.get_size(), style.edge_colour), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+            out.blit(
+                create_painted_surface(out.get_size(), style.edge_colour),
+                (0, 0),
+                special_flags=pygame.BLEND_RGBA_MULT,
+            )
             out.blit(letters, (radius, radius), special_flags=PREMULTIPLIED)
             return out
 
-        return self.cached(
+        return self.find_or_create(
             ("words", words, style, None if width is None else self.px(width), self.scale), make
         )
 
@@ -257,7 +261,7 @@ class Painter:
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
         for size in dict.fromkeys((least, "tiny") if self.measure(words, style) > w else ()):
             small, high = replace(style, size=size), self.theme.sizes[size] * 1.16
-            lines = self.balanced(words, w, small)
+            lines = self.wrap_evenly(words, w, small)
             if len(lines) > 1 and len(lines) * high <= h + 1:
                 for i, line in enumerate(lines):
                     middle = y + h / 2 + (i - (len(lines) - 1) / 2) * high
@@ -267,14 +271,14 @@ class Painter:
                 break
         self.text(words, (at, y + h / 2), style, align=align, width=w)
 
-    def paragraph(
+    def write_paragraph(
         self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
     ) -> float:
         """Write text wrapped to the rectangle's width, from its top. Return the height used, in units."""
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
-        lines = self.balanced if align == "centre" else self.wrap
+        lines = self.wrap_evenly if align == "centre" else self.wrap
         for line in lines(words, rect[2], style):
             self.text(line, (x, y), style, align=align)
             y += line_height
@@ -295,17 +299,17 @@ class Painter:
             lines.append(line)
         return [line.strip(_SEPARATOR) or line for line in lines]
 
-    def balanced(self, words: str, width: float, style: Style) -> list[str]:
+    def wrap_evenly(self, words: str, width: float, style: Style) -> list[str]:
         """Return the text wrapped as by :meth:`wrap`, but in lines of similar length, so that no word stands alone."""
         key = (style.face, style.size, width, words)
         lines = self._lines.get(key)
         if lines is None:
             if len(self._lines) >= _LINES_MOST:
                 self._lines.clear()
-            lines = self._lines[key] = self._balanced(words, width, style)
+            lines = self._lines[key] = self._wrap_evenly(words, width, style)
         return list(lines)
 
-    def _balanced(self, words: str, width: float, style: Style) -> list[str]:
+    def _wrap_evenly(self, words: str, width: float, style: Style) -> list[str]:
         lines = self.wrap(words, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:
@@ -339,7 +343,7 @@ class Painter:
         """Draw cached art in a rectangle. ``make`` receives the size in pixels."""
         box = self.box(rect)
         if box.width > 0 and box.height > 0:
-            self.put(self.cached(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
+            self.put(self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
 
     def shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle with rounded corners; the paint may be transparent."""
@@ -359,11 +363,13 @@ class Painter:
                 surface = pygame.transform.smoothscale(big, box.size)
             else:
                 surface.fill((255, 255, 255, 255))
-            surface.blit(painted(box.size, colour), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+            surface.blit(
+                create_painted_surface(box.size, colour), (0, 0), special_flags=pygame.BLEND_RGBA_MULT
+            )
             return surface
 
         if box.width > 0 and box.height > 0:
-            self.put(self.cached(("shade", box.size, colour, radius), make), box.topleft)
+            self.put(self.find_or_create(("shade", box.size, colour, radius), make), box.topleft)
 
     def panel(
         self,
@@ -383,7 +389,7 @@ class Painter:
         )
 
 
-def gold(theme: Theme) -> Linear:
+def build_gold_gradient(theme: Theme) -> Linear:
     """Return the theme's gold gradient, for titles and rims."""
     return Linear(
         (

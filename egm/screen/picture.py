@@ -8,33 +8,43 @@ from zoneinfo import ZoneInfo
 
 import pygame
 
-from egm.screen.layout import DECK, LANDSCAPE, Layout, inside
+from egm.screen.layout import DECK, LANDSCAPE, Layout, is_inside
 from egm.screen.marks import is_keno, is_wheel
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
-from egm.screen.scenes.chrome import chrome
-from egm.screen.scenes.decide import answers
+from egm.screen.scenes.chrome import draw_background
+from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key, win_meter
-from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
-from egm.screen.scenes.feature import lit_by_feature
+from egm.screen.scenes.drawer import draw_drawer, find_tab_rect, lay_out_controls
+from egm.screen.scenes.feature import light_stage_for_feature
 from egm.screen.scenes.glass import draw_glasses
-from egm.screen.scenes.hand import felt_touches, hand_keys
-from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
-from egm.screen.scenes.keno import touches, tray_rows
-from egm.screen.scenes.lockup import draw_lockup, words_of
-from egm.screen.scenes.menu import choice_text, choices, draw_menu, menu_lines
-from egm.screen.scenes.recall import draw_page, page_touches
-from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
-from egm.screen.scenes.service import action_text, page_lines
-from egm.screen.scenes.slip import draw_slip, slip_places
-from egm.screen.scenes.stage import Stage, bulbs, draw_focus
-from egm.screen.scenes.status import draw_status, status
+from egm.screen.scenes.hand import hand_keys, list_felt_touches
+from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
+from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
+from egm.screen.scenes.lockup import describe_scene, draw_lockup
+from egm.screen.scenes.menu import draw_menu, format_menu_choice, format_menu_lines, list_menu_touches
+from egm.screen.scenes.recall import draw_page, list_page_touches
+from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
+from egm.screen.scenes.service import format_action, format_page_lines
+from egm.screen.scenes.slip import draw_slip, list_slip_touches
+from egm.screen.scenes.stage import Stage, draw_focus, draw_frame_lamps
+from egm.screen.scenes.status import choose_status, draw_status
 from egm.screen.scenes.value import draw_value, value_plate
-from egm.screen.scenes.wheel import area_touches
+from egm.screen.scenes.wheel import list_area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, Scene, View, bet_credits, choosing, drawer_share, playing, times
+from egm.screen.view import (
+    Action,
+    Page,
+    Scene,
+    View,
+    build_view_timeline,
+    compute_bet_credits,
+    compute_drawer_share,
+    is_choosing,
+    playing,
+)
 
 _QUIET_SECONDS: Final = 1.0
 #: Endings of a complete sentence.
@@ -81,25 +91,25 @@ class Picture:
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view. Nothing but the surface changes."""
         self.painter.surface = surface
-        stage = lit_by_feature(self._stage(view))
-        surface.blit(chrome(stage), (0, 0))
+        stage = light_stage_for_feature(self._stage(view))
+        surface.blit(draw_background(stage), (0, 0))
         if view.scene is Scene.SERVICE:
             draw_page(stage)
         else:
-            _player(stage, view.scene)
+            _draw_player_area(stage, view.scene)
         if view.accepts("menu"):
             draw_staff_key(stage, self.layout.staff)
         if _can_leave_residual(view):
             draw_residual_key(stage)
-        if view.focused and choosing(view, self.theme):
-            places = self._places(stage)
+        if view.focused and is_choosing(view, self.theme):
+            places = self._list_content_touches(stage)
             if places:
                 draw_focus(stage, places[view.focus % len(places)].rect)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
         if _is_quiet(view):
-            chrome(
+            draw_background(
                 replace(stage, lit=True)
             )  # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
 
@@ -111,104 +121,112 @@ class Picture:
         """
         stage, snapshot = self._stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
-            why = words_of(stage, Scene.BOOT)
-            return _sentences([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
-        focus = self._focused_action(stage)
+            why = describe_scene(stage, Scene.BOOT)
+            return _join_sentences([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
+        focus = self._find_focused_action(stage)
         if view.scene is Scene.SERVICE:
             page = snapshot.page
-            lines = [] if page is None else page_lines(page, stage)
-            chosen = "" if page is None or focus is None else action_text(page, focus, stage)
-            return _sentences((chosen, *lines))
+            lines = [] if page is None else format_page_lines(page, stage)
+            chosen = "" if page is None or focus is None else format_action(page, focus, stage)
+            return _join_sentences((chosen, *lines))
         if view.page is Page.GAMES:
-            chosen = "" if focus is None else choice_text(stage, focus)
-            return _sentences((chosen, *menu_lines(stage)))
+            chosen = "" if focus is None else format_menu_choice(stage, focus)
+            return _join_sentences((chosen, *format_menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
-            lines = [status(stage)[0]]
+            lines = [choose_status(stage)[0]]
         else:
-            why = words_of(stage, view.scene)
+            why = describe_scene(stage, view.scene)
             lines = [why.title, why.large, *why.lines]
         lines.append(f"{stage.texts.say('meter.credit')} {stage.money(snapshot.credit_cents)}")
-        bet_cents = bet_credits(view) * snapshot.denomination_cents
+        bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
         lines.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.state == "idle":
             lines.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
-        return _sentences(lines)
+        return _join_sentences(lines)
 
-    def _focused_action(self, stage: Stage) -> Action | None:
+    def _find_focused_action(self, stage: Stage) -> Action | None:
         """Return the action of the focused target, or None if the keys have no focus."""
-        places = self._places(stage) if stage.view.focused and choosing(stage.view, self.theme) else []
+        places = (
+            self._list_content_touches(stage)
+            if stage.view.focused and is_choosing(stage.view, self.theme)
+            else []
+        )
         return places[stage.view.focus % len(places)].action if places else None
 
     def choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions that the deck's keys may choose: the targets of the decision or the page, in order."""
-        return tuple(touch.action for touch in self._places(self._stage(view)))
+        return tuple(touch.action for touch in self._list_content_touches(self._stage(view)))
 
     def places(self, view: View) -> tuple[Rect, ...]:
         """Return the rectangles of those targets."""
-        return tuple(touch.rect for touch in self._places(self._stage(view)))
+        return tuple(touch.rect for touch in self._list_content_touches(self._stage(view)))
 
     def _stage(self, view: View) -> Stage:
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
-        layout = layout.beside_drawer() if view.drawer else layout
+        layout = layout.with_open_drawer() if view.drawer else layout
         if view.game is not None and is_keno(view.game):
-            layout = layout.with_tray(tray_rows(view.game))
+            layout = layout.with_tray(count_tray_rows(view.game))
         elif is_wheel(view.game):
             layout = layout.with_areas()
         elif view.table is not None:
             layout = layout.with_felt(levels=bool(levels))
-        return Stage(self.painter, self.texts(view), layout, self._with_drawer(view))
+        return Stage(self.painter, self.texts(view), layout, self._hide_drawer_behind_page(view))
 
-    def _with_drawer(self, view: View) -> View:
+    def _hide_drawer_behind_page(self, view: View) -> View:
         """Return the view with the drawer hidden if a player's page is open in portrait, where it has no room."""
         alone = self.layout.portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
         return replace(view, with_bench=False) if alone else view
 
-    def _places(self, stage: Stage) -> list[Touch]:
+    def _list_content_touches(self, stage: Stage) -> list[Touch]:
         """Return the touch targets of the open page, the pending decision, or the field."""
         view, layout = stage.view, stage.layout
         found: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
-            found = page_touches(stage)
+            found = list_page_touches(stage)
         elif view.page is Page.HELP:
-            found = sheet_keys(stage)
-            found += [(rect, Action(name)) for name, rect in page_keys(layout.sheet).items()]
+            found = list_sheet_touches(stage)
+            found += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.sheet).items()]
         elif view.page is Page.GAMES:
-            found = choices(view, layout)
+            found = list_menu_touches(view, layout)
         elif view.page is Page.SLIP:
-            found = slip_places(view, layout)
+            found = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
-            found = reminder_keys(stage) or answers(stage)
-            if not found and reminds(stage) is None and not playing(view, self.theme):
-                found = [*touches(view, layout), *area_touches(view, layout), *felt_touches(view, layout)]
+            found = lay_out_reminder_keys(stage) or lay_out_answers(stage)
+            if not found and find_due_reminder(stage) is None and not playing(view, self.theme):
+                found = [
+                    *list_keno_touches(view, layout),
+                    *list_area_touches(view, layout),
+                    *list_felt_touches(view, layout),
+                ]
         return [Touch(rect, action) for rect, action in found]
 
-    def touches(self, view: View) -> list[Touch]:
+    def list_touches(self, view: View) -> list[Touch]:
         """Return all touch targets, the topmost first."""
         found: list[Touch] = []
-        if self._with_drawer(view).with_bench:
-            share = drawer_share(view, self.theme.motion)
+        if self._hide_drawer_behind_page(view).with_bench:
+            share = compute_drawer_share(view, self.theme.motion)
             found.append(
                 Touch(
-                    tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.drawer else share),
+                    find_tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.drawer else share),
                     Action("drawer"),
                 )
             )
             if view.drawer:
                 found += [
                     Touch(c.rect, Action("bench", c.commands))
-                    for c in controls(self.layout, view, self.texts(view))
+                    for c in lay_out_controls(self.layout, view, self.texts(view))
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
         stage = self._stage(view)
         plate = value_plate(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
-        if plate is not None and reminds(stage) is None:
+        if plate is not None and find_due_reminder(stage) is None:
             found.append(Touch(plate, Action("")))
-        found += self._places(stage)
+        found += self._list_content_touches(stage)
         if view.table is not None and not view.table.spots and _open(view):
             found += [Touch(rect, action) for rect, action in hand_keys(view, stage.layout)]
-        if view.table is not None and _moves(view, self.theme) and reminds(stage) is None:
+        if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
             found.append(Touch(stage.layout.field, Action("skip")))
         if view.accepts("menu"):
             found.append(Touch(self.layout.staff, Action("menu")))
@@ -219,8 +237,8 @@ class Picture:
 
     def touched(self, view: View, x: float, y: float) -> Action | None:
         """Return the action of a touch at a position in units, or None if there is no target."""
-        for touch in self.touches(view):
-            if inside(touch.rect, x, y):
+        for touch in self.list_touches(view):
+            if is_inside(touch.rect, x, y):
                 return touch.action if touch.action.name else None
         return None
 
@@ -237,9 +255,9 @@ def _open(view: View) -> bool:
     return view.scene is Scene.GAME and view.page is Page.NONE
 
 
-def _moves(view: View, theme: Theme) -> bool:
+def _is_round_moving(view: View, theme: Theme) -> bool:
     """Return whether a round is being shown, with no page in front of it."""
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _open(view):
         return False
     return view.now - view.show.began < line.spun
@@ -251,14 +269,14 @@ def _can_leave_residual(view: View) -> bool:
     return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
 
 
-def _player(stage: Stage, scene: Scene) -> None:
+def _draw_player_area(stage: Stage, scene: Scene) -> None:
     """Draw the player's area above the meters: the game, overlays on it, and the open page."""
     view = stage.view
     if view.snapshot is not None and scene is not Scene.BOOT:
         draw_board(stage)
         draw_glasses(stage)
         draw_status(stage)
-        bulbs(stage, stage.layout.field, _mood(stage, scene))
+        draw_frame_lamps(stage, stage.layout.field, _choose_lamp_pattern(stage, scene))
     if scene is Scene.ATTRACT:
         draw_attract(stage)
     elif scene is Scene.GAME:
@@ -275,11 +293,11 @@ def _player(stage: Stage, scene: Scene) -> None:
         draw_slip(stage)
 
 
-def _mood(stage: Stage, scene: Scene) -> str:
+def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
     """Return the pattern of the frame's lamps."""
     if scene is Scene.ATTRACT:
         return "chase"
-    line, show = times(stage.view, stage.theme), stage.view.show
+    line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
     if show is not None and line is not None and line.level >= 1 and scene is Scene.GAME:
         since = stage.view.now - show.began
         if line.spun <= since < line.rolled + 1.5:
@@ -287,7 +305,7 @@ def _mood(stage: Stage, scene: Scene) -> str:
     return "chase" if playing(stage.view, stage.theme) else "idle"
 
 
-def _sentences(texts: Iterable[str]) -> str:
+def _join_sentences(texts: Iterable[str]) -> str:
     """Join texts into one, adding a full stop after each but the last that does not end a sentence itself."""
     *others, last = [text for text in texts if text] or [""]
     return "".join(f"{text} " if text.endswith(_ENDS) else f"{text}. " for text in others) + last

@@ -3,17 +3,17 @@
 from egm.screen.table import Table
 
 
-def neighbours(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
+def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
     """Return the spots that bet on a pocket and on ``each_side`` pockets on either side of it, in wheel order."""
     if pocket not in table.wheel:
         return ()
     place, count = table.wheel.index(pocket), len(table.wheel)
-    straight = straights(table)
+    straight = map_pockets_to_straights(table)
     around = (table.wheel[(place + step) % count] for step in range(-each_side, each_side + 1))
     return tuple(straight[each] for each in around if each in straight)
 
 
-def straights(table: Table) -> dict[str, str]:
+def map_pockets_to_straights(table: Table) -> dict[str, str]:
     """Return the spot that bets on each pocket alone, from the first group with such spots."""
     alone = [spot for spot in table.spots.values() if len(spot.covers) == 1]
     return {spot.covers[0]: spot.id for spot in alone if spot.group == alone[0].group}

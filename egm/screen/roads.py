@@ -27,12 +27,12 @@ class Win:
     ties: int = 0
 
 
-def bead_plate(results: Sequence[str]) -> dict[Place, str]:
+def place_bead_plate(results: Sequence[str]) -> dict[Place, str]:
     """Return the position of every result, column by column from the top; ``results`` are the oldest first."""
     return {(n // DEEP, n % DEEP): result for n, result in enumerate(results)}
 
 
-def big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
+def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
     """Return one column for each run of one side's wins.
 
     A tie is marked on the preceding win; ties before the first win are marked on that win.
@@ -54,7 +54,7 @@ def big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
     return columns
 
 
-def derived(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
+def derive_road_marks(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
     """Return the marks of big eye boy (``back`` 1), small road (2) or cockroach pig (3).
 
     Marks start at the second mark of column ``back`` + 1 of the big road, or else at the next column; from
@@ -73,7 +73,7 @@ def derived(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
     return marks
 
 
-def in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
+def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
     """Arrange marks in columns, one for each run of one colour."""
     columns: list[list[Colour]] = []
     for mark in marks:
@@ -84,7 +84,9 @@ def in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
     return columns
 
 
-def often(results: Sequence[str], signs: Sequence[str], count: int) -> tuple[list[Often], list[Often]]:
+def count_most_and_least(
+    results: Sequence[str], signs: Sequence[str], count: int
+) -> tuple[list[Often], list[Often]]:
     """Return the ``count`` most and the ``count`` least frequent signs, with their number of occurrences.
 
     A result may consist of several signs, joined by ``-``. Signs of equal frequency keep their given order.
@@ -95,7 +97,7 @@ def often(results: Sequence[str], signs: Sequence[str], count: int) -> tuple[lis
     return [(sign, counts[sign]) for sign in order[:count]], [(sign, counts[sign]) for sign in rare[:count]]
 
 
-def placed(lengths: Sequence[int]) -> list[list[Place]]:
+def place_road_marks(lengths: Sequence[int]) -> list[list[Place]]:
     """Return the position of each mark of each column: down as far as there is room, then to the right."""
     taken: set[Place] = set()
     found: list[list[Place]] = []

@@ -51,7 +51,7 @@ class Desk:
         return self.sheets[-1]
 
 
-def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
+def update_desk_for_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
     """Return the input state for this page: unchanged for the same page, new for another page."""
     if page is None:
         return Desk()
@@ -62,7 +62,7 @@ def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
     return Desk(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now)
 
 
-def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
+def append_character(desk: Desk, page: ServicePage, char: str) -> Desk:
     """Append one character, if the prompt accepts it and has room."""
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(desk.typed) >= prompt.length_max:
@@ -75,7 +75,7 @@ def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
     return replace(found, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
 
 
-def worked(
+def apply_page_action(
     desk: Desk, page: ServicePage, name: str, value: Any, now: float = 0.0
 ) -> tuple[Desk, tuple[Intent, ...]]:
     """Apply a touch or a key to a page; return the new input state and the answers to send."""
@@ -95,7 +95,7 @@ def worked(
         asks = page.prompt is not None and page.prompt.kind != "find"
         return desk, _answer(page, str(value), desk.typed if asks else None)
     changes: dict[str, Callable[[], Desk]] = {
-        "type": lambda: typed(desk, page, str(value)),
+        "type": lambda: append_character(desk, page, str(value)),
         "erase": lambda: replace(desk, typed=desk.typed[:-1]),
         "clear": lambda: replace(desk, typed=""),
         "shift": lambda: replace(desk, shifted=not desk.shifted),
@@ -111,6 +111,6 @@ def _answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, .
     return (Intent(name="answer", value=action, options=options),)
 
 
-def shown_input(prompt: Prompt, desk: Desk) -> str:
+def format_shown_input(prompt: Prompt, desk: Desk) -> str:
     """Return the text of the prompt's field; a PIN is shown as dots."""
     return "\u2022" * len(desk.typed) if prompt.kind == "pin" else desk.typed

@@ -92,7 +92,7 @@ def is_feature(show: Show, index: int) -> bool:
     return step.stage != first.stage
 
 
-def feature_steps(show: Show, index: int) -> range:
+def find_feature_steps(show: Show, index: int) -> range:
     """Return the indices of the adjacent steps in the same stage."""
     stage, first, after = step_stage(show, index), index, index + 1
     while first and step_stage(show, first - 1) == stage:
@@ -102,7 +102,7 @@ def feature_steps(show: Show, index: int) -> range:
     return range(first, after)
 
 
-def games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
+def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
     """Return the number of a game within its stage, and how many games have been awarded so far.
 
     ``stand`` is whether the step itself has stopped. A later retrigger is not counted, so that it stays a
@@ -127,7 +127,7 @@ def has_title(show: Show, index: int) -> bool:
     return begins and is_feature(show, index)
 
 
-def awaiting(step: Step, time: StepTime, since: float) -> int | None:
+def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | None:
     """Return the reel that is spinning with anticipation at this time, or None."""
     if not isinstance(step, Result) or since < time.begin:
         return None
@@ -135,12 +135,12 @@ def awaiting(step: Step, time: StepTime, since: float) -> int | None:
     return turning[0] if turning and turning[0] in step.awaited else None
 
 
-def timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
+def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
     """Return when each reel of each step stops, when the roll-up ends, and when the game may be closed.
 
     ``calm`` is reduced motion: anticipation is left out.
     """
-    return _timeline(_Laying(show, motion, id(show), id(motion), level, calm))
+    return _build_timeline(_Laying(show, motion, id(show), id(motion), level, calm))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,12 @@ class _Laying:
 
 
 @lru_cache(maxsize=4)
-def _timeline(laying: _Laying) -> Timeline:
+def _build_timeline(laying: _Laying) -> Timeline:
     show, motion, level, calm = laying.show, laying.motion, laying.level, laying.calm
-    steps = _laid(replace(show, cuts=()), motion, 1.0, calm=calm)
+    steps = _build_step_times(replace(show, cuts=()), motion, 1.0, calm=calm)
     pace = 1.0 if steps[-1].spun <= LONGEST else max(QUICKEST, LONGEST / steps[-1].spun)
     if pace < 1 or show.cuts:
-        steps = _laid(show, motion, pace, calm=calm)
+        steps = _build_step_times(show, motion, pace, calm=calm)
     spun = steps[-1].spun
     grows = show.play.win_cents > show.seen_cents or bool(show.play.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
@@ -169,17 +169,17 @@ def _timeline(laying: _Laying) -> Timeline:
     return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
 
 
-def _laid(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
+def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
     """Return the times of the steps in sequence, each shortened by presses of PLAY."""
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
         if index < show.seen:
-            steps.append(StepTime(0.0, 0.0, (0.0,) * parts(step), 0.0, 0.0))
+            steps.append(StepTime(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
         card = motion.title if has_title(show, index) else 0.0
         opened = show.opened if index == show.seen else 0
-        time = _paced(_step_time(step, card, motion, opened, calm=calm), pace, begin)
+        time = _scale_step_time(_step_time(step, card, motion, opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
             pause = motion.line_cycle if step.credits else motion.result_hold
             time = replace(time, end=time.spun + pause * pace)
@@ -191,7 +191,7 @@ def _laid(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTi
     return steps
 
 
-def _paced(time: StepTime, pace: float, begin: float) -> StepTime:
+def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
     stops = tuple(begin + stop * pace for stop in time.stops)
     spun = begin + time.spun * pace
     return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
@@ -200,14 +200,14 @@ def _paced(time: StepTime, pace: float, begin: float) -> StepTime:
 def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
     """Shorten a step at a press of PLAY: skip the title card, stop moving parts, or end a step at rest."""
     if cut < time.begin:
-        return _sooner(time, time.begin - cut, 0, begin=cut)
+        return _advance_step(time, time.begin - cut, 0, begin=cut)
     if cut >= time.spun:
         return replace(time, end=cut)
     turning = [i for i, stop in enumerate(time.stops) if stop > cut]
     if not turning:
-        return _sooner(time, time.spun - cut, 0)
+        return _advance_step(time, time.spun - cut, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
-        return _sooner(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
+        return _advance_step(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
     least = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
     stops, apart = (
         list(time.stops),
@@ -219,13 +219,13 @@ def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
     return replace(time, stops=tuple(stops), spun=time.spun - gained, end=time.end - gained)
 
 
-def _sooner(time: StepTime, by: float, first: int, *, begin: float | None = None) -> StepTime:
+def _advance_step(time: StepTime, by: float, first: int, *, begin: float | None = None) -> StepTime:
     """Move the rest of a step, from part ``first`` on, ``by`` seconds earlier."""
     stops = tuple(stop if i < first else stop - by for i, stop in enumerate(time.stops))
     return StepTime(time.title, time.begin if begin is None else begin, stops, time.spun - by, time.end - by)
 
 
-def parts(step: Step) -> int:
+def count_step_parts(step: Step) -> int:
     """Return how many parts of a step happen in sequence: its reels, spins, boxes or balls."""
     if isinstance(step, Result):
         return len(step.window)
@@ -238,7 +238,7 @@ def parts(step: Step) -> int:
     return len(step.balls) if isinstance(step, KenoStep) else 1
 
 
-def _cue_seconds(motion: Motion) -> Mapping[str, float]:
+def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
     """Return the duration of a table's cues; unknown cues take no time."""
     return {
         "ball": motion.wheel,
@@ -263,7 +263,7 @@ def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: b
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
         return StepTime(0.0, begin, tuple(stops), spun, spun)
     if isinstance(step, TableStep):
-        seconds = _cue_seconds(motion)
+        seconds = _read_cue_durations(motion)
         lengths = (seconds.get(str(cue.get("cue")), 0.0) for cue in step.cues)
         stops = [begin + length for length in accumulate(lengths)]
         spun = (stops[-1] if stops else begin) + motion.settle
@@ -276,7 +276,7 @@ def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: b
         GambleStep: motion.card,
     }
     first = begin if opened or isinstance(step, GambleStep) else begin + motion.entrance
-    later = (first + beats[type(step)] * (i + 1) for i in range(parts(step) - opened))
+    later = (first + beats[type(step)] * (i + 1) for i in range(count_step_parts(step) - opened))
     stops = [*((begin,) * opened), *later]
     spun = (stops[-1] if stops else first) + motion.settle
     return StepTime(0.0, begin, tuple(stops), spun, spun)

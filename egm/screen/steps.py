@@ -111,13 +111,13 @@ def read_steps(
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`."""
     try:
         if display.get("kind") == "table":
-            return (_table(display, tuple(cues), tuple(settlements)),)
+            return (_read_table_step(display, tuple(cues), tuple(settlements)),)
         if "draws" in display:
             draws = display["draws"]
-            steps: list[Step] = [_keno(draw, len(draws)) for draw in draws]
+            steps: list[Step] = [_read_keno_step(draw, len(draws)) for draw in draws]
         else:
             steps = [_step(fields, step) for step in display.get("steps") or [display]]
-            steps += _gambles(display.get("double_up", ()))
+            steps += _read_gamble_steps(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
     if not steps:
@@ -125,7 +125,7 @@ def read_steps(
     return tuple(steps)
 
 
-def _table(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
+def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
     """Return a part of a round at a table.
 
     If there are no cues (a recalled game), they are derived from its end.
@@ -134,10 +134,10 @@ def _table(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...])
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
     credits_ = sum(int(each["credits"]) for each in settlements)
-    return TableStep(display, cues or tuple(_cues_of(display)), settlements, credits_)
+    return TableStep(display, cues or tuple(_build_default_cues(display)), settlements, credits_)
 
 
-def _cues_of(display: Data) -> list[Data]:
+def _build_default_cues(display: Data) -> list[Data]:
     if "pocket" in display:
         return [{"cue": "ball", "pocket": str(display["pocket"])}]
     if "dice" in display:
@@ -155,16 +155,16 @@ def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
     if "spins" in data:
         return HoldStep(
             stage,
-            _items(data["coins"], times),
+            _read_items(data["coins"], times),
             tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in data["spins"]),
             tuple(int(spin["left"]) for spin in data["spins"]),
             credits_,
         )
     if "opened" in data:
-        opened = tuple((int(box["box"]), _item(box, times)) for box in data["opened"])
+        opened = tuple((int(box["box"]), _read_item(box, times)) for box in data["opened"])
         return PickStep(stage, int(data["boxes"]), opened, credits_)
     if "parts" in data:
-        parts = _items(data["parts"], times if "level" in data else 1)
+        parts = _read_items(data["parts"], times if "level" in data else 1)
         part = int(data["part"])
         if not 0 <= part < len(parts):
             raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
@@ -174,7 +174,7 @@ def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
     return read_result(fields[stage], data)
 
 
-def _gambles(data: Any) -> list[Step]:
+def _read_gamble_steps(data: Any) -> list[Step]:
     rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in data]
     cards = tuple(shown for _, shown, _ in rounds)
     return [
@@ -183,16 +183,16 @@ def _gambles(data: Any) -> list[Step]:
     ]
 
 
-def _items(data: Any, times: int) -> tuple[Item, ...]:
-    return tuple(_item(entry, times) for entry in data)
+def _read_items(data: Any, times: int) -> tuple[Item, ...]:
+    return tuple(_read_item(entry, times) for entry in data)
 
 
-def _item(data: Mapping[str, Any], times: int) -> Item:
+def _read_item(data: Mapping[str, Any], times: int) -> Item:
     """Return an item with its pay at the bet made; games publish the pay for the lowest bet."""
     return Item(str(data["item"]), int(data["credits"]) * times)
 
 
-def _keno(data: Mapping[str, Any], draws: int) -> KenoStep:
+def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
     cards = tuple(
         Card(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in data["ways"]

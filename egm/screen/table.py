@@ -103,12 +103,12 @@ class Table:
     @property
     def least(self) -> int:
         """Return the minimum that starts a round, in credits: an independent bet and all bets required with it."""
-        return _least(self)
+        return _compute_lowest_bet(self)
 
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
         """Return the spots of each group, in layout order."""
-        return _groups(self)
+        return _group_spots(self)
 
     @property
     def lasts(self) -> bool:
@@ -117,7 +117,7 @@ class Table:
 
 
 @lru_cache(maxsize=64)
-def _groups(table: Table) -> Mapping[str, tuple[Spot, ...]]:
+def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
     found: dict[str, list[Spot]] = {}
     for spot in table.spots.values():
         found.setdefault(spot.group, []).append(spot)
@@ -125,7 +125,7 @@ def _groups(table: Table) -> Mapping[str, tuple[Spot, ...]]:
 
 
 @lru_cache(maxsize=64)
-def _least(table: Table) -> int:
+def _compute_lowest_bet(table: Table) -> int:
     return min(
         sum(table.spots[each].least for each in (spot.id, *spot.round))
         + sum(
@@ -170,15 +170,17 @@ def read_table(game: GameView) -> Table:
         limit = data.get("table", {}).get("most")
         return Table(
             felt=str(data["felt"]),
-            spots=_with_rounds({spot.id: spot for spot in spots}),
-            forms=tuple(_bets(form.get("bets", {})) for form in data.get("forms", ())),
+            spots=_link_mutual_needs({spot.id: spot for spot in spots}),
+            forms=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             most=None if limit is None else int(limit),
             wheel=tuple(map(str, data.get("wheel", ()))),
             colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
             off=frozenset(map(str, data.get("off", ()))),
             says=frozenset(map(str, data.get("says", ()))),
-            calls={str(one["id"]): Call(one["names"], _bets(one["bets"])) for one in data.get("calls", ())},
+            calls={
+                str(one["id"]): Call(one["names"], _read_bets(one["bets"])) for one in data.get("calls", ())
+            },
             roads=tuple(map(str, data.get("roads", ()))),
             suits=data["felt"] == "cards"
             and not any("-" in hand.get("back", "") for hand in data.get("hands", ())),
@@ -187,7 +189,7 @@ def read_table(game: GameView) -> Table:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
 
 
-def _with_rounds(spots: Mapping[str, Spot]) -> dict[str, Spot]:
+def _link_mutual_needs(spots: Mapping[str, Spot]) -> dict[str, Spot]:
     """Return the spots, each with the other spots of its cycle of mutual needs."""
 
     def needed(spot: Spot) -> tuple[str, ...]:
@@ -199,7 +201,7 @@ def _with_rounds(spots: Mapping[str, Spot]) -> dict[str, Spot]:
     return {name: replace(spot, round=needed(spot)) for name, spot in spots.items()}
 
 
-def _bets(data: Mapping[str, Any]) -> dict[str, int]:
+def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
     return {str(spot): int(credits_) for spot, credits_ in data.items()}
 
 
@@ -290,7 +292,7 @@ class Limits:
         return self.most_here - sum(self.standing.values()) + taken_down
 
 
-def limits(snapshot: Snapshot) -> Limits:
+def build_limits(snapshot: Snapshot) -> Limits:
     """Return the limits in the table's current state."""
     unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
     return Limits(
@@ -303,21 +305,26 @@ def limits(snapshot: Snapshot) -> Limits:
     )
 
 
-def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
+def find_closed_reason(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
     """Return why a spot takes no bet with these bets (a catalogue key, or ""), and the spots that it needs first."""
-    if spot.needs is not None and not spot.round and spot.times is None and _needed(spot, bets, held) <= 0:
+    if (
+        spot.needs is not None
+        and not spot.round
+        and spot.times is None
+        and _find_needed_bet(spot, bets, held) <= 0
+    ):
         return "needs", (spot.needs,)
     if spot.id in held.shut:
         return "shut", ()
     first = held.felt.first
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first
-    needed = _needed(spot, bets, held)
+    needed = _find_needed_bet(spot, bets, held)
     short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
     return ("share", ()) if short else ("", ())
 
 
-def laid(
+def place_chips(
     table: Table, chips: Chips, spots: tuple[str, ...], held: Limits, times: Bets | None = None
 ) -> Chips:
     """Return the chips after a touch of these spots with the selected tool; all of them change, or none.
@@ -331,25 +338,27 @@ def laid(
     if chips.tool == "plays":
         return _toggle_plays(table, chips, spots[0], held)
     bets, why = dict(chips.bets), ""
-    for name in dict.fromkeys(_lead(table, spot) for spot in spots):
+    for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
-        after, why = _more(table, spot, bets, value_of(table, chips, held) * (times or {}).get(name, 1), held)
+        after, why = _add_chip(
+            table, spot, bets, value_of(table, chips, held) * (times or {}).get(name, 1), held
+        )
         if why:
             return replace(chips, explained_spot=name, refused=why)
         bets[name] = after
-    bets = _with_followers(table, bets, held)
-    why = _too_much(table, bets, held)
+    bets = _update_dependent_bets(table, bets, held)
+    why = _find_exceeded_limit(table, bets, held)
     return replace(chips, explained_spot=spots[0], refused=why) if why else chips.changed(bets, spots[0])
 
 
-def _lead(table: Table, spot: str) -> str:
+def _find_lead_spot(table: Table, spot: str) -> str:
     """Return the spot that receives the chip: the needed spot if both are always bet together."""
     needs = table.spots[spot].needs
-    return spot if needs is None or table.spots[spot].times is None else _lead(table, needs)
+    return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
 
 
-def _too_much(table: Table, bets: Bets, held: Limits) -> str:
+def _find_exceeded_limit(table: Table, bets: Bets, held: Limits) -> str:
     """Return the limit that these bets exceed (a catalogue key: credit, table, here, raise), or "".
 
     ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
@@ -365,7 +374,7 @@ def _too_much(table: Table, bets: Bets, held: Limits) -> str:
     return "raise" if total + more > held.credits else ""
 
 
-def chips_here(table: Table, held: Limits) -> tuple[int, ...]:
+def list_chip_values(table: Table, held: Limits) -> tuple[int, ...]:
     """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
     least, *more = table.chips
     return (least, *(value for value in more if held.most_here is None or value <= held.most_here))
@@ -373,60 +382,62 @@ def chips_here(table: Table, held: Limits) -> tuple[int, ...]:
 
 def value_of(table: Table, chips: Chips, held: Limits) -> int:
     """Return the value of the selected chip."""
-    values = chips_here(table, held)
+    values = list_chip_values(table, held)
     return chips.value if chips.value in values else values[0]
 
 
-def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
+def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
     """Return the bet on a spot after adding a chip, and why it cannot be added, or ""."""
     stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
-    why, _ = closed(spot, bets, held)
+    why, _ = find_closed_reason(spot, bets, held)
     if why:
         return now, why
     spot = held.spot(spot)
     if spot.share is not None:
-        value = _needed(spot, bets, held) // spot.share - stood - now
+        value = _find_needed_bet(spot, bets, held) // spot.share - stood - now
     wanted = max(stood + now + value, spot.least) - stood
     wanted = -(-wanted // spot.step) * spot.step
     wanted = min(wanted, (held.most(spot, bets) - stood) // spot.step * spot.step)
     if wanted <= now or stood + wanted < spot.least:
         return now, "most"
-    why = _too_much(table, {**bets, spot.id: wanted}, held)
+    why = _find_exceeded_limit(table, {**bets, spot.id: wanted}, held)
     return (now, why) if why else (wanted, "")
 
 
-def _needed(spot: Spot, bets: Bets, held: Limits) -> int:
+def _find_needed_bet(spot: Spot, bets: Bets, held: Limits) -> int:
     """Return the bet on the spot that it needs, or 1 if it needs none. For a share, only the new bet counts."""
     if spot.needs is None:
         return 1
     return bets.get(spot.needs, 0) + (held.standing.get(spot.needs, 0) if spot.share is None else 0)
 
 
-def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
+def _update_dependent_bets(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
     """Return the bets without those whose needed bet is gone; linked bets get the amount that follows from it."""
     result = dict(bets)
     for spot in table.spots.values():
-        needed, now = _needed(spot, result, held), result.get(spot.id, 0)
+        needed, now = _find_needed_bet(spot, result, held), result.get(spot.id, 0)
         if now > 0 and spot.share is not None:
             result[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
         if spot.times is not None and spot.needs is not None:
             result[spot.id] = spot.times * result.get(spot.needs, 0)
         elif now > 0 and needed <= 0:
             result[spot.id] = 0
-    return result if result == bets else _with_followers(table, result, held)
+    return result if result == bets else _update_dependent_bets(table, result, held)
 
 
 def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """Remove the new bet from a spot; if it has none, mark the standing bet to be taken down, or unmark it."""
-    spot = _lead(table, spot)
+    spot = _find_lead_spot(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:
         return replace(chips, explained_spot=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
-    bets = _with_followers(table, bets, held)
+    bets = _update_dependent_bets(table, bets, held)
     for name, each in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
         other = held.spot(table.spots[name])
-        if each > 0 and (closed(other, bets, held)[0] or held.on(bets, name) > held.most(other, bets)):
+        if each > 0 and (
+            find_closed_reason(other, bets, held)[0] or held.on(bets, name) > held.most(other, bets)
+        ):
             return replace(chips, explained_spot=spot, refused="needed")
     return chips.changed(bets, spot)
 
@@ -447,55 +458,57 @@ def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
 
 
-def undone(chips: Chips) -> Chips:
+def undo_chips(chips: Chips) -> Chips:
     """Undo one step."""
     if not chips.before:
         return replace(chips, refused="nothing")
     return replace(chips, bets=chips.before[-1], before=chips.before[:-1], refused="", due=False)
 
 
-def cleared(chips: Chips) -> Chips:
+def clear_chips(chips: Chips) -> Chips:
     """Remove every new bet."""
     return chips.changed({}) if chips.bets else replace(chips, refused="nothing")
 
 
-def repeated(table: Table, chips: Chips, held: Limits) -> Chips:
+def repeat_last_bets(table: Table, chips: Chips, held: Limits) -> Chips:
     """Place the bets of the last round again, as far as the table accepts them now."""
-    return _laid_anew(table, chips, chips.last, held)
+    return _replace_bets(table, chips, chips.last, held)
 
 
-def doubled(table: Table, chips: Chips, held: Limits) -> Chips:
+def double_bets(table: Table, chips: Chips, held: Limits) -> Chips:
     """Double every new bet, as far as limits and credit allow."""
-    return _laid_anew(table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, held)
+    return _replace_bets(
+        table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, held
+    )
 
 
-def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
+def _replace_bets(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
     """Place bets of these amounts, each up to its maximum; refuse all if the credit does not cover them."""
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     why = "" if wanted else "nothing"
     for name in table.spots:
         if wanted.get(name, 0) > 0:
-            bets[name], reason = _more(table, table.spots[name], bets, wanted[name], held)
+            bets[name], reason = _add_chip(table, table.spots[name], bets, wanted[name], held)
             why = reason or why
-    new_bets = {spot: each for spot, each in _with_followers(table, bets, held).items() if each}
-    over = _too_much(table, new_bets, held)
+    new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, held).items() if each}
+    over = _find_exceeded_limit(table, new_bets, held)
     if over or why in {"credit", "raise"} or new_bets == chips.bets:
         return replace(chips, refused=over or why or "most")
     return replace(chips.changed(new_bets), refused=why)
 
 
 # ---------------------------------------------------------------------- the bet in force
-def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
+def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     """Return the new bets that the machine holds: as placed, or those of the first named bet of the same cost."""
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
-        return _bets(placed)
+        return _read_bets(placed)
     return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def under_least(chips: Chips, snapshot: Snapshot) -> bool:
+def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
     """Return whether the chips are below the venue's minimum, so that they are no bet yet."""
-    return 0 < chips.credits < limits(snapshot).least_here
+    return 0 < chips.credits < build_limits(snapshot).least_here
 
 
 def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
@@ -503,10 +516,10 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
 
     Chips below the venue's minimum request an empty bet.
     """
-    held = limits(snapshot)
+    held = build_limits(snapshot)
     changes = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
     chips = replace(chips, clearing=chips.due)
-    if under_least(chips, snapshot):
+    if is_under_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, due=False, requested={}, requested_at=now), (request,)
     working: dict[str, object] = {"working": changes} if changes else {}
@@ -514,18 +527,18 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
     return replace(chips, due=False, requested=chips.bets, requested_at=now), (request,)
 
 
-def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
+def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
     """Return the chips of the current bet, or unchanged chips while the machine's answer is pending.
 
     ``waits``: a request may still be in transit, so that an older bet is not mistaken for its answer.
     """
-    current = bets_in_force(table, snapshot)
+    current = read_bets_in_force(table, snapshot)
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.due or (waits and chips.requested is not None and current != chips.requested and not refused):
         return chips
     if chips.clearing and current and not chips.bets:  # The request was refused or lost: send it again.
         return replace(chips, requested=None, due=True)
     chips = replace(chips, requested=None, clearing=False)
-    if current == chips.bets or (not current and under_least(chips, snapshot)):
+    if current == chips.bets or (not current and is_under_minimum(chips, snapshot)):
         return chips
     return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), before=())

@@ -77,18 +77,18 @@ def typeset(text: str, language: str) -> str:
     return text
 
 
-def placeholders(text: str) -> frozenset[str]:
+def list_placeholders(text: str) -> frozenset[str]:
     """Return the names in braces of a text."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
-def language_of(code: str) -> str:
+def language_from_code(code: str) -> str:
     """Return the catalogue language for a code such as ``fr`` or ``fr_CA``."""
     language = code.replace("-", "_").split("_", maxsplit=1)[0].lower()
     return language if language in LOCALES else FALLBACK
 
 
-def _amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
+def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
     """Return each value named ``x_cents`` as formatted money, under the name ``x``."""
     return {
         name.removesuffix("_cents"): money(value)
@@ -107,7 +107,7 @@ class Texts:
         folder: Path = CATALOGUES,
         brought: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        self.language = language_of(language)
+        self.language = language_from_code(language)
         self.locale = LOCALES[self.language]
         own = (brought or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
@@ -142,25 +142,27 @@ class Texts:
     def code(self, section: str, code: str) -> str:
         """Return a section's text for a machine code (its dots written as _), or the code itself if it has none."""
         if section == "tilt.text":
-            return fault_words(self, code)
+            return format_fault(self, code)
         key = f"{section}.{code.replace('.', '_')}"
         return self.say(key) if self.has(key) else code
 
-    def worded(self, words: Words, money: Callable[[int], str]) -> str:
+    def format_page_words(self, words: Words, money: Callable[[int], str]) -> str:
         """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
-            "say": lambda: self.numbered(str(value), {**values, **_amounts(values, money)}),
+            "say": lambda: self.say_by_count(str(value), {**values, **_format_amounts(values, money)}),
             "code": lambda: self.code(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
             "moment": lambda: self.moment(str(value)),
-            "local": lambda: self.local({code: str(text) for code, text in values.items()}, str(value)),
+            "local": lambda: self.choose_translation(
+                {code: str(text) for code, text in values.items()}, str(value)
+            ),
             "list": lambda: str(value or "; ").join(self.say(str(key)) for key in values.values()),
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
-    def numbered(self, key: str, values: Mapping[str, object]) -> str:
+    def say_by_count(self, key: str, values: Mapping[str, object]) -> str:
         """Return a text, in the singular if its ``count`` is one and the catalogue has a singular."""
         if "count" not in values or not self.has(f"{key}_one"):
             return self.say(key, **values)
@@ -173,10 +175,10 @@ class Texts:
         words = {"count": self.number(count), **values}
         return self.say(one if self.is_one(count) and self.has(one) else key, **words)
 
-    def local(self, names: Mapping[str, str], default: str = "") -> str:
+    def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text of this language among ``names`` (by language code), or else the first."""
         for code, words in names.items():
-            if language_of(code) == self.language:
+            if language_from_code(code) == self.language:
                 return typeset(words, self.language)
         return next(iter(names.values()), default)
 
@@ -205,15 +207,15 @@ class Texts:
 
     def clock(self, time_utc: str) -> str:
         """Return the time of day in the language's short format, from an ISO 8601 UTC time."""
-        return format_time(self._moment(time_utc), "short", locale=self.locale)
+        return format_time(self._parse_local_time(time_utc), "short", locale=self.locale)
 
     def moment(self, time_utc: str) -> str:
         """Return date and time, which a line may break only between the two."""
-        when = self._moment(time_utc)
+        when = self._parse_local_time(time_utc)
         parts = (form(when, "medium", locale=self.locale) for form in (format_date, format_time))
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
-    def _moment(self, time_utc: str) -> datetime:
+    def _parse_local_time(self, time_utc: str) -> datetime:
         try:
             when = datetime.fromisoformat(time_utc)
         except ValueError as error:
@@ -221,7 +223,7 @@ class Texts:
         return when.astimezone(self._timezone).replace(tzinfo=None)
 
 
-def fault_words(texts: Texts, code: str) -> str:
+def format_fault(texts: Texts, code: str) -> str:
     """Return a fault's own text, or else that of its device's failure, or else the general one."""
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")

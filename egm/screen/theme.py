@@ -127,7 +127,7 @@ class Theme:
             raise ThemeError(f"colours.{name}: the theme has no such colour")
         return self.colours[name]
 
-    def celebration(self, win_credits: int, bet_credits: int) -> int:
+    def find_celebration_level(self, win_credits: int, bet_credits: int) -> int:
         """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""
         if win_credits <= 0:
             return 0

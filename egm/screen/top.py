@@ -14,14 +14,14 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.picture import Picture, Touch
 from egm.screen.scenes.attract import draw_celebration
-from egm.screen.scenes.chrome import hall, marquee
-from egm.screen.scenes.glass import base_field, prize_name, prizes_now
+from egm.screen.scenes.chrome import draw_hall, draw_marquee
+from egm.screen.scenes.glass import find_base_field, format_prize_name, list_current_prizes
 from egm.screen.scenes.hand import group_name
-from egm.screen.scenes.keno import keno_prizes
+from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
-from egm.screen.scenes.pays import paid, pays_of
+from egm.screen.scenes.pays import format_pay, pays_of
 from egm.screen.scenes.progressive import draw_level
-from egm.screen.scenes.stage import BLACK, Stage, bulbs, rim_panel
+from egm.screen.scenes.stage import BLACK, Stage, draw_frame_lamps, draw_rim_panel
 from egm.screen.theme import mix
 from egm.screen.view import Action, Scene, View
 
@@ -53,18 +53,18 @@ class TopPicture(Picture):
         self.painter.surface = surface
         stage = self._stage(view)
         game = view.game
-        title = stage.texts.local(game.title, game.id) if game else "Open EGM"
-        surface.blit(backdrop(stage, title), (0, 0))
+        title = stage.texts.choose_translation(game.title, game.id) if game else "Open EGM"
+        surface.blit(draw_backdrop(stage, title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
             if view.scene not in _EXPLAINED:  # Draw nothing behind the explanation of a stop.
-                _board(stage)
-            _foot(stage)
+                _draw_board(stage)
+            _draw_foot(stage)
         if view.scene in _EXPLAINED:
             _draw_stop_reason(stage, view.scene)
         else:
-            draw_celebration(self._over(stage))
+            draw_celebration(self._use_board_as_field(stage))
 
-    def touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
+    def list_touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
         """Return no touch targets."""
         return []
 
@@ -72,12 +72,12 @@ class TopPicture(Picture):
         """Return no choices."""
         return ()
 
-    def _over(self, stage: Stage) -> Stage:
+    def _use_board_as_field(self, stage: Stage) -> Stage:
         """Return the stage with this screen's board as its field, which celebrations fill."""
-        return replace(stage, layout=replace(stage.layout, field=board(stage.layout)))
+        return replace(stage, layout=replace(stage.layout, field=find_board_rect(stage.layout)))
 
 
-def board(layout: Layout) -> Rect:
+def find_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the lit frame below the title."""
     w, h = float(layout.size[0]), float(layout.size[1])
     top = h * 0.215 if not layout.portrait else h * 0.17
@@ -92,27 +92,27 @@ def sign(layout: Layout) -> Rect:
     return (w * 0.06, 26.0, w * 0.88, high)
 
 
-def backdrop(stage: Stage, title: str) -> pygame.Surface:
+def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
     """Return the background: the hall, the lit title and the empty board. It is drawn once for each size."""
     p, layout, look = stage.painter, stage.layout, stage.look
 
     def make() -> pygame.Surface:
-        rect = board(layout)
-        surface = hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
-        marquee(replace(stage, layout=replace(layout, marquee=sign(layout))), surface, title)
+        rect = find_board_rect(layout)
+        surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
+        draw_marquee(replace(stage, layout=replace(layout, marquee=sign(layout))), surface, title)
         area = p.box((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix(look.sky[2], BLACK, 0.35)[:3], 255)
-        frame = rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
+        frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.cached(("top", layout.size, p.scale, look.name, title), make)
+    return p.find_or_create(("top", layout.size, p.scale, look.name, title), make)
 
 
-def _board(stage: Stage) -> None:
+def _draw_board(stage: Stage) -> None:
     """Draw the progressive levels that the bet plays for, or else the highest prizes of the game."""
-    rect = board(stage.layout)
-    bulbs(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
+    rect = find_board_rect(stage.layout)
+    draw_frame_lamps(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
     snapshot = stage.view.snapshot
     levels = snapshot.progressives if snapshot is not None else ()
     if levels:
@@ -126,7 +126,7 @@ def _board(stage: Stage) -> None:
             top = y + 10 + i * step + (step - tall) / 2
             draw_level(stage, level, (x + 20, top, w - 40, tall), "title" if tall > 190 else "lead")
         return
-    _prizes(stage, rect)
+    _draw_prizes(stage, rect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +138,17 @@ class _Row:
     pays: str
 
 
-def _rows(stage: Stage) -> tuple[str, list[_Row]]:
+def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
     """Return the heading and the highest prizes of the current bet."""
     texts, view = stage.texts, stage.view
-    field, game = base_field(stage), view.game
+    field, game = find_base_field(stage), view.game
     if field is not None:
         unit = view.snapshot.denomination_cents if view.snapshot is not None else 1
-        prizes = prizes_now(stage, field)[:_PRIZES]
+        prizes = list_current_prizes(stage, field)[:_PRIZES]
         rows = [
             _Row(
                 field.icons(prize),
-                prize_name(texts, field, prize.count, prize.symbol, prize.name),
+                format_prize_name(texts, field, prize.count, prize.symbol, prize.name),
                 stage.money(credits_ * unit),
             )
             for prize, credits_ in prizes
@@ -158,23 +158,27 @@ def _rows(stage: Stage) -> tuple[str, list[_Row]]:
         areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
         best = sorted(areas, key=lambda one: -int(one[2]))[:_PRIZES]
         rows = [
-            _Row((str(symbol),), texts.local(area["name"]), texts.say("feature.multiplier", times=pay))
+            _Row(
+                (str(symbol),),
+                texts.choose_translation(area["name"]),
+                texts.say("feature.multiplier", times=pay),
+            )
             for area, symbol, pay in best
         ]
         return texts.say("wheel.prizes"), rows
     if view.table is not None:
         best = [(group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
-        best += [(texts.local(pay.names), paid(stage, pay)) for pay in pays_of(stage)]
+        best += [(texts.choose_translation(pay.names), format_pay(stage, pay)) for pay in pays_of(stage)]
         return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
-    spots, caught = keno_prizes(stage)
+    spots, caught = list_keno_prizes(stage)
     rows = [_Row((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES]]
     return texts.counted("keno.spots", spots), rows
 
 
-def _prizes(stage: Stage, rect: Rect) -> None:
+def _draw_prizes(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     p = stage.painter
-    heading, rows = _rows(stage)
+    heading, rows = _list_highest_prizes(stage)
     p.text(heading, (x + w / 2, y + 56), Style("heavy", "title", stage.look.accent), width=w - 80)
     step = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
@@ -193,7 +197,7 @@ def _prizes(stage: Stage, rect: Rect) -> None:
         p.text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 
 
-def _foot(stage: Stage) -> None:
+def _draw_foot(stage: Stage) -> None:
     """Draw the clock, and the machine's serial number and site."""
     snapshot, (wide, high) = stage.view.snapshot, stage.layout.size
     if snapshot is None:

@@ -17,9 +17,9 @@ from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
 from egm.screen.service_input import WRITTEN, Desk
-from egm.screen.show import Show, Timeline, timeline
+from egm.screen.show import Show, Timeline, build_timeline
 from egm.screen.steps import Step
-from egm.screen.table import Chips, Table, bets_in_force
+from egm.screen.table import Chips, Table, read_bets_in_force
 from egm.screen.theme import Motion, Theme
 
 
@@ -182,27 +182,27 @@ class View:
 ATTRACT_AFTER = 20.0
 
 
-def times(view: View, theme: Theme) -> Timeline | None:
+def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
     """Return the timeline of the view's show, or None."""
     if view.show is None:
         return None
     play = view.show.play
     fresh = play.win_credits - view.show.seen_credits
-    level = theme.celebration(fresh, play.bet_credits)
+    level = theme.find_celebration_level(fresh, play.bet_credits)
     if play.progressives or play.prizes:
         level = len(theme.celebration_levels) - 1
-    return timeline(view.show, theme.motion, level, calm=view.reduced_motion)
+    return build_timeline(view.show, theme.motion, level, calm=view.reduced_motion)
 
 
 def playing(view: View, theme: Theme) -> bool:
     """Return whether a show is still running."""
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     return line is not None and view.show is not None and view.now - view.show.began < line.rolled
 
 
 def asking(view: View, theme: Theme) -> bool:
     """Return whether a decision is pending and the steps before it have been shown."""
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
     shown = line.rolled if view.decision.kind == "double_up" else line.spun
@@ -214,7 +214,7 @@ def marking(view: View) -> bool:
     return view.decision is not None and view.decision.kind in {"hold", "set"}
 
 
-def writing(view: View) -> bool:
+def is_writing(view: View) -> bool:
     """Return whether a text field is open, which receives the keyboard's characters."""
     page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
     return page is not None and page.prompt is not None and page.prompt.kind in WRITTEN
@@ -226,7 +226,7 @@ def may_answer(view: View) -> bool:
     return decision is not None and (decision.kind != "set" or view.held in decision.options)
 
 
-def choosing(view: View, theme: Theme) -> bool:
+def is_choosing(view: View, theme: Theme) -> bool:
     """Return whether the deck's keys move the focus: a page is open, or a decision is pending."""
     if view.scene is Scene.SERVICE:
         return True
@@ -243,42 +243,42 @@ def betting(view: View, theme: Theme) -> bool:
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.scene is not Scene.GAME:
         return False
-    return view.page is Page.NONE and not playing(view, theme) and not reminded(view)
+    return view.page is Page.NONE and not playing(view, theme) and not is_dismissible_reminder_shown(view)
 
 
-def reminded(view: View) -> bool:
+def is_dismissible_reminder_shown(view: View) -> bool:
     """Return whether a reminder is shown that the player may dismiss."""
     return view.snapshot is not None and view.snapshot.reminder is not None and view.accepts("acknowledge")
 
 
-def seconds_since(view: View, then_utc: str) -> float:
+def compute_seconds_since(view: View, then_utc: str) -> float:
     """Return the seconds from a moment (ISO 8601, UTC) to the view's time."""
     return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()
 
 
-def last_step(view: View) -> Step | None:
+def find_last_step(view: View) -> Step | None:
     """Return the last step shown of the game on the screen, or else that of the machine's last display."""
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]
     return view.last_display_step
 
 
-def marked_since(view: View) -> bool:
+def has_changed_marks_since_game(view: View) -> bool:
     """Return whether the player has changed the marks since the last game: the board then shows the marks."""
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
 
 
-def board_wanted(view: View) -> bool:
+def should_show_scoreboard(view: View) -> bool:
     """Return whether to show a scoreboard.
 
     After a round its cards are shown instead, until the next bet or until the player opens the scoreboard.
     """
     began = view.show.began if view.show is not None else -9.0
-    lie = view.show is not None and not marked_since(view) and view.board_at <= began
+    lie = view.show is not None and not has_changed_marks_since_game(view) and view.board_at <= began
     return view.board and not lie
 
 
-def standing(view: View) -> Result | None:
+def find_standing_result(view: View) -> Result | None:
     """Return the last spin that the reels show, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
@@ -286,25 +286,25 @@ def standing(view: View) -> Result | None:
     return next((step for step in reversed(steps) if isinstance(step, Result)), None)
 
 
-def bets(view: View) -> tuple[int, ...]:
+def list_available_bets(view: View) -> tuple[int, ...]:
     """Return the bets available in the game, in credits: a marked Keno card's stakes, a named ticket's prices."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:
         return ()
     if not marks.is_keno(game):
-        return offered(view)
+        return list_offered_costs(view)
     if not view.slip.marked:
-        costs = marks.prices(game, marks.form_in_force(game, snapshot))
+        costs = marks.list_form_prices(game, marks.find_current_form(game, snapshot))
         return tuple(cost for cost in costs if is_taken_here(snapshot, cost))
     common = marks.stake_of(snapshot, game)
     return tuple(
         stake
-        for stake in marks.stakes(game)
-        if is_taken_here(snapshot, marks.cost(game, view.slip.staked(stake, common), stake))
+        for stake in marks.list_permitted_stakes(game)
+        if is_taken_here(snapshot, marks.compute_slip_cost(game, view.slip.staked(stake, common), stake))
     )
 
 
-def offered(view: View) -> tuple[int, ...]:
+def list_offered_costs(view: View) -> tuple[int, ...]:
     """Return the costs of the game's bets, in credits, within the venue's limits."""
     if view.game is None or view.snapshot is None:
         return ()
@@ -318,17 +318,17 @@ def is_taken_here(snapshot: Snapshot, credits_: int) -> bool:
     return snapshot.bet_least_cents <= cents and (most_cents is None or cents <= most_cents)
 
 
-def unfinished(view: View) -> bool:
+def has_unsent_bet(view: View) -> bool:
     """Return whether the machine's bet differs from the marks or chips that the player sees."""
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
-        return dict(view.chips.bets) != dict(bets_in_force(table, view.snapshot))
+        return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
     if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
         return False
-    return view.slip.asked != marks.slip_of(view.snapshot.bet_wager).asked
+    return view.slip.asked != marks.slip_from_wager(view.snapshot.bet_wager).asked
 
 
-def bet_credits(view: View) -> int:
+def compute_bet_credits(view: View) -> int:
     """Return what PLAY stakes, in credits: the machine's bet, or the marks' cost until the machine has taken them.
 
     Return 0 while the marks make no valid ticket: PLAY then does nothing. For an open game, return its stake
@@ -338,16 +338,16 @@ def bet_credits(view: View) -> int:
         return 0
     if view.snapshot.staked_cents:
         return view.snapshot.staked_cents // max(1, view.snapshot.denomination_cents)
-    if view.game is None or not unfinished(view):
+    if view.game is None or not has_unsent_bet(view):
         return view.snapshot.bet_credits
     if view.table is not None:
         return view.chips.credits
     if not marks.is_slip(view.game, view.slip):
         return 0
-    return marks.cost(view.game, view.slip, marks.stake_of(view.snapshot, view.game))
+    return marks.compute_slip_cost(view.game, view.slip, marks.stake_of(view.snapshot, view.game))
 
 
-def drawer_share(view: View, motion: Motion) -> float:
+def compute_drawer_share(view: View, motion: Motion) -> float:
     """Return how far the drawer is open, 0 to 1."""
     if view.drawer_since is not None:
         return clamp((view.now - view.drawer_since) / motion.drawer)

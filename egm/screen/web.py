@@ -31,8 +31,8 @@ from egm.links.screen.private import HOST
 from egm.screen.app import Tap
 from egm.screen.audio.making import Studio
 from egm.screen.audio.scores import CUES
-from egm.screen.controls import by_name
-from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, slim
+from egm.screen.controls import find_action_by_name
+from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layout
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
@@ -62,7 +62,7 @@ _ENTRY_SECONDS: Final = 5.0
 _ENTERING_MAX: Final = 32
 
 
-def changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
+def find_changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
     """Return the rows that differ, as (first row, number of rows), in bands of :data:`BAND`, neighbours joined."""
     row = width * 4
     found: list[tuple[int, int]] = []
@@ -138,7 +138,7 @@ def read_input(line: str | bytes) -> Heard:
         message = _PageMessage.model_validate_json(line)
     except ValueError:
         return Heard()
-    did = by_name(message.key, message.char) if message.tap is None else Tap(*message.tap)
+    did = find_action_by_name(message.key, message.char) if message.tap is None else Tap(*message.tap)
     if message.calm is not None:
         did = Action("calm", message.calm)
     if message.room is None:
@@ -155,7 +155,9 @@ def read_session(line: str | bytes) -> str:
         return ""
 
 
-def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tuple[Layout, float]:
+def choose_fitting_layout(
+    room: tuple[int, int], *, portrait: bool, dense: float = 1.0
+) -> tuple[Layout, float]:
     """Return the layout for this size in pixels, and its scale.
 
     The scale changes in steps, so that resizing a window seldom redraws everything. ``dense`` is the number
@@ -164,7 +166,7 @@ def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tup
     wide, high = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or high > wide else LANDSCAPE
     if high > wide and wide / dense <= _SLIM_PIXELS:
-        layout = slim(wide, high)
+        layout = build_telephone_layout(wide, high)
     scale = min(wide / layout.size[0], high / layout.size[1])
     return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_LEAST), SCALE_MOST)
 
@@ -183,10 +185,10 @@ class _Visitor(ServerConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Remove the connection from ``entering``."""
-        self.entered()
+        self.leave_entering()
         super().connection_lost(exc)
 
-    def entered(self) -> None:
+    def leave_entering(self) -> None:
         """Remove the connection from ``entering``."""
         with contextlib.suppress(ValueError):
             self.entering.remove(self)
@@ -279,7 +281,7 @@ class Web:
         width, height = self._surface.get_size()
         with self._lock:
             before, viewer = self._shown, self._viewer
-        bands = changed_bands(before, after, width, height) if before else [(0, height)]
+        bands = find_changed_bands(before, after, width, height) if before else [(0, height)]
         if not bands or viewer is None:
             return
         message = encode_pieces(self._surface, bands)
@@ -392,7 +394,7 @@ class Web:
             await viewer.close(CloseCode.POLICY_VIOLATION)
             return
         if isinstance(viewer, _Visitor):
-            viewer.entered()
+            viewer.leave_entering()
         with self._lock:
             older, self._viewer = self._viewer, viewer
             self._ready, self._shown = True, _NOTHING_SHOWN
@@ -405,20 +407,20 @@ class Web:
             await self._push(viewer, message)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
-                self._heard(viewer, line)
-                self._vouch(session)
+                self._handle_message(viewer, line)
+                self._renew_session(session)
         with self._lock:
             if self._viewer is viewer:
                 self._viewer = None
 
-    def _vouch(self, session: str) -> None:
+    def _renew_session(self, session: str) -> None:
         """Renew the session of a connected browser, at most once a minute."""
         now = self._loop.time()
         if now - self._vouched >= _VOUCH_SECONDS:
             self._vouched = now
             self._door.knows(session)
 
-    def _heard(self, viewer: ServerConnection, line: str | bytes) -> None:
+    def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
         message = read_input(line)
         with self._lock:
             if self._viewer is not viewer:
@@ -427,4 +429,6 @@ class Web:
             if message.did is not None:
                 self._inputs.append(message.did)
             if message.room is not None:
-                self._wanted = fitting(message.room, portrait=self._portrait, dense=message.dense)
+                self._wanted = choose_fitting_layout(
+                    message.room, portrait=self._portrait, dense=message.dense
+                )

@@ -25,7 +25,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from egm.links.screen.private import HOST, is_token
-from egm.screen.audio.synthesis import wave_file
+from egm.screen.audio.synthesis import encode_wave_file
 from egm.screen.controls import BY_NAME, TYPED
 from egm.secret_files import replace_private
 
@@ -47,7 +47,7 @@ _USED = (
 )
 
 
-def new_token() -> str:
+def create_token() -> str:
     """Return a random token that cannot be guessed."""
     return os.urandom(24).hex()
 
@@ -85,9 +85,9 @@ class Door:
         self.port = 0
         self._clock = clock
         self._address_file = address_file
-        self._token = new_token()
+        self._token = create_token()
         self._memory = memory
-        self._sessions: list[_Session] = [] if memory is None else _remembered(memory)
+        self._sessions: list[_Session] = [] if memory is None else _read_saved_sessions(memory)
 
     @property
     def address(self) -> str:
@@ -104,17 +104,25 @@ class Door:
         if path == "/link":
             own = request.headers.get("Origin") == f"http://{host}"
             return None if own else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
-        if path.startswith("/sound/") and self.knows(_session_of(request)):
+        if path.startswith("/sound/") and self.knows(_read_session(request)):
             family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
             data = self._sound_of(cue, family)
-            return answer(HTTPStatus.NOT_FOUND, "No such sound.\n") if data is None else sound(data)
-        return self._page(query) if path == "/" else answer(HTTPStatus.NOT_FOUND, "There is nothing but /.\n")
+            return (
+                answer(HTTPStatus.NOT_FOUND, "No such sound.\n")
+                if data is None
+                else build_sound_response(data)
+            )
+        return (
+            self._answer_page_request(query)
+            if path == "/"
+            else answer(HTTPStatus.NOT_FOUND, "There is nothing but /.\n")
+        )
 
-    def _page(self, query: str) -> Response:
+    def _answer_page_request(self, query: str) -> Response:
         if not query:
-            return page("")
+            return build_page_response("")
         if is_token(query.removeprefix("token="), self._token):
-            return page(self._enter())
+            return build_page_response(self._enter())
         return answer(HTTPStatus.FORBIDDEN, _USED)
 
     def knows(self, session: str) -> bool:
@@ -130,7 +138,7 @@ class Door:
 
     def _enter(self) -> str:
         """Replace the used token, and return a new session for this browser."""
-        session, self._token = new_token(), new_token()
+        session, self._token = create_token(), create_token()
         self._sessions.append(_Session(_digest(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
         self._remember()
@@ -149,7 +157,7 @@ class Door:
             os.pwrite(self._memory, data.ljust(_MEMORY_BYTES), 0)
 
 
-def _remembered(memory: int) -> list[_Session]:
+def _read_saved_sessions(memory: int) -> list[_Session]:
     """Return the saved sessions; none if the record is damaged."""
     try:
         return [
@@ -160,19 +168,19 @@ def _remembered(memory: int) -> list[_Session]:
         return []
 
 
-def _session_of(request: Request) -> str:
+def _read_session(request: Request) -> str:
     """Return the session in a request's header, or ""."""
     shown = request.headers.get("Authorization", "")
     return shown.removeprefix(_SHOWN_AS) if shown.startswith(_SHOWN_AS) else ""
 
 
-def page(session: str) -> Response:
+def build_page_response(session: str) -> Response:
     """Return the page with a policy that permits only its own script and its own origin.
 
     ``session`` is empty for a reloaded page: its tab still has the session, or the page reports that it needs
     another address.
     """
-    nonce = new_token()
+    nonce = create_token()
     text = _PAGE.read_text("utf-8").replace("%NONCE%", nonce)
     for name, value in (("KEYS", [*BY_NAME, *TYPED]), ("SESSION", session), ("USED", _USED)):
         text = text.replace(f"%{name}%", json.dumps(value))
@@ -185,9 +193,9 @@ def page(session: str) -> Response:
     )
 
 
-def sound(samples: bytes) -> Response:
+def build_sound_response(samples: bytes) -> Response:
     """Return a sound of the machine, for an authenticated browser."""
-    data = wave_file(samples)
+    data = encode_wave_file(samples)
     fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
     headers = Headers(
         {**fields, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400"}

@@ -6,7 +6,7 @@ from typing import Final
 import pygame
 
 from egm.screen.app import Tap
-from egm.screen.controls import by_code
+from egm.screen.controls import find_action_by_code
 from egm.screen.displays import Above, Head
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
@@ -17,7 +17,7 @@ _BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
 """SDL's drivers that show nothing."""
 
 
-def _typed(event: pygame.event.Event) -> str:
+def _read_typed_character(event: pygame.event.Event) -> str:
     """Return the character that a key types; a console without a keyboard layout uses the plain key."""
     held = event.dict.get("mod", 0)
     if held & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
@@ -84,14 +84,14 @@ class Window:
                 pygame.event.set_grab(True)
             else:
                 self._display = pygame.display.set_mode(
-                    self._comfortable(), pygame.RESIZABLE, display=display
+                    self._choose_window_size(), pygame.RESIZABLE, display=display
                 )
         except pygame.error as error:
             raise WindowError(f"no {'console' if head else 'window'} could be opened: {error}") from error
         self._fit()
 
     @staticmethod
-    def _comfortable() -> tuple[int, int]:
+    def _choose_window_size() -> tuple[int, int]:
         """Return the largest 16:9 window that leaves some room on the desktop."""
         wide, high = pygame.display.get_desktop_sizes()[0]
         scale = min(wide * 0.9 / LANDSCAPE.size[0], high * 0.85 / LANDSCAPE.size[1], 1.0)
@@ -118,18 +118,18 @@ class Window:
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display
                 self._fit()
-            elif (place := self._touched(event)) is not None:
+            elif (place := self._find_touch_point(event)) is not None:
                 x, y = place
                 did.append(
                     Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
                 )
             elif event.type == pygame.KEYDOWN:
-                action = by_code(event.key, _typed(event))
+                action = find_action_by_code(event.key, _read_typed_character(event))
                 if action is not None:
                     did.append(action)
         return did
 
-    def _touched(self, event: pygame.event.Event) -> tuple[float, float] | None:
+    def _find_touch_point(self, event: pygame.event.Event) -> tuple[float, float] | None:
         """Return where on the display a finger or a click came down, or None if the event is neither.
 
         SDL also makes a mouse of a touch screen, but of one finger at a time: it ignores a second finger, and
@@ -140,9 +140,9 @@ class Window:
             return event.x * wide, event.y * high
         if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or event.dict.get("touch"):
             return None
-        return self._pointed(*event.pos)
+        return self._find_click_point(*event.pos)
 
-    def _pointed(self, x: float, y: float) -> tuple[float, float]:
+    def _find_click_point(self, x: float, y: float) -> tuple[float, float]:
         """Return where on the display a mouse clicked.
 
         SDL's driver without a display has its own size, and reports pointer positions in that.

@@ -27,7 +27,7 @@ _SECOND_NS: Final = 1_000_000_000
 def follow(table: SharedTable) -> None:
     """Let every game that is behind in its round take the steps recorded by the most advanced one."""
     for seat in list(table.seats.values()):
-        while (pending := _next_recorded_step(table, seat)) is not None:
+        while (pending := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending
             seat.handle(event)
             after = open_game(seat.machine)
@@ -35,8 +35,8 @@ def follow(table: SharedTable) -> None:
                 break
 
 
-def _next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
-    pending = _pending_decision(seat)
+def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
+    pending = _find_pending_decision(seat)
     if pending is None or pending[0].wager.seat is None:
         return None
     game, decision = pending
@@ -60,7 +60,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
     """
     waiting: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
-        pending = _pending_decision(seat)
+        pending = _find_pending_decision(seat)
         if pending is not None and _blocks_other_seats(seat.machine, pending[0]):
             waiting.setdefault(_turn_key(pending[0]), []).append((seat, *pending))
     for key in table.pending_turns.keys() - waiting.keys():
@@ -70,7 +70,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
         furthest = max(len(game.steps) for _, game, _ in games)
         _answer_if_overdue(table, key, [entry for entry in games if len(entry[1].steps) == furthest])
         turn, seats = table.pending_turns[key], [seat for seat, _, _ in games]
-        seconds = turn.seconds_left(seats[0].machine)
+        seconds = turn.compute_seconds_left(seats[0].machine)
         if turn.displayed_seconds != seconds:
             turn.displayed_seconds = seconds
             seats_to_update += seats
@@ -85,7 +85,7 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
     if turn is None or turn.step != step:
         waits = ANSWER_SECONDS if own or _has_open_game(table, game, decision.seat) else 0
         turn = table.pending_turns[key] = Turn(step, now_ns + waits * _SECOND_NS)
-    if turn.seconds_left(seat.machine):
+    if turn.compute_seconds_left(seat.machine):
         return
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
     seat.handle(_answer_event(seat, decision.unanswered, decision))
@@ -114,7 +114,7 @@ def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
     )
 
 
-def _pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
+def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
     """Return the seat's open game and its pending decision, or None; decisions of a real wheel are excluded."""
     conversation = seat.machine.state(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
@@ -128,11 +128,11 @@ def turn_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice with the player's remaining time, or with the seat whose turn it is."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
-    pending = None if seat is None else _pending_decision(seat)
+    pending = None if seat is None else _find_pending_decision(seat)
     if table is None or pending is None or (turn := table.pending_turns.get(_turn_key(pending[0]))) is None:
         return
     game, decision = pending
-    seconds = turn.seconds_left(machine)
+    seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):
         yield Notice(code="answer_within", values={"seconds": seconds})
     else:

@@ -20,16 +20,16 @@ from egm.seats.answers import answer_overdue_turns, follow, turn_notices
 from egm.seats.table import (
     SharedTable,
     TableEvent,
+    compute_betting_seconds_left,
     has_a_place,
     has_joined,
     join,
     notify_bets_not_accepted,
     plays_apart,
     plays_in_common,
-    seconds_left,
     withdraw_bets,
 )
-from egm.seats.wheel import decide, wheel_notices
+from egm.seats.wheel import decide, iter_wheel_notices
 
 _BETTING: Final = only(State.BETTING)
 
@@ -76,17 +76,17 @@ class BettingClock:
 
     def _look(self) -> None:
         for game in list(self._table.betting_deadlines_ns):
-            seconds = self._table.seconds_left(game) or 0
+            seconds = self._table.compute_seconds_left(game) or 0
             if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):
                 self._displayed_seconds.pop(game, None)
                 self._table.close(game)
             elif self._displayed_seconds.get(game) != seconds:
                 self._displayed_seconds[game] = seconds
-                for seat in self._table.seats_at(game):
+                for seat in self._table.list_seats_at(game):
                     seat.handle(Event(EventType.MACHINE_CHANGED))
 
 
-def clock(context: MachineContext) -> Iterable[Attachment]:
+def create_betting_clock(context: MachineContext) -> Iterable[Attachment]:
     """Return the clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
     opened, several = open_game(machine), machine.position.of > 1
@@ -94,13 +94,13 @@ def clock(context: MachineContext) -> Iterable[Attachment]:
     return (BettingClock(context),) if several or wheel or (opened and opened.round_id) else ()
 
 
-def notices(machine: Machine) -> Iterator[Notice]:
+def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices of wheel, turns, missed rounds, and the time left for bets."""
-    yield from wheel_notices(machine)
+    yield from iter_wheel_notices(machine)
     yield from turn_notices(machine)
     if plays_apart(machine):
         yield Notice(code="bets_apart", severity="warning")
-    seconds = seconds_left(machine)
+    seconds = compute_betting_seconds_left(machine)
     if seconds is not None:
         code = "bets_placed" if has_joined(machine) else "bets_close"
         yield Notice(code=code, values={"seconds": seconds})
@@ -111,6 +111,6 @@ SEATS: Final = Feature(
     keys=WheelKey,
     rules=RULES,
     states=(DerivedState(State.BETTING, has_joined),),
-    services=(clock,),
-    notices=notices,
+    services=(create_betting_clock,),
+    notices=iter_notices,
 )

@@ -17,9 +17,9 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
-from egm.progressive.bet import Bet, BetInForce, bet_in_force
+from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from egm.records.games import GameInProgress, open_game
-from egm.records.tables import AsRoundBegins, plays_along, table_in_common, table_of
+from egm.records.tables import AsRoundBegins, plays_along, read_shared_state, read_table
 from paytables import Wager, WagerError
 
 
@@ -47,9 +47,9 @@ class Turn:
     due_ns: int
     displayed_seconds: int = -1
 
-    def seconds_left(self, machine: Machine) -> int:
+    def compute_seconds_left(self, machine: Machine) -> int:
         """Return the seconds left for the answer, rounded up."""
-        return _seconds_until(self.due_ns, machine)
+        return _compute_seconds_until(self.due_ns, machine)
 
 
 @dataclass(slots=True)
@@ -74,13 +74,13 @@ class SharedTable:
         """Return the seats with bets on a game, ordered by position."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
-    def seconds_left(self, game: str) -> int | None:
+    def compute_seconds_left(self, game: str) -> int | None:
         """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
         deadline_ns = self.betting_deadlines_ns.get(game)
         seat = next(iter(self.seats.values()), None)
         if deadline_ns is None or seat is None:
             return None
-        return _seconds_until(deadline_ns, seat.machine)
+        return _compute_seconds_until(deadline_ns, seat.machine)
 
     def join(self, machine: Machine, game: str, seconds: int | None) -> None:
         """Add a seat's bets; the first opens the betting period. If ``seconds`` is None, a wheel ends it."""
@@ -101,16 +101,16 @@ class SharedTable:
         """Return whether every position with credit that has selected the game has placed its bets."""
         return all(
             seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
-            for seat in self.seats_at(game)
+            for seat in self.list_seats_at(game)
         )
 
-    def seats_at(self, game: str) -> list[Seat]:
+    def list_seats_at(self, game: str) -> list[Seat]:
         """Return the seats whose selected game is ``game``."""
-        return [seat for seat in self.seats.values() if selected_game(seat.machine) == game]
+        return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
         """Return whether a seat still has to finish or see a round on which the next one depends."""
-        return any(_holds_next(seat.machine, game) for seat in self.seats_at(game))
+        return any(_holds_next(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
         """Close betting: start each seat's game, all with the same numbers and the same state of the table."""
@@ -119,7 +119,7 @@ class SharedTable:
         if not seats:
             return
         standing = [
-            seat for seat in self.seats_at(game) if not seat.game and _is_thrown_for(seat.machine, game)
+            seat for seat in self.list_seats_at(game) if not seat.game and _is_thrown_for(seat.machine, game)
         ]
         for seat in standing:
             seat.machine.state(BetInForce).nothing_new = True
@@ -130,10 +130,10 @@ class SharedTable:
                 seat.machine.state(BetInForce).nothing_new = False
 
     def _begin(self, game: str, round_id: str, seats: list[Seat]) -> None:
-        places = _seat_wagers([(seat, bet_in_force(seat.machine)) for seat in seats])
+        places = _seat_wagers([(seat, find_bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
-        shared_state = AsRoundBegins({game: table_in_common(seats[0].machine, game)})
+        shared_state = AsRoundBegins({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
             round_in_common = seat.machine.state(RoundInCommon)
@@ -153,7 +153,7 @@ def _number(seat: Seat) -> int:
 
 def _is_thrown_for(machine: Machine, game: str) -> bool:
     """Return whether standing bets here are decided by the others' dice although nothing new is staked."""
-    table = table_of(machine, game)
+    table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
     depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
     return depends_on_throw and table is not None and bool(table.staked) and plays_along(machine, game)
@@ -176,12 +176,12 @@ def _seat_wagers(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wa
     for seat, bet in bets:
         if bet is not None:
             with suppress(WagerError):
-                bet.game.rules.seated(bet.wager, len(wagers), {})
+                bet.game.rules.combine_seat_wagers(bet.wager, len(wagers), {})
                 wagers[seat.machine.position.number] = (len(wagers), bet.wager)
     return wagers
 
 
-def selected_game(machine: Machine) -> str:
+def find_selected_game(machine: Machine) -> str:
     """Return the digest of the position's selected game, or an empty string."""
     game = machine.games.get(machine.selection.game_id)
     return "" if game is None else game.digest
@@ -193,7 +193,7 @@ def waits_for_spin(machine: Machine) -> bool:
     return game is not None and game.rules.by_wheel
 
 
-def betting_seconds(machine: Machine) -> int | None:
+def find_betting_seconds(machine: Machine) -> int | None:
     """Return the length of the selected game's betting period, or None if each position plays it alone."""
     alone = machine.position.of == 1 or machine.position.number not in machine.state(SharedTable).seats
     if alone or waits_for_spin(machine):
@@ -204,7 +204,7 @@ def betting_seconds(machine: Machine) -> int | None:
 
 def plays_apart(machine: Machine) -> bool:
     """Return whether standing bets here have missed a throw of the other positions."""
-    return machine.position.of > 1 and not plays_along(machine, selected_game(machine))
+    return machine.position.of > 1 and not plays_along(machine, find_selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:
@@ -214,31 +214,31 @@ def has_joined(machine: Machine) -> bool:
     return seat is not None and bool(seat.game)
 
 
-def _seconds_until(due_ns: int, machine: Machine) -> int:
+def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
     return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
 
 
-def seconds_left(machine: Machine) -> int | None:
+def compute_betting_seconds_left(machine: Machine) -> int | None:
     """Return the seconds left in the selected game's betting period, or None if it is not open."""
     table = machine.installed(SharedTable)
     return (
         None
         if table is None or not table.betting_deadlines_ns
-        else table.seconds_left(selected_game(machine))
+        else table.compute_seconds_left(find_selected_game(machine))
     )
 
 
 # ---------------------------------------------------------------------------------- guards, effects
 def plays_in_common(machine: Machine, _: Event) -> bool:
     """Return whether the selected game is shared by several positions or decided by a real wheel."""
-    return waits_for_spin(machine) or betting_seconds(machine) is not None
+    return waits_for_spin(machine) or find_betting_seconds(machine) is not None
 
 
 def join(machine: Machine, _: Event) -> None:
     """Place the bets; they are wagered when betting closes."""
-    bet = bet_in_force(machine)
+    bet = find_bet_in_force(machine)
     if bet is not None:
-        machine.state(SharedTable).join(machine, bet.game.digest, betting_seconds(machine))
+        machine.state(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))
 
 
 def has_a_place(machine: Machine, _: Event) -> bool:

@@ -20,7 +20,7 @@ from egm.kernel.messages import Notice
 from egm.play.rounds import is_decided_by_wheel, waits_for_wheel
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import WheelKey
-from egm.records.wheel import WheelSpin, last_spin, recorded_number
+from egm.records.wheel import WheelSpin, read_last_spin, read_recorded_number
 from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
 
 
@@ -35,9 +35,9 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
 
 def process_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the wheel."""
-    table, spin = machine.state(SharedTable), expected_spin(machine)
+    table, spin = machine.state(SharedTable), find_expected_spin(machine)
     previous, table.wheel = table.wheel, report
-    if spin is not None and (why := _mismatch_reason(spin, previous, report)):
+    if spin is not None and (why := _find_spin_mismatch(spin, previous, report)):
         _give_up(machine, spin, why)
         spin = None
     if spin is not None:
@@ -55,14 +55,14 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
 
 def give_up_lost_spin(machine: Machine) -> None:
     """Give up the current spin because the reader's line is lost: the next report may be of another spin."""
-    if (spin := expected_spin(machine)) is not None:
+    if (spin := find_expected_spin(machine)) is not None:
         _give_up(machine, spin, "line_lost")
     machine.state(SharedTable).wheel = None
 
 
-def expected_spin(machine: Machine) -> WheelSpin | None:
+def find_expected_spin(machine: Machine) -> WheelSpin | None:
     """Return the spin that waits for its number, or None; give it up if it began before the last restart."""
-    spin = last_spin(machine)
+    spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
         return None
     if machine.state(SharedTable).wheel is None:
@@ -71,7 +71,7 @@ def expected_spin(machine: Machine) -> WheelSpin | None:
     return spin
 
 
-def _mismatch_reason(spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned) -> str:
+def _find_spin_mismatch(spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned) -> str:
     """Return why the report does not belong to the expected spin, or an empty string if it does.
 
     After a void spin, the wheel may report that it accepts bets again.
@@ -106,7 +106,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
     games = {seat.game for seat in table.seats.values() if seat.game and waits_for_spin(seat.machine)}
     if not games:
         return
-    last = last_spin(machine)
+    last = read_last_spin(machine)
     numbers = {} if last is None else last.numbers
     opened = [open_game(seat.machine) for seat in table.seats.values()]
     waiting = {game.round_id for game in opened if game is not None and game.outcome is None}
@@ -127,10 +127,10 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
 
 def decide(machine: Machine) -> None:
     """Send every game that waits for a wheel the recorded number of its spin."""
-    expected_spin(machine)
+    find_expected_spin(machine)
     for seat in list(machine.state(SharedTable).seats.values()):
-        game, spin = open_game(seat.machine), last_spin(seat.machine)
-        number = None if game is None else recorded_number(seat.machine, game)
+        game, spin = open_game(seat.machine), read_last_spin(seat.machine)
+        number = None if game is None else read_recorded_number(seat.machine, game)
         if number is not None and spin is not None and _is_shown(seat) and is_decided_by_wheel(seat.machine):
             seat.handle(Event(EventType.CHOOSE, {"value": str(number), "spin": spin.spin}))
 
@@ -139,7 +139,7 @@ def _is_shown(seat: Seat) -> bool:
     return seat.machine.state(GameInProgress).conversation is not None
 
 
-def wheel_notices(machine: Machine) -> Iterator[Notice]:
+def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices about what the player is waiting for at a wheel."""
     table = machine.installed(SharedTable)
     if table is None:
@@ -148,7 +148,7 @@ def wheel_notices(machine: Machine) -> Iterator[Notice]:
         yield Notice(code="wheel_awaited")
     game = open_game(machine) if waits_for_wheel(machine) else None
     if game is not None:
-        spin = last_spin(machine)
+        spin = read_last_spin(machine)
         if spin is None or spin.round_id != game.round_id or spin.unheard:
             yield Notice(code="wheel_unheard", severity="alarm")
         else:

@@ -8,7 +8,7 @@ from egm.kernel.rules import REPORT, Guard, Rule
 from egm.kernel.states import AT_WORK, AWAKE
 from egm.staff.service.device_tests import (
     acceptor_is_tested,
-    free_device,
+    build_device_is_free_guard,
     may_test,
     payout_is_a_test,
     record_test_coins,
@@ -22,9 +22,9 @@ from egm.staff.service.device_tests import (
 from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
 
-def rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
+def build_rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
     """Return the rules; the guard is supplied by the feature that queries the value of tickets."""
-    tested = (may_test, free_device(no_ticket_is_asked))
+    tested = (may_test, build_device_is_free_guard(no_ticket_is_asked))
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
 
 

@@ -11,12 +11,12 @@ from egm.staff import device_test_rules
 from egm.staff.forms import FORMS
 from egm.staff.rules import RULES
 from egm.staff.service import devices, interventions, manual, options, pages, pin
-from egm.staff.service.timeout import service_timeout
+from egm.staff.service.timeout import create_service_timeout
 
 
-def device_tests(no_ticket_is_asked: Guard[Machine]) -> Feature:
+def build_device_tests_feature(no_ticket_is_asked: Guard[Machine]) -> Feature:
     """Return the feature of device tests, whose rules come first, to receive the reports of a device under test."""
-    return Feature(name="device tests", rules=device_test_rules.rules(no_ticket_is_asked))
+    return Feature(name="device tests", rules=device_test_rules.build_rules(no_ticket_is_asked))
 
 
 STAFF: Final = Feature(
@@ -33,5 +33,5 @@ STAFF: Final = Feature(
         *FORMS,
     ),
     states=(DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),),
-    position_services=(service_timeout,),
+    position_services=(create_service_timeout,),
 )

@@ -3,7 +3,7 @@
 A completed form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its values are
 those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own constant
 ``values``, and the persons: ``person`` (a staff number) and ``persons`` (all who authorised it, ``person``
-first), each just verified by PIN. The guard that :func:`form_rule` gives its rule holds exactly for such an
+first), each just verified by PIN. The guard that :func:`build_form_rule` gives its rule holds exactly for such an
 event; no host and no player's screen can send one.
 
 The texts are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
@@ -20,7 +20,7 @@ from egm.kernel.events import Event, EventName, Next, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Effect, Guard, Rule
 from egm.people import Permission, Roster
-from egm.staff.service.desk import who
+from egm.staff.service.desk import find_actor
 
 
 class FieldKind(StrEnum):
@@ -103,7 +103,7 @@ class Form:
     subject: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
 
-    def persons_needed(self, machine: Machine) -> int:
+    def count_persons_needed(self, machine: Machine) -> int:
         """Return how many persons must authorise it here."""
         return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
@@ -129,28 +129,28 @@ def authorise(machine: Machine, event: Event, permission: Permission, persons: i
     return all(person is not None and person.may(permission) for person in people)
 
 
-def persons_of(machine: Machine, event: Event) -> list[str]:
+def list_event_persons(machine: Machine, event: Event) -> list[str]:
     """Return the verified persons of an event; if no proof was required, the key that was turned."""
-    return list(event.data.get("persons") or (who(machine, event),))
+    return list(event.data.get("persons") or (find_actor(machine, event),))
 
 
-def says(event: Event, *fields: str) -> bool:
+def has_text_in(event: Event, *fields: str) -> bool:
     """Return whether the form has a text in each of these fields."""
     return all(str(event.data.get(name) or "").strip() for name in fields)
 
 
-def ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
-    """Return the details of a ruling: position, persons, reason, and its own data."""
+def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
+    """Return the journal details of a staff ruling: machine, place, reason, persons, and ``more``."""
     return {
         "machine": machine.identity.serial,
         "place": str(event.data.get("place") or machine.identity.operator_number),
         "reason": str(event.data.get("reason", "")),
-        "persons": persons_of(machine, event),
+        "persons": list_event_persons(machine, event),
         **more,
     }
 
 
-def form_rule(
+def build_form_rule(
     forms: Iterable[Form],
     event: EventName | tuple[EventName, ...],
     states: frozenset[State],
@@ -171,7 +171,7 @@ def form_rule(
         return (
             form is not None
             and form.event is event.type
-            and authorise(machine, event, form.permission, form.persons_needed(machine))
+            and authorise(machine, event, form.permission, form.count_persons_needed(machine))
         )
 
     return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT)

@@ -93,10 +93,10 @@ class IdentityRegister:
                 path.unlink()
                 copies.append(_connect(path))
         register = cls(copies, random_bytes)
-        register._bring_together()
+        register._merge_copies()
         return register
 
-    def _bring_together(self) -> None:
+    def _merge_copies(self) -> None:
         """Merge the copies: each record as committed to, and erased if either copy has erased it."""
         known: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
@@ -119,7 +119,7 @@ class IdentityRegister:
         salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
         fields_text = json.dumps(dict(fields), ensure_ascii=False)
-        row = (commitment, subject, _utc(time_utc), salt, fields_text)
+        row = (commitment, subject, _format_utc(time_utc), salt, fields_text)
         refusals = []
         for copy in self._copies:
             try:
@@ -144,7 +144,7 @@ class IdentityRegister:
         counts = [
             copy.execute(
                 "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
-                (_utc(time_utc),),
+                (_format_utc(time_utc),),
             ).rowcount
             for copy in self._copies
         ]
@@ -182,5 +182,5 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _utc(time_utc: datetime) -> str:
+def _format_utc(time_utc: datetime) -> str:
     return time_utc.astimezone(UTC).isoformat(timespec="seconds")

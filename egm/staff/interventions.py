@@ -16,7 +16,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.keys import IntegrityKey, StaffKey
 from egm.staff.slips import print_slip
-from egm.staff.stock import collected
+from egm.staff.stock import build_collected_state
 
 #: The source that holds the machine out of service during an intervention.
 HOLD: Final = "intervention"
@@ -86,7 +86,12 @@ def open_intervention(machine: Machine, event: Event) -> None:
             StaffKey.INTERVENTION: {"id": number, "since": since, **details},
             f"{IntegrityKey.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
         },
-        details={"id": number, **details, **_identity(machine), "meters": _meters(machine)},
+        details={
+            "id": number,
+            **details,
+            **_build_machine_numbers(machine),
+            "meters": _list_nonzero_meters(machine),
+        },
     )
     about = f"{values['kind']}: {values['reason']} ({values['person']})"
     print_slip(machine, "ACCESS", about)
@@ -106,7 +111,7 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 def close_intervention(machine: Machine, event: Event) -> None:
     """Record what was done and the meters, and return the machine to service."""
     values, opened = event.data, machine.memory.get(StaffKey.INTERVENTION)
-    counted = collected(machine, opened["id"]) if opened["kind"] == "collection" else {}
+    counted = build_collected_state(machine, opened["id"]) if opened["kind"] == "collection" else {}
     machine.record(
         "intervention.closed",
         transaction_id=f"{opened['id']}.closed",
@@ -117,8 +122,8 @@ def close_intervention(machine: Machine, event: Event) -> None:
             "parts": values.get("parts") or "",
             "person": values["person"],
             "persons": list(values["persons"]),
-            **_identity(machine),
-            "meters": _meters(machine),
+            **_build_machine_numbers(machine),
+            "meters": _list_nonzero_meters(machine),
         },
     )
     machine.notice = Notice(code="intervention_closed")
@@ -137,7 +142,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
             StaffKey.BASE: {"since": since, **details},
             f"{IntegrityKey.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
         },
-        details={**details, **_at_work(machine, event)},
+        details={**details, **_build_intervention_details(machine, event)},
     )
 
 
@@ -147,18 +152,18 @@ def return_base(machine: Machine, event: Event) -> None:
     machine.record(
         "base.returned",
         state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
-        details={**details, **_at_work(machine, event)},
+        details={**details, **_build_intervention_details(machine, event)},
     )
 
 
-def _at_work(machine: Machine, event: Event) -> dict[str, object]:
+def _build_intervention_details(machine: Machine, event: Event) -> dict[str, object]:
     """Return the open intervention's id and the persons of an event."""
     values = event.data
     return {
         "intervention": machine.memory.get(StaffKey.INTERVENTION)["id"],
         "person": values["person"],
         "persons": list(values["persons"]),
-        **_identity(machine),
+        **_build_machine_numbers(machine),
     }
 
 
@@ -173,12 +178,12 @@ def is_identified(machine: Machine, door: str) -> bool:
     return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == opened["id"]
 
 
-def _identity(machine: Machine) -> dict[str, object]:
+def _build_machine_numbers(machine: Machine) -> dict[str, object]:
     """Return both numbers of the machine, for every record that leaves it (Monaco art. 19.1)."""
     return {"serial": machine.identity.serial, "operator_number": machine.identity.operator_number}
 
 
-def _meters(machine: Machine) -> dict[str, int]:
+def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
     """Return every meter that is not zero, without those counted since a mark."""
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

@@ -16,12 +16,12 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.records.keys import StaffKey
-from egm.staff.service.words import moment, pairs, plain, say
+from egm.staff.service.words import build_pair_table, say, say_plain, say_time
 from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
-from meters.recall import details
-from paytables.wording import percent
+from meters.recall import read_details
+from paytables.wording import format_percent
 
 KIND: Final = "inventory.changed"
 #: Fields of a complete inventory, as the cabinet file names them (Monaco art. 19.3).
@@ -58,14 +58,14 @@ def document(
         "base_number": inventory.base_number,
         "site": identity.house.site,
         "location": inventory.location,
-        "photograph": _photograph(inventory),
+        "photograph": _describe_photograph(inventory),
         "profile": machine.profile.id,
         "games": [
             {
                 "game": game.id,
                 "version": game.version,
                 "digest": game.digest,
-                "return": percent(machine.state(InstalledGames).returns[game.id], 4)
+                "return": format_percent(machine.state(InstalledGames).returns[game.id], 4)
                 if game.id in machine.state(InstalledGames).returns
                 else "",
                 "certified_on": str(
@@ -106,7 +106,7 @@ def note_inventory(
     machine.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
 
 
-def _photograph(inventory: Inventory) -> str:
+def _describe_photograph(inventory: Inventory) -> str:
     """Return the photograph's name and digest; the file itself is not copied."""
     if inventory.photograph is None:
         return ""
@@ -129,29 +129,32 @@ class Sheet:
     def tables(self) -> tuple[Table, ...]:
         """Return it as shown and printed."""
         return (
-            pairs((f"inventory.{name}", plain(self.now.get(name, ""))) for name in _LINES),
-            pairs((_game(game) for game in self.now.get("games", ())), say("service.inventory.games")),
-            pairs(
-                ((moment(when), plain(what)) for when, what in self.changes), say("service.inventory.life")
+            build_pair_table((f"inventory.{name}", say_plain(self.now.get(name, ""))) for name in _LINES),
+            build_pair_table(
+                (_describe_game(game) for game in self.now.get("games", ())), say("service.inventory.games")
+            ),
+            build_pair_table(
+                ((say_time(when), say_plain(what)) for when, what in self.changes),
+                say("service.inventory.life"),
             ),
         )
 
 
-def _game(game: Mapping[str, str]) -> tuple[Words, Words]:
-    name = plain(f"{game['game']} {game['version']}")
+def _describe_game(game: Mapping[str, str]) -> tuple[Words, Words]:
+    name = say_plain(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"
     return name, say("service.inventory.return", percent=game["return"], date=date)
 
 
-def sheet(view: JournalView) -> Sheet:
+def read_technical_sheet(view: JournalView) -> Sheet:
     """Return the technical sheet of a journal's machine; empty if none was ever recorded."""
     entries = list(view.entries(KIND))
-    now = details(entries[-1])["after"] if entries else {}
-    return Sheet(now, tuple(change for entry in entries for change in _changes(entry)))
+    now = read_details(entries[-1])["after"] if entries else {}
+    return Sheet(now, tuple(change for entry in entries for change in _iter_changes(entry)))
 
 
-def _changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
-    record = details(entry)
+def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
+    record = read_details(entry)
     before, after = record["before"] or {}, record["after"]
     when = entry.time_utc.isoformat()
     for name in _LINES:

@@ -13,15 +13,15 @@ from typing import Final
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
 from egm.kernel.events import EventName, State
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.service_pages import Row, Table, Words
 from egm.kernel.states import PRESSING, SETS
 from egm.people import Permission
-from egm.people.roles import Role, permissions_of
+from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
 from egm.staff.interventions import COVERED
 from egm.staff.service.menu import SUBJECTS, Menu
-from egm.staff.service.words import coded, plain, say
+from egm.staff.service.words import say, say_code, say_plain
 from meters.events import EVENTS, Clear, Effect
 from meters.table import METERS, OCCURRENCES
 
@@ -81,21 +81,21 @@ class Chapter:
         return Table(columns=heads, rows=tuple(Row(cells=cells) for cells in self.rows(menu)))
 
 
-def joined(keys: Iterable[str], between: str = "") -> Words:
+def join_texts(keys: Iterable[str], between: str = "") -> Words:
     """Return several catalogue texts as a list in one cell."""
     return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
 
 
-def codes() -> list[str]:
+def list_fault_codes() -> list[str]:
     """Return every fault of the machine, as ``device.code`` or a code alone."""
     named = (line.pattern.removeprefix(_FAULT) for line in EVENTS if line.pattern.startswith(_FAULT))
     known = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
     return sorted({*known, "monitoring.port_taken", *(code for code in named if "*" not in code)})
 
 
-def _faults(_: Menu) -> Iterator[tuple[Words, ...]]:
-    for code in codes():
-        found = fault(code)
+def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for code in list_fault_codes():
+        found = get_fault(code)
         effect = (
             "stop"
             if found.locks
@@ -106,110 +106,117 @@ def _faults(_: Menu) -> Iterator[tuple[Words, ...]]:
             else "log"
         )
         yield (
-            coded("tilt.text", code),
+            say_code("tilt.text", code),
             say(f"manual.remedy.{code}"),
             say(f"manual.effect.{effect}"),
             say(f"manual.clears.{found.cleared_by}"),
-            plain(code),
+            say_plain(code),
         )
 
 
-def _states(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_state_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
 
-def _who(permission: Permission | None) -> Words:
-    return joined(
-        f"manual.role.{role}" for role in Role if permission is None or permission in permissions_of(role)
+def _list_permitted_roles(permission: Permission | None) -> Words:
+    return join_texts(
+        f"manual.role.{role}" for role in Role if permission is None or permission in find_permissions(role)
     )
 
 
-def _roles(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_role_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for permission in Permission:
-        yield say(f"manual.permission.{permission}"), _who(permission)
+        yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
 
-def _menu(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
     for subject in SUBJECTS:
-        for entry in menu.pages_of(subject):
+        for entry in menu.list_subject_pages(subject):
             yield (
                 say(f"service.menu.{entry.id}"),
                 say(f"service.section.{subject}"),
-                _who(entry.permission),
+                _list_permitted_roles(entry.permission),
             )
 
 
-def _forms(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_form_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
     for form in menu.forms:
         yield (
             say(f"form.{form.id}.title"),
-            joined(f"form.{form.id}.{entry.name}" for entry in form.fields),
-            joined(f"service.needs.{need.__name__}" for need in form.needs),
-            joined(dict.fromkeys(f"manual.set.{name}" for name in when(menu, form.event))),
-            plain(form.persons),
-            _who(form.permission),
+            join_texts(f"form.{form.id}.{entry.name}" for entry in form.fields),
+            join_texts(f"service.needs.{need.__name__}" for need in form.needs),
+            join_texts(
+                dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
+            ),
+            say_plain(form.persons),
+            _list_permitted_roles(form.permission),
         )
 
 
-def when(menu: Menu, event: EventName) -> Iterator[str]:
+def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
     """Yield the sets of states in which an event's rules apply, by their catalogue names."""
     for rule in menu.rules:
         if event in rule.events:
             yield SETS[rule.states].replace(" ", "_")
 
 
-def _steps(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, ...]]]:
+def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, ...]]]:
     def rows(_: Menu) -> Iterator[tuple[Words, ...]]:
         for number in range(1, STEPS[procedure] + 1):
-            yield plain(number), say(f"manual.steps.{procedure}.s{number}")
+            yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
 
     return rows
 
 
-def _denomination(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
     form = next((form for form in menu.forms if form.id == "options_denomination"), None)
     yield from _needs(form)
-    yield from _steps("denomination")(menu)
+    yield from _build_step_rows("denomination")(menu)
 
 
-def _memory(menu: Menu) -> Iterator[tuple[Words, ...]]:
-    yield say("manual.column.roles"), _who(Permission.CLEAR_MEMORY)
-    yield from _steps("memory")(menu)
+def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    yield say("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
+    yield from _build_step_rows("memory")(menu)
 
 
 def _needs(form: Form | None) -> Iterator[tuple[Words, ...]]:
     """Yield the permission and the fields of a form."""
     if form is not None:
-        yield say("manual.column.roles"), _who(form.permission)
-        yield say("manual.column.needs"), joined(f"service.needs.{need.__name__}" for need in form.needs)
+        yield say("manual.column.roles"), _list_permitted_roles(form.permission)
+        yield say("manual.column.needs"), join_texts(f"service.needs.{need.__name__}" for need in form.needs)
 
 
-def _meters(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for meter in METERS:
         reads = "level" if meter.is_level else "total"
         yield (
-            coded("meter_name", meter.name),
+            say_code("meter_name", meter.name),
             say(f"manual.unit.{meter.unit}"),
             say(f"manual.reads.{reads}"),
-            plain(meter.name),
+            say_plain(meter.name),
         )
     for name in OCCURRENCES:
-        yield coded("meter_name", name), say("manual.unit.times"), say("manual.reads.total"), plain(name)
+        yield (
+            say_code("meter_name", name),
+            say("manual.unit.times"),
+            say("manual.reads.total"),
+            say_plain(name),
+        )
 
 
-def _doors(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_door_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for kind, doors in COVERED.items():
-        yield say(f"form.intervention.kind_{kind}"), joined(f"door.{door}" for door in sorted(doors))
+        yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
 
 
-def _lines(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for protocol, entry in PROTOCOLS.items():
         line = entry.line
         yield (
-            coded("device", entry.kind),
-            plain(protocol),
-            plain(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
+            say_code("device", entry.kind),
+            say_plain(protocol),
+            say_plain(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
             say(f"manual.wiring.{protocol}"),
         )
 
@@ -223,27 +230,27 @@ _INPUT_WORDS: Final = {
 }
 
 
-def _inputs(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for number, (group, name) in enumerate(INPUTS):
-        yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), plain(number)
+        yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), say_plain(number)
     for number, name in enumerate(TOWER):
-        yield say(f"manual.tower.{name}"), say("manual.input.tower"), plain(number)
+        yield say(f"manual.tower.{name}"), say("manual.input.tower"), say_plain(number)
     for number in range(HARD_METERS):
-        yield say("manual.input.counter"), say("manual.input.counter"), plain(number)
+        yield say("manual.input.counter"), say("manual.input.counter"), say_plain(number)
 
 
-def _events(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_event_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for line in EVENTS:
         yield (
-            event_words(line.pattern),
+            say_event(line.pattern),
             say(f"manual.effect.{_EFFECTS[line.effect]}"),
             say(f"manual.clears.{_CLEARS[line.clear]}"),
-            plain("-" if line.sas is None else f"{line.sas:02X}"),
-            plain(line.pattern),
+            say_plain("-" if line.sas is None else f"{line.sas:02X}"),
+            say_plain(line.pattern),
         )
 
 
-def event_words(pattern: str) -> Words:
+def say_event(pattern: str) -> Words:
     """Return the text of a significant event, by its pattern in :data:`meters.events.EVENTS`."""
     kind, _, about = pattern.partition(":")
     if kind.endswith(".*"):
@@ -254,10 +261,10 @@ def event_words(pattern: str) -> Words:
         return say("manual.event.bill_in", amount_cents=int(about))
     entry = f"entry.{kind.removesuffix('*').replace('.', '_')}"
     subject = "manual.any" if kind == "bill.in*" else ""
-    return joined(filter(None, (entry, _about(kind, about) or subject)), "  ·  ")
+    return join_texts(filter(None, (entry, _find_subject_text_key(kind, about) or subject)), "  ·  ")
 
 
-def _about(kind: str, about: str) -> str:
+def _find_subject_text_key(kind: str, about: str) -> str:
     """Return the text key of an entry's subject: a door, a fault, a menu; empty if it has none."""
     if not about:
         return ""
@@ -271,25 +278,25 @@ def _about(kind: str, about: str) -> str:
 
 
 CHAPTERS: Final = (
-    Chapter("faults", ("shown", "remedy", "effect", "clears", "code"), _faults),
-    Chapter("states", ("state", "means"), _states),
-    Chapter("roles", ("permission", "roles"), _roles),
-    Chapter("menu", ("entry", "section", "roles"), _menu),
-    Chapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _forms),
-    Chapter("denomination", ("step", "what"), _denomination),
-    Chapter("memory", ("step", "what"), _memory),
-    Chapter("meters", ("meter", "unit", "reads", "code"), _meters),
+    Chapter("faults", ("shown", "remedy", "effect", "clears", "code"), _iter_fault_rows),
+    Chapter("states", ("state", "means"), _iter_state_rows),
+    Chapter("roles", ("permission", "roles"), _iter_role_rows),
+    Chapter("menu", ("entry", "section", "roles"), _iter_menu_rows),
+    Chapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _iter_form_rows),
+    Chapter("denomination", ("step", "what"), _iter_denomination_rows),
+    Chapter("memory", ("step", "what"), _iter_memory_clear_rows),
+    Chapter("meters", ("meter", "unit", "reads", "code"), _iter_meter_rows),
     *(
-        Chapter(name, ("step", "what"), _steps(name), operator=False)
+        Chapter(name, ("step", "what"), _build_step_rows(name), operator=False)
         for name in ("first_start", "link", "board", "backup")
     ),
-    Chapter("doors", ("kind", "doors"), _doors, operator=False),
-    Chapter("lines", ("device", "protocol", "line", "wiring"), _lines, operator=False),
-    Chapter("inputs", ("input", "group", "number"), _inputs, operator=False),
-    Chapter("events", ("event", "effect", "clears", "sas", "code"), _events, operator=False),
+    Chapter("doors", ("kind", "doors"), _iter_door_rows, operator=False),
+    Chapter("lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, operator=False),
+    Chapter("inputs", ("input", "group", "number"), _iter_input_rows, operator=False),
+    Chapter("events", ("event", "effect", "clears", "sas", "code"), _iter_event_rows, operator=False),
 )
 
 
-def chapters(audience: str) -> tuple[Chapter, ...]:
+def list_chapters(audience: str) -> tuple[Chapter, ...]:
     """Return the chapters of the ``operator``'s or the ``service`` manual."""
     return tuple(chapter for chapter in CHAPTERS if chapter.operator or audience == "service")

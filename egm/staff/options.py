@@ -79,12 +79,12 @@ def apply_options(machine: Machine) -> None:
     left = {game: cents for game, cents in offered.items() if cents} or dict(admitted)
     machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in left}
     machine.denominations_cents = left
-    play, (least_cents, most_cents) = machine.profile.play, _bounds(machine, options)
+    play, (least_cents, most_cents) = machine.profile.play, _compute_bet_bounds(machine, options)
     within = play.model_copy(update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents})
     machine.profile = machine.profile.model_copy(update={"play": within})
 
 
-def _bounds(machine: Machine, options: Options) -> tuple[int, int]:
+def _compute_bet_bounds(machine: Machine, options: Options) -> tuple[int, int]:
     """Return minimum and maximum bet in minor units: the narrower of the profile's and the operator's."""
     play = machine.profile.play
     limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
@@ -111,12 +111,12 @@ def nothing_is_owed(machine: Machine, _: Event) -> bool:
 
 def option_is_sound(machine: Machine, event: Event) -> bool:
     """Return whether the requested options leave at least a game with a denomination, and a bet that it accepts."""
-    changed = _changed(machine, event.data)
+    changed = _apply_option_changes(machine, event.data)
     if changed is None:
         return False
     installed = machine.state(InstalledGames)
     offered = {game: changed.offered(game, cents) for game, cents in installed.denominations_cents.items()}
-    least_cents, most_cents = _bounds(machine, changed)
+    least_cents, most_cents = _compute_bet_bounds(machine, changed)
     return any(
         least_cents <= bet * cents and game.round_cost(bet) * cents <= most_cents
         for game_id, game in installed.games.items()
@@ -125,7 +125,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
     )
 
 
-def _changed(machine: Machine, values: Mapping[str, object]) -> Options | None:
+def _apply_option_changes(machine: Machine, values: Mapping[str, object]) -> Options | None:
     """Return the changed options; None if the values name nothing that can be set."""
     options = Options.of(machine)
     match values:
@@ -161,7 +161,7 @@ def _changed(machine: Machine, values: Mapping[str, object]) -> Options | None:
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the options for the next start, with who changed what."""
-    before, after = Options.of(machine), _changed(machine, event.data)
+    before, after = Options.of(machine), _apply_option_changes(machine, event.data)
     if after is None:
         return
     named = {key: value for key, value in event.data.items() if key not in {"persons", "form"}}

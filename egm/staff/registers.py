@@ -14,10 +14,10 @@ from egm.errors import InvariantError, OperatorError
 from egm.kernel.events import Event, EventName, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.staff.form import persons_of, says
+from egm.staff.form import has_text_in, list_event_persons
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
-from paytables.wording import among
+from paytables.wording import format_known_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def note_is_whole(_: Machine, event: Event) -> bool:
     """Return whether every field of the note has a text and, for an incident, the control service was informed."""
     note, values = NOTES[event.type], event.data
     informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
-    return informed and says(event, *note.fields, *note.private)
+    return informed and has_text_in(event, *note.fields, *note.private)
 
 
 def record_note(machine: Machine, event: Event) -> None:
@@ -68,7 +68,7 @@ def record_note(machine: Machine, event: Event) -> None:
             "machine": machine.identity.serial,
             **details,
             **({} if play_id is None else {"play_id": str(play_id)}),
-            "persons": persons_of(machine, event),
+            "persons": list_event_persons(machine, event),
         },
     )
     machine.notice = Notice(code="form_recorded")
@@ -241,23 +241,26 @@ REGISTERS: Final[Mapping[str, Register]] = {
 }
 
 
-def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
+def iter_register_lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
     """Yield the lines of a register, in the order of ``entries``: sequence, time, then its columns.
 
     Raises OperatorError for an unknown register.
     """
     if name not in REGISTERS:
-        raise OperatorError(f"no register is called {name!r}; {among(name, REGISTERS)}")
+        raise OperatorError(f"no register is called {name!r}; {format_known_names(name, REGISTERS)}")
     register = REGISTERS[name]
     for entry in entries:
         if register.takes(entry):
             details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
             at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
             details = {**details, "event": entry.kind}
-            yield {**at, **{column: _shown(column, details.get(column)) for column in register.columns}}
+            yield {
+                **at,
+                **{column: _format_column_value(column, details.get(column)) for column in register.columns},
+            }
 
 
-def _shown(column: str, value: Any) -> Any:
+def _format_column_value(column: str, value: Any) -> Any:
     """Return a column's value for display: merchandise prizes by their names, in every language available."""
     if column != "prizes" or not value:
         return value

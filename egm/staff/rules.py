@@ -15,7 +15,7 @@ from egm.kernel.states import (
     SERVICEABLE,
     only,
 )
-from egm.staff.form import form_rule
+from egm.staff.form import build_form_rule
 from egm.staff.forms import FORMS
 from egm.staff.interventions import (
     base_is_in_place,
@@ -78,17 +78,19 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.MENU_CLOSED, AWAKE, (), (close_menu,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ANSWER, AT_WORK, (page_is_open,), (answer_page,), Next.DERIVED),
     # ------------------------------------------------------------------ work at the machine
-    form_rule(
+    build_form_rule(
         FORMS,
         EventType.OPTIONS,
         AT_WORK,
         (machine_is_open, nothing_is_owed, option_is_sound),
         change_options,
     ),
-    form_rule(FORMS, EventType.RESTART, AT_WORK, (), start_again),
-    form_rule(FORMS, EventType.NUMBER_UNLOCKED, AT_WORK, (number_is_locked,), unlock_number),
-    form_rule(FORMS, EventType.INTERVENTION_OPENED, AT_WORK, (no_intervention_is_open,), open_intervention),
-    form_rule(
+    build_form_rule(FORMS, EventType.RESTART, AT_WORK, (), start_again),
+    build_form_rule(FORMS, EventType.NUMBER_UNLOCKED, AT_WORK, (number_is_locked,), unlock_number),
+    build_form_rule(
+        FORMS, EventType.INTERVENTION_OPENED, AT_WORK, (no_intervention_is_open,), open_intervention
+    ),
+    build_form_rule(
         FORMS,
         EventType.INTERVENTION_CLOSED,
         AT_WORK,
@@ -96,13 +98,15 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         close_intervention,
     ),
     Rule(EventType.INTERVENTION_SEEN, AWAKE, (), (record_intervention_seen,)),
-    form_rule(FORMS, EventType.HOPPER_FILLED, AT_WORK, (fill_is_whole,), fill_hopper),
-    form_rule(FORMS, EventType.BOX_COUNTED, AT_WORK, (box_is_to_be_counted,), count_box),
-    form_rule(
+    build_form_rule(FORMS, EventType.HOPPER_FILLED, AT_WORK, (fill_is_whole,), fill_hopper),
+    build_form_rule(FORMS, EventType.BOX_COUNTED, AT_WORK, (box_is_to_be_counted,), count_box),
+    build_form_rule(
         FORMS, EventType.BASE_WITHDRAWN, AT_WORK, (somebody_is_at_work, base_is_in_place), withdraw_base
     ),
-    form_rule(FORMS, EventType.BASE_RETURNED, AT_WORK, (somebody_is_at_work, base_is_withdrawn), return_base),
-    form_rule(
+    build_form_rule(
+        FORMS, EventType.BASE_RETURNED, AT_WORK, (somebody_is_at_work, base_is_withdrawn), return_base
+    ),
+    build_form_rule(
         FORMS,
         (EventType.DISPUTE_DECIDED, EventType.EXCLUSION_NOTED, EventType.INCIDENT_JUDGED),
         RULING,

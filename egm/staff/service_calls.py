@@ -1,7 +1,7 @@
 """Service calls: the player switches the candle on; an attendant at the machine answers the call."""
 
 from egm.kernel.events import Event
-from egm.kernel.faults import fault, faults_to_show
+from egm.kernel.faults import get_fault, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.keys import IntegrityKey
@@ -17,7 +17,7 @@ def call_service(machine: Machine, _: Event) -> None:
 
 def name_standing_fault(machine: Machine, _: Event) -> None:
     """Notify the attendant that the key cannot clear a fault, which ends with its cause."""
-    standing = [code for code in faults_to_show(machine.faults) if fault(code).is_players]
+    standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_players]
     if standing:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})
 

@@ -10,20 +10,20 @@ from typing import Any, Final
 
 from egm.kernel.service_pages import Row, Table, Words
 from egm.staff.service.words import (
-    coded,
-    columns,
-    meter_value,
-    meter_words,
-    moment,
-    pairs,
-    plain,
+    build_column_titles,
+    build_pair_table,
     say,
-    who,
+    say_code,
+    say_meter_name,
+    say_meter_value,
+    say_person,
+    say_plain,
+    say_time,
 )
 from meters import JournalView
 from meters.entry import StoredEntry
-from meters.events import person, subject
-from meters.recall import details
+from meters.events import find_author, find_subject
+from meters.recall import read_details
 
 _OPENED: Final = "intervention.opened"
 _CLOSED: Final = "intervention.closed"
@@ -93,38 +93,39 @@ class Sheet:
 
     def tables(self) -> tuple[Table, ...]:
         """Return the sheet as shown and printed."""
-        head = pairs(
+        head = build_pair_table(
             (
-                ("sheet.machine", plain(f"{self.operator_number}  ({self.serial})")),
+                ("sheet.machine", say_plain(f"{self.operator_number}  ({self.serial})")),
                 ("sheet.kind", say(f"form.intervention.kind_{self.kind}")),
-                ("sheet.person", plain(self.person)),
-                ("sheet.stopped", moment(self.stopped)),
-                ("sheet.ended", moment(self.ended) if self.ended else say("service.sheet.open")),
-                ("sheet.reason", plain(self.reason)),
-                ("sheet.work", plain(self.work)),
-                ("sheet.parts", plain(self.parts)),
-                *(("sheet.doors", coded("door", door)) for door in self.doors),
-                ("sheet.proof", plain(self.proof)),
-                ("sheet.signature", plain("")),
+                ("sheet.person", say_plain(self.person)),
+                ("sheet.stopped", say_time(self.stopped)),
+                ("sheet.ended", say_time(self.ended) if self.ended else say("service.sheet.open")),
+                ("sheet.reason", say_plain(self.reason)),
+                ("sheet.work", say_plain(self.work)),
+                ("sheet.parts", say_plain(self.parts)),
+                *(("sheet.doors", say_code("door", door)) for door in self.doors),
+                ("sheet.proof", say_plain(self.proof)),
+                ("sheet.signature", say_plain("")),
             )
         )
         done = Table(
             title=say("service.sheet.done"),
-            columns=columns("time", "event", "detail", "person"),
+            columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
-                Row(cells=(moment(line.when), *_words(line.what), who(line.person))) for line in self.lines
+                Row(cells=(say_time(line.when), *_say_event_and_subject(line.what), say_person(line.person)))
+                for line in self.lines
             ),
         )
         names = sorted(self.before.keys() | self.after.keys())
         meters = Table(
             title=say("service.sheet.meters"),
-            columns=columns("meter", "before", "after"),
+            columns=build_column_titles("meter", "before", "after"),
             rows=tuple(
                 Row(
                     cells=(
-                        meter_words(name),
-                        meter_value(name, self.before.get(name, 0)),
-                        meter_value(name, self.after.get(name, 0)) if self.ended else plain(""),
+                        say_meter_name(name),
+                        say_meter_value(name, self.before.get(name, 0)),
+                        say_meter_value(name, self.after.get(name, 0)) if self.ended else say_plain(""),
                     ),
                     mark="warning" if name in self.moved else "",
                 )
@@ -134,19 +135,19 @@ class Sheet:
         return head, done, meters
 
 
-def sheets(view: JournalView) -> Iterator[Sheet]:
+def iter_sheets(view: JournalView) -> Iterator[Sheet]:
     """Yield every intervention of a journal, oldest first; the last may still be open."""
     opened = list(view.entries(_OPENED))
     for start in opened:
         end = view.get(f"{start.id}.closed")
-        yield _sheet(view, start, end)
+        yield _build_sheet(view, start, end)
 
 
-def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sheet:
-    record, ended = details(start), {} if end is None else details(end)
+def _build_sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sheet:
+    record, ended = read_details(start), {} if end is None else read_details(end)
     until = None if end is None else end.sequence
     lines = tuple(
-        Line(entry.time_utc.isoformat(), _what(entry), person(entry))
+        Line(entry.time_utc.isoformat(), _name_event(entry), find_author(entry))
         for entry in view.entries(since=start.sequence, until=until)
         if entry.kind.startswith(_DONE)
     )
@@ -163,25 +164,25 @@ def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sh
         work=str(ended.get("work", "")),
         parts=str(ended.get("parts", "")),
         lines=lines,
-        before=_meters(record),
-        after=_meters(ended),
+        before=_read_meters(record),
+        after=_read_meters(ended),
         proof="" if end is None else f"{ended['person']}  {end.sequence}:{end.hash_hex[:12]}",
     )
 
 
-def _what(entry: StoredEntry) -> str:
+def _name_event(entry: StoredEntry) -> str:
     """Return the event, with the device of a test."""
-    record = details(entry)
+    record = read_details(entry)
     device = record.get("device")
-    return f"{subject(entry)}:{device}" if isinstance(device, str) else subject(entry)
+    return f"{find_subject(entry)}:{device}" if isinstance(device, str) else find_subject(entry)
 
 
-def _words(what: str) -> tuple[Words, Words]:
+def _say_event_and_subject(what: str) -> tuple[Words, Words]:
     """Return the event and its subject (a door, a fault, a device) as texts."""
     kind, _, about = what.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
-    return coded("entry", kind), coded(sections.get(kind.partition(".")[0], ""), about)
+    return say_code("entry", kind), say_code(sections.get(kind.partition(".")[0], ""), about)
 
 
-def _meters(record: Mapping[str, Any]) -> dict[str, int]:
+def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:
     return {str(name): int(value) for name, value in dict(record.get("meters", {})).items()}

@@ -30,12 +30,12 @@ def is_slip(job_id: str) -> bool:
     return job_id.startswith(_PREFIX)
 
 
-def meters_line(values: Mapping[str, int]) -> str:
+def format_meters_line(values: Mapping[str, int]) -> str:
     """Return the line of meters on a slip."""
     return "  ".join(f"{name} {values[name]}" for name in _METERS)
 
 
-def slip_job(machine: Machine, job_id: str) -> TicketJob:
+def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     """Return the slip for its journal entry, with the lines of the jurisdiction's ticket and no value."""
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
@@ -67,7 +67,7 @@ def print_slip(machine: Machine, title: str, about: str) -> None:
             "title": f"{title} - NO VALUE",
             "about": about,
             "when": machine.clock.now().isoformat(timespec="seconds"),
-            "meters": meters_line(machine.journal.meters().values),
+            "meters": format_meters_line(machine.journal.meters().values),
             "serial": machine.identity.serial,
             "witness": machine.witness,
         },
@@ -76,7 +76,7 @@ def print_slip(machine: Machine, title: str, about: str) -> None:
         machine.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
         return
     try:
-        printer.print_ticket(slip_job(machine, job_id))
+        printer.print_ticket(build_slip_job(machine, job_id))
     except ValueError as error:  # the driver reports what it cannot do
         machine.log("slip.failed", {"id": job_id, "why": str(error)})
 

@@ -20,7 +20,7 @@ from meters import Transfer
 BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
-def collected(machine: Machine, collection: str) -> dict[str, object]:
+def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
     """Return the state stored at a collection: amounts metered into each box, now and at the previous one."""
     values, last = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
@@ -62,7 +62,7 @@ def fill_hopper(machine: Machine, event: Event) -> None:
         "hopper.filled",
         transfers=(Transfer("stock:fill", "stock:hopper", amount_cents),),
         counts={"hopper_fills": 1},
-        details={"amount_cents": amount_cents, **_behind(machine, event)},
+        details={"amount_cents": amount_cents, **_build_collection_details(machine, event)},
     )
     machine.notice = Notice(code="hopper_filled", values={"amount_cents": amount_cents})
 
@@ -81,7 +81,7 @@ def count_box(machine: Machine, event: Event) -> None:
             "counted_cents": counted_cents,
             "metered_cents": metered_cents,
             "difference_cents": counted_cents - metered_cents,
-            **_behind(machine, event),
+            **_build_collection_details(machine, event),
         },
     )
     agrees = counted_cents == metered_cents
@@ -92,7 +92,7 @@ def count_box(machine: Machine, event: Event) -> None:
     )
 
 
-def _behind(machine: Machine, event: Event) -> dict[str, object]:
+def _build_collection_details(machine: Machine, event: Event) -> dict[str, object]:
     values = event.data
     return {
         "machine": machine.identity.serial,

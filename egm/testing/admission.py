@@ -12,7 +12,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.play.installed_games import InstalledGame, Refusal, admit
 from egm.profiles import Profile
-from paytables.definition import source_of
+from paytables.definition import read_source
 from paytables.errors import PaytableError
 
 #: Cached admissions; a large table's analysis holds some ten megabytes.
@@ -34,7 +34,7 @@ def admit_once(
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
     """Return what ``admit`` returns for a cabinet with a wheel."""
     try:
-        digests = tuple(source_of(slot.game).digest for slot in slots)
+        digests = tuple(read_source(slot.game).digest for slot in slots)
     except PaytableError:  # admit reports the missing definition
         return admit(slots, profile, levels, has_wheel=True)
     content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)

@@ -38,7 +38,7 @@ class Cable(Port):
         ours, theirs = socket.socketpair()
         return ours.detach(), theirs.detach()
 
-    def _spoiled(self, data: bytes) -> bytes:
+    def _spoil_message(self, data: bytes) -> bytes:
         """Return a message after a lossy line: one in five is lost, changed, cut short or preceded by noise."""
         if self._quality != "lossy":
             return data
@@ -56,17 +56,17 @@ class Cable(Port):
 
     def hear(self, data: bytes) -> None:
         """Receive bytes from the machine, as the line transmits them."""
-        if data := self._spoiled(data):
+        if data := self._spoil_message(data):
             super().hear(data)
 
     def send(self, data: bytes) -> None:
         """Send bytes to the machine, as the line transmits them."""
-        if data := self._spoiled(data):
+        if data := self._spoil_message(data):
             super().send(data)
 
-    def arrive(self) -> None:
+    def deliver_sent_data(self) -> None:
         """Deliver what the machine has sent now, whatever happens to the machine next."""
-        self._readable()
+        self._read_available()
 
     def open(self, path: str, settings: LineSettings) -> Handle:
         """Return a new descriptor of the machine's end, without old bytes, as a UART's would be."""

@@ -8,30 +8,39 @@ from egm.kernel.feature import Features
 from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
 from meters.clear import Clearance, clear
 
-__all__ = ["CARRIED", "ENDED", "PAID", "WHO", "carried", "clear_it", "decided", "paid"]
+__all__ = [
+    "CARRIED",
+    "ENDED",
+    "PAID",
+    "WHO",
+    "build_carried_decision",
+    "build_clearance",
+    "build_paid_decision",
+    "clear_it",
+]
 
 WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copies damaged"}
 
 
-def now() -> datetime:
+def read_clear_time() -> datetime:
     """Return the time of the clear."""
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def carried() -> Decision:
+def build_carried_decision() -> Decision:
     """Return the decision to carry a claim over."""
     return Decision(act=CARRIED)
 
 
-def paid(cents: int) -> Decision:
+def build_paid_decision(cents: int) -> Decision:
     """Return the decision that a claim was paid by hand."""
     return Decision(act=PAID, amount_cents=cents, by="A. Tremblay")
 
 
-def decided(found: Found, **decisions: Decision) -> Clearance:
+def build_clearance(found: Found, **decisions: Decision) -> Clearance:
     """Return a clearance that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
-    acts = {each.id: named.pop(each.id, carried()) for each in found.proposals}
+    acts = {each.id: named.pop(each.id, build_carried_decision()) for each in found.proposals}
     return clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
 
 
@@ -41,7 +50,7 @@ def clear_it(
     """Inspect, decide and clear; return the folder of the old memory."""
     return clear(
         folder,
-        decided(look(folder, features, second_dir=second), **decisions),
-        now=now,
+        build_clearance(look(folder, features, second_dir=second), **decisions),
+        now=read_clear_time,
         second_dir=second,
     )

@@ -15,7 +15,7 @@ from egm.progressive.pools import Keeper, Pool
 ODDS = Fraction(1, 500)
 
 
-def pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
+def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
     """Return the machine's end of a level of that name."""
     terms = Terms(base_cents=1500, increment=increment)
     return Pool(

@@ -15,7 +15,7 @@ class CrashingLedger:
     _calls = 0
 
     @contextmanager
-    def _recording(self) -> Iterator[None]:
+    def _maybe_die_around_recording(self) -> Iterator[None]:
         self._maybe_die()
         yield
         self._maybe_die()

@@ -55,7 +55,7 @@ class DeviceRig:
             with suppress(asyncio.CancelledError):
                 await task
 
-    def died(self) -> bool:
+    def has_died(self) -> bool:
         """Return whether the driver has ended by itself."""
         return self._task is not None and self._task.done()
 

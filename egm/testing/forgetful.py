@@ -123,7 +123,7 @@ class Medium:
     def opened(self, path: Path, *, made: bool) -> _File:
         """Note a file opened under a name, which did not exist before if it was ``made``."""
         if made and not self.dead:
-            self._named((None, path, _File()))
+            self._record_naming((None, path, _File()))
         if path not in self._names:  # it existed before, so it is durable
             self._names[path] = self._durable[path] = _File()
         return self._names[path]
@@ -136,7 +136,7 @@ class Medium:
         if new.exists():
             self.opened(new, made=False).nameless = new.read_bytes()
         old.replace(new)
-        self._named((old, new, file))
+        self._record_naming((old, new, file))
 
     def remove(self, path: Path) -> None:
         """Remove a file."""
@@ -145,9 +145,9 @@ class Medium:
         file = self.opened(path, made=False)
         file.nameless = path.read_bytes()
         path.unlink()
-        self._named((path, None, file))
+        self._record_naming((path, None, file))
 
-    def _named(self, naming: _Naming) -> None:
+    def _record_naming(self, naming: _Naming) -> None:
         self._namings.append(naming)
         _name(self._names, naming)
         self._count()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from egm.app.absent import settle_absent
-from egm.app.features import FEATURES, menu_of
+from egm.app.features import FEATURES, build_menu
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -27,8 +27,8 @@ from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
-from egm.kernel.timekeeping import timekeeper_of
-from egm.money.device_ledgers import Ledgers, ledgers_of
+from egm.kernel.timekeeping import create_timekeeper
+from egm.money.device_ledgers import Ledgers, create_ledgers
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
@@ -36,7 +36,7 @@ from egm.people import Person, Role, Roster
 from egm.play.installed_games import InstalledGame
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
-from egm.progressive.pools import all_pools
+from egm.progressive.pools import combine_pools
 from egm.records.keys import PlayKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
@@ -203,7 +203,7 @@ class SameEveryRun(KernelSource):
         return hashlib.shake_256(f"{self._name} {self._asked}".encode()).digest(count)
 
 
-def generator() -> RandomService:
+def create_generator() -> RandomService:
     """Return the real random number generator, with the test's bytes and a stopped clock."""
     who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
     policy = ReseedPolicy(fresh_input_each_step=False)
@@ -277,13 +277,13 @@ class MachineRig:
             games={game_id: each.game for game_id, each in installed.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
             clock=self.clock,
-            times=timekeeper_of(self.journal, self.clock) if beside is None else beside.machine.times,
-            chance=generator() if chance is None else chance,
+            times=create_timekeeper(self.journal, self.clock) if beside is None else beside.machine.times,
+            chance=create_generator() if chance is None else chance,
             outbox=self.hands,
             position=position or Position(),
         )
         self.machine.install(features)
-        self.machine.install(menu_of(features))
+        self.machine.install(build_menu(features))
         self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if beside is None else beside.store
         self._remember(folder)
@@ -291,8 +291,8 @@ class MachineRig:
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.machine, features.rules, self._changed)
-        self.ledgers = ledgers_of(self.machine, self.engine.handle)
+        self.engine = Engine(self.machine, features.rules, self._count_change)
+        self.ledgers = create_ledgers(self.machine, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers
         self._escrow = 0
@@ -305,7 +305,7 @@ class MachineRig:
         hands: Any = self.hands
         returns = {game_id: r.least_return for game_id, r in installed.items()}
         for each in (
-            all_pools(each.pools for each in installed.values()),
+            combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),
             STAFF,
             GeneratorStart(self._restart),
@@ -340,7 +340,7 @@ class MachineRig:
         else:
             self.machine.install(self.beside.machine.state(IdentityRegister))
 
-    def _changed(self) -> None:
+    def _count_change(self) -> None:
         self.changes += 1
 
     def _restart(self) -> RandomService:
@@ -373,7 +373,7 @@ class MachineRig:
         """Insert a bill, all the way into the box."""
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
-        self.ledger.vended()
+        self.ledger.credit_stacked_paper()
         self.ledger.vend_confirmed()
         return self
 
@@ -383,7 +383,7 @@ class MachineRig:
         self.hands.offered[self._escrow] = Barcode(digits)
         self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
 
-    def printer_says(self, state: PrintState, detail: str = "") -> None:
+    def report_print_state(self, state: PrintState, detail: str = "") -> None:
         """Report a state of the open ticket, as the printer's driver does."""
         record = self.ledgers.printing.pending()
         assert record is not None
@@ -393,7 +393,7 @@ class MachineRig:
         """Cash out by ticket; return its number."""
         self.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-            self.printer_says(state)
+            self.report_print_state(state)
         return self.hands.jobs[-1].barcode
 
     def play(self) -> None:

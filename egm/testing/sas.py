@@ -10,13 +10,13 @@ from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
 from egm.kernel.services import MachineContext
-from egm.links.sas.attachment import SasChannel, sas_lines
+from egm.links.sas.attachment import SasChannel, create_sas_lines
 from egm.links.sas.channel import Ask, Channel, Send
 from egm.links.sas.codec import MalformedPollError
-from egm.links.sas.crc import is_intact, with_crc
+from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, RealTime, Withdrawn
-from egm.links.sas.wire import LenientFraming, StrictFraming, marked
+from egm.links.sas.wire import LenientFraming, StrictFraming, mark_message
 from egm.testing.machine import MachineRig
 
 FILE = {
@@ -25,7 +25,9 @@ FILE = {
 }
 
 
-def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]) -> MachineContext:
+def create_machine_context(
+    room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
+) -> MachineContext:
     """Return the context of an attachment for a test machine."""
 
     def handle(event: Event) -> None:
@@ -124,7 +126,7 @@ class HostWire:
                 sent.append(action)
             elif not isinstance(action, Ask):
                 self.actions.append(action)
-                self.line._heard(action)
+                self.line._handle_news(action)
         return sent
 
     def _perform(self, actions: Iterable[Any]) -> bytes:
@@ -144,16 +146,16 @@ class HostWire:
                     except MalformedPollError:
                         reply = None
                     self._take_news()
-                    out += self._perform(self.channel.replied(poll, request, reply))
+                    out += self._perform(self.channel.reply_to_request(poll, request, reply))
                 case _:
                     self.actions.append(action)
-                    self.line._heard(action)
+                    self.line._handle_news(action)
         return out
 
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
         """Send one message; return the bytes of the reply."""
-        return self.hear(marked(message) if self._strict else message)
+        return self.hear(mark_message(message) if self._strict else message)
 
     def general(self) -> int:
         """Send a general poll; return its exception."""
@@ -175,13 +177,15 @@ class HostWire:
 
     def read(self, code: int) -> str:
         """Send a poll of type R; return the data of its reply in hex, '' for silence."""
-        return self._data(code, self.send(bytes((self.address, code))))
+        return self._extract_reply_data(code, self.send(bytes((self.address, code))))
 
     def long(self, code: int, data: str = "") -> str:
         """Send a poll with a CRC and data in hex; return the data of the reply, or its single byte."""
-        return self._data(code, self.send(with_crc(bytes((self.address, code)) + bytes.fromhex(data))))
+        return self._extract_reply_data(
+            code, self.send(append_crc(bytes((self.address, code)) + bytes.fromhex(data)))
+        )
 
-    def _data(self, code: int, answer: bytes) -> str:
+    def _extract_reply_data(self, code: int, answer: bytes) -> str:
         if len(answer) < 2:
             return answer.hex()
         assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
@@ -198,7 +202,7 @@ class Bench(HostWire):
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
     ) -> None:
         self.room = room
-        lines = sas_lines(machine_context(room, folder, {name: settings}))
+        lines = create_sas_lines(create_machine_context(room, folder, {name: settings}))
         super().__init__(next(line for line in lines if isinstance(line, SasChannel)), room.clock)
         attach(room, [self.line])
         if boot:

@@ -24,7 +24,7 @@ def pin_of(number: str) -> str:
     return f"90{number}748159362"[:12]
 
 
-def staff() -> Roster:
+def create_roster() -> Roster:
     """Return one person per role, with PINs digested at scrypt's lowest cost."""
     people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
     return Roster(people=people, pins={number: PinDigest.of(pin_of(number), cost=2) for number in people})
@@ -36,7 +36,7 @@ class Menu:
     def __init__(self, room: MachineRig) -> None:
         self.room = room
         self.machine = room.machine
-        self.machine.install(staff())
+        self.machine.install(create_roster())
         brought = self.machine.state(Features).words
         self._texts = [
             Texts(language, brought=brought) if brought[language] else TEXTS[language]
@@ -48,9 +48,9 @@ class Menu:
         """Return the page shown; every text of it must exist in both languages."""
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
-        for words in words_of(page):
+        for words in iter_page_words(page):
             for texts in self._texts:
-                _translated(words, texts)
+                _format_words(words, texts)
         return page
 
     @property
@@ -74,11 +74,13 @@ class Menu:
 
         An item in another subject of the menu is navigated to, as a person would.
         """
-        if page is None and action not in offered(self.page) and self.page.title.value in TITLES:
+        if page is None and action not in list_enabled_actions(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
         shown = self.page
         if page is None:
-            assert action in offered(shown), f"{action} is not on {shown.title.value}: {offered(shown)}"
+            assert action in list_enabled_actions(shown), (
+                f"{action} is not on {shown.title.value}: {list_enabled_actions(shown)}"
+            )
         self.room.engine.handle(
             EventType.ANSWER, value=action, options={"page": page or shown.id, "input": text}
         )
@@ -87,16 +89,18 @@ class Menu:
     def _walk_to(self, action: str) -> None:
         self.home()
         for subject in SUBJECTS:
-            if f"subject:{subject}" in offered(self.page):
+            if f"subject:{subject}" in list_enabled_actions(self.page):
                 self.touch(f"subject:{subject}")
-                if action in offered(self.page):
+                if action in list_enabled_actions(self.page):
                     return
                 self.touch("back")
 
-    def everything(self) -> set[str]:
+    def collect_all_actions(self) -> set[str]:
         """Return everything that can be reached from the main menu: the lines of every subject."""
         found: set[str] = set()
-        for subject in [each for each in offered(self.home().page) if each.startswith("subject:")]:
+        for subject in [
+            each for each in list_enabled_actions(self.home().page) if each.startswith("subject:")
+        ]:
             self.touch(subject)
             found |= {row.action for table in self.page.tables for row in table.rows}
             self.home()
@@ -141,13 +145,13 @@ class Menu:
     def lines(self) -> dict[str, str]:
         """Return the page's two-column lines, in English."""
         return {
-            translated(row.cells[0], "en"): translated(row.cells[-1], "en")
+            translate_words(row.cells[0], "en"): translate_words(row.cells[-1], "en")
             for table in self.page.tables
             for row in table.rows
         }
 
 
-def words_of(page: ServicePage) -> Iterator[Words]:
+def iter_page_words(page: ServicePage) -> Iterator[Words]:
     """Yield every text of a page."""
     yield page.title
     yield from (words for words in (page.person, page.notice) if words is not None)
@@ -164,16 +168,16 @@ def words_of(page: ServicePage) -> Iterator[Words]:
             yield from row.cells
 
 
-def translated(words: Words, language: str) -> str:
+def translate_words(words: Words, language: str) -> str:
     """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
-    return _translated(words, TEXTS[language])
+    return _format_words(words, TEXTS[language])
 
 
-def _translated(words: Words, texts: Texts) -> str:
-    return texts.worded(words, lambda cents: texts.money(cents, "USD"))
+def _format_words(words: Words, texts: Texts) -> str:
+    return texts.format_page_words(words, lambda cents: texts.money(cents, "USD"))
 
 
-def offered(page: ServicePage) -> list[str]:
+def list_enabled_actions(page: ServicePage) -> list[str]:
     """Return the enabled actions."""
     found = [action.id for action in page.actions if action.enabled]
     found += [row.action for table in page.tables for row in table.rows if row.action]

@@ -28,7 +28,7 @@ ACCOUNTS: Final = tuple(
 class LedgerAnchor:
     """The ticket ledger's end when the journal last saw it: place and digest of a move.
 
-    ``begun``: the restored ledger that it belongs to (:func:`begun_as`). ``from_`` and ``base`` (minor units
+    ``begun``: the restored ledger that it belongs to (:func:`format_restoration`). ``from_`` and ``base`` (minor units
     by account): what the ledger already contained when the journal began, by a clear or with a restored
     ledger.
     """
@@ -64,11 +64,11 @@ class Comparison:
         return self.journal_cents == self.ledger_cents
 
 
-def _issuers(records: Iterable[Record]) -> set[str]:
+def _find_issuers(records: Iterable[Record]) -> set[str]:
     return {record.ticket.machine_serial for record in records} - {ELSEWHERE}
 
 
-def _redeemers(records: Iterable[Record]) -> set[str]:
+def _find_redeemers(records: Iterable[Record]) -> set[str]:
     """Return the machines of a ledger in which nothing was issued."""
     moves = [move for record in records for move in record.moves if move.action is Action.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
@@ -88,11 +88,11 @@ def compare(
     """
     if machine_serial is None:
         records = list(store.records())
-        serials = _issuers(records) or _redeemers(records)
+        serials = _find_issuers(records) or _find_redeemers(records)
         if len(serials) > 1:
             raise OperatorError(f"this ledger is shared: give --serial, one of {', '.join(sorted(serials))}")
         machine_serial = next(iter(serials), "")
-    sums = ledger_cents(store, machine_serial)
+    sums = sum_ledger_cents(store, machine_serial)
     base_cents = base_cents or {}
     # The journal counts value that enters as a negative balance of its source.
     return [
@@ -100,7 +100,7 @@ def compare(
     ]
 
 
-def disagreement(
+def find_disagreement(
     store: TicketStore,
     anchor: LedgerAnchor,
     balance_cents: Callable[[str], int],
@@ -111,7 +111,7 @@ def disagreement(
     ``anchor`` is the journal's stored anchor. Raises :class:`OperatorError` if several machines share the
     ledger and none is named.
     """
-    if put_back := _exchanged(store, anchor):
+    if put_back := _find_exchange_error(store, anchor):
         return put_back
     for pair in compare(store, balance_cents, machine_serial, anchor.base):
         if not pair.agrees:
@@ -122,7 +122,7 @@ def disagreement(
     return ""
 
 
-def _exchanged(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
+def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
     found = store.digest_at(anchor.place)
     if found is not None and found.startswith(anchor.digest):
         return ""
@@ -140,25 +140,25 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
     and if two persons have restored the ledger and the machine has not seen that yet. Later acts of the cage
     itself are in the ledger's own head.
     """
-    if behind := store.behind():
+    if behind := store.find_ledger_mismatch():
         return behind
-    stored = anchor_of(journal.state(STATE_KEY)) or before_a_clear(journal)
+    stored = parse_ledger_anchor(journal.state(STATE_KEY)) or find_ledger_before_clear(journal)
     if stored is None:
         return ""
-    restoration = restoration_text(store)
+    restoration = format_restoration(store)
     if restoration == stored.begun:
-        return _exchanged(store, stored)
-    if ledger_was_known(journal, restoration):
+        return _find_exchange_error(store, stored)
+    if was_ledger_known(journal, restoration):
         return "the ticket ledger is older than its last restoration: an old copy was put back"
     return ""
 
 
-def anchor_of(state: JSON) -> LedgerAnchor | None:
+def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
     """Return the ledger anchor in a journal's state, or None. Raises RecordError if it is malformed."""
     return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
 
 
-def before_a_clear(journal: JournalView) -> EarlierLedger | None:
+def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
     """Return the ledger's end when a clear began this journal; None if none did."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
@@ -166,29 +166,31 @@ def before_a_clear(journal: JournalView) -> EarlierLedger | None:
     return None if found is None else from_json(EarlierLedger, found, "entry clear.kept")
 
 
-def _ended_before(journal: JournalView) -> list[JSON]:
+def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
     """Return the last entries by which tickets ended in the journal before a clear, by id."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     ended = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
     return ended if isinstance(ended, list) else []
 
 
-def restoration_text(store: TicketStore) -> str:
+def format_restoration(store: TicketStore) -> str:
     """Return the text by which a journal identifies the last restoration of the ledger; empty if there was none."""
-    restoration = store.restoration()
+    restoration = store.find_last_restoration()
     return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
 
 
-def ledger_was_known(journal: JournalView, restoration: str) -> bool:
+def was_ledger_known(journal: JournalView, restoration: str) -> bool:
     """Return whether a journal whose ledger was replaced used the ledger identified by ``restoration`` before."""
-    before = before_a_clear(journal)
+    before = find_ledger_before_clear(journal)
     if not restoration or (before is not None and restoration in before.known):
         return True
-    checked = (anchor_of(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked"))
+    checked = (
+        parse_ledger_anchor(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked")
+    )
     return any(anchor is not None and anchor.begun == restoration for anchor in checked)
 
 
-def journal_knows(journal: JournalView, record: Record) -> bool:
+def is_known_to_journal(journal: JournalView, record: Record) -> bool:
     """Return whether a machine's journal knows a ticket that the ledger says the machine issued.
 
     For the time before this journal began (by a clear or with a restored ledger), the journal only knows the
@@ -198,16 +200,16 @@ def journal_knows(journal: JournalView, record: Record) -> bool:
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
         issued = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
-        stored = anchor_of(journal.state(STATE_KEY))
+        stored = parse_ledger_anchor(journal.state(STATE_KEY))
         if issued is None or stored is None:
             return False
-        return issued <= stored.from_ or f"{record.issue_id}.printed" in _ended_before(journal)
+        return issued <= stored.from_ or f"{record.issue_id}.printed" in _list_entries_before_clear(journal)
     details = entry.record if isinstance(entry.record, Mapping) else {}
     recorded = (details.get("amount_cents"), details.get("kind"))
     return entry.kind == "voucher.out" and recorded == (record.ticket.amount_cents, record.ticket.kind.value)
 
 
-def ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
+def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
     """Return what the ledger says was issued by and redeemed at one machine, by account of its journal."""
     out = store.moved_cents(machine_serial, Action.ISSUE)
     taken = store.moved_cents(machine_serial, Action.REDEEM)

@@ -20,7 +20,7 @@ _START: Final = (1, 1, 1, 1)
 _STOP: Final = (WIDE_MODULES, 1, 1)
 
 
-def bars(digits: str) -> tuple[int, ...]:
+def encode_bars(digits: str) -> tuple[int, ...]:
     """Return the widths, in modules, of alternating bars and spaces, from a bar to a bar, without quiet zones.
 
     Raises :class:`InvalidTicket` unless ``digits`` is an even number of digits, at least two.
@@ -34,6 +34,6 @@ def bars(digits: str) -> tuple[int, ...]:
     return (*widths, *_STOP)
 
 
-def width_modules(digits: int) -> int:
+def compute_width_modules(digits: int) -> int:
     """Return the width of a symbol with this number of digits, in modules, quiet zones included."""
     return 2 * QUIET_MODULES + sum(_START) + sum(_STOP) + digits // 2 * (4 * WIDE_MODULES + 6)

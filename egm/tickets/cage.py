@@ -80,7 +80,7 @@ class Cage:
             known = self._store.get(number)
             redemption_id = f"{self._by}:{number}:{1 if known is None else len(known.moves)}"
             answer = lock(
-                self._store, redemption_id, number, reads, by=self._by, at=at, refuse=self._not_for_cash
+                self._store, redemption_id, number, reads, by=self._by, at=at, refuse=self._find_cash_refusal
             )
             if isinstance(answer, Refusal):
                 return answer
@@ -140,7 +140,7 @@ class Cage:
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
-    def _not_for_cash(self, record: Record) -> Refusal | None:
+    def _find_cash_refusal(self, record: Record) -> Refusal | None:
         ticket = record.ticket
         if ticket.machine_serial == ELSEWHERE:
             return Refusal(Reason.HOST_OWES)

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Final
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
-from egm.tickets.model import mask
+from egm.tickets.model import mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START, End, MoveLog, Row, end_of, follows
+from egm.tickets.movelog import START, End, MoveLog, Row, end_of, is_next_row
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
 
@@ -186,14 +186,14 @@ class Copies:
         self.run("PRAGMA journal_mode=WAL")
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
-        with self._transaction():
+        with self._run_transaction():
             if not self._check_format():
                 for statement in _SCHEMA:
                     self.run(statement)
                 self.run(f"PRAGMA user_version={FORMAT}")
             if self._prove:
                 self._check_database()
-            self._agree(thorough=self._prove)
+            self._reconcile_copies(thorough=self._prove)
 
     def _make_database_again(self, why: str) -> None:
         """Rebuild the database from the log under an exclusive lock; the old file is kept under another name."""
@@ -220,7 +220,7 @@ class Copies:
         fcntl.flock(self._lock, fcntl.LOCK_SH)
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {why}"
 
-    def _agree(self, *, thorough: bool = False) -> None:
+    def _reconcile_copies(self, *, thorough: bool = False) -> None:
         """Make the copies agree, under the write lock; only compares their ends unless ``thorough``."""
         ours = self.end()
         if ours == self._log.end() and not thorough:
@@ -228,9 +228,9 @@ class Copies:
         try:
             logged = list(self._log.rows())
         except TicketLedgerDamaged as why:
-            if self._log.furthest() > ours[0]:
+            if self._log.find_furthest_place() > ours[0]:
                 raise _TwoStories(f"{why}; and {FILE_NAME} ends before it, at move {ours[0]}") from None
-            self._log.rewrite(self._rows("ORDER BY place"))
+            self._log.rewrite(self._select_rows("ORDER BY place"))
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {why}"
             return
         place = min(ours[0], len(logged))
@@ -242,7 +242,7 @@ class Copies:
             self.insert(row)
         if logged and not ours[0]:
             self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {len(logged)} moves: it was lost"
-        missing = self._rows("WHERE place > ? ORDER BY place", len(logged))
+        missing = self._select_rows("WHERE place > ? ORDER BY place", len(logged))
         if missing:
             self._log.append(missing)
         if missing and not logged:
@@ -259,16 +259,16 @@ class Copies:
         if self._changing:
             yield
             return
-        with self._transaction():
-            self._agree()
+        with self._run_transaction():
+            self._reconcile_copies()
             before = self.end()
             yield
-            rows = self._rows("WHERE place > ? ORDER BY place", before[0])
+            rows = self._select_rows("WHERE place > ? ORDER BY place", before[0])
             if rows:
                 self._logged = self._log.append(rows)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _run_transaction(self) -> Iterator[None]:
         """Run one SQLite transaction; if it fails, remove its line from the log."""
         self.run("BEGIN IMMEDIATE")
         self._changing = True
@@ -296,25 +296,25 @@ class Copies:
         found = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return START if found is None else (found[0], found[1])
 
-    def rows_of(self, number: str) -> list[Row]:
+    def read_ticket_rows(self, number: str) -> list[Row]:
         """Return the moves of one ticket, each proved. Raises :class:`TicketLedgerDamaged`."""
-        rows = self._rows("WHERE number = ? ORDER BY step", number)
+        rows = self._select_rows("WHERE number = ? ORDER BY step", number)
         for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
             before = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
             end = (row[0] - 1, "" if before is None else before[1])
-            if row[2] != step or not follows(self._key, end, row):
+            if row[2] != step or not is_next_row(self._key, end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {row[0]} is not what was written")
         if not rows:
-            raise TicketLedgerDamaged(f"{self.path}: ticket {mask(number)} lacks its moves")
+            raise TicketLedgerDamaged(f"{self.path}: ticket {mask_number(number)} lacks its moves")
         return rows
 
     def verify(self) -> int:
         """Prove every row of both copies, and that they agree; return the number of moves."""
         if self._read_only:
             return self._verify_reading()
-        with self._transaction():
+        with self._run_transaction():
             count = self._check_database()
-            self._agree(thorough=True)
+            self._reconcile_copies(thorough=True)
             return count
 
     def _verify_reading(self) -> int:
@@ -322,16 +322,16 @@ class Copies:
         self.run("BEGIN")
         try:
             count = self._check_database()
-            ours = self._rows("ORDER BY place")
+            ours = self._select_rows("ORDER BY place")
         finally:
             self.run("COMMIT")
-        logged = self._logged_rows()
+        logged = self._read_logged_rows()
         common = min(len(ours), len(logged))
         if len(logged) < count or list(map(tuple, ours[:common])) != logged[:common]:
             raise TicketLedgerDamaged(f"{self.log_path}: it does not hold what {FILE_NAME} does")
         return count
 
-    def _logged_rows(self) -> list[Row]:
+    def _read_logged_rows(self) -> list[Row]:
         """Return every move in the log, for a reader that has not opened it."""
         try:
             log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
@@ -353,8 +353,8 @@ class Copies:
             if answer not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {answer}")
         last = START
-        for row in self._rows("ORDER BY place"):
-            if not follows(self._key, last, row):
+        for row in self._select_rows("ORDER BY place"):
+            if not is_next_row(self._key, last, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {last[0] + 1} is not what was written")
             last = end_of(row)
         first, tickets = self.run(
@@ -364,7 +364,7 @@ class Copies:
             raise TicketLedgerDamaged(f"{self.path}: {tickets} tickets, {first} of them with a beginning")
         return last[0]
 
-    def _rows(self, which: str, *parameters: object) -> list[Row]:
+    def _select_rows(self, which: str, *parameters: object) -> list[Row]:
         return list(self.run(f"SELECT {_COLUMNS} FROM moves {which}", *parameters))  # noqa: S608 (no values)
 
     def run(self, sql: str, *parameters: object) -> Rows:

@@ -15,7 +15,7 @@
     or desk.redeem_abort(redemption_id, why)             durable: the ticket is valid again
 
 Every step may be repeated with the same id or number and counts once. After a power loss the cabinet calls
-:meth:`TicketDesk.unfinished` and completes each item according to its own journal: a reserved ticket whose
+:meth:`TicketDesk.find_unfinished` and completes each item according to its own journal: a reserved ticket whose
 cash-out was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled is
 committed, otherwise aborted. So the journal always leads and the ledger follows: a power loss between the two
 leaves a ticket that nobody can redeem for a moment, never one that can be redeemed twice.
@@ -91,16 +91,16 @@ class Printed:
 Numbering = Callable[[TicketKind, Enrolment | None], str | None]
 
 
-def stand_alone_numbers(below: numbers.Below) -> Numbering:
+def build_stand_alone_numbering(below: numbers.Below) -> Numbering:
     """Return a numbering with unpredictable stand-alone numbers, from ``below`` of the random number generator."""
-    return lambda kind, _: numbers.stand_alone(kind, below)
+    return lambda kind, _: numbers.create_stand_alone_number(kind, below)
 
 
-def secure_enhanced_numbers(_: TicketKind, enrolment: Enrolment | None) -> str | None:
+def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
     """Return the number made of the host's identifier and the running sequence."""
     if enrolment is None:
         return None
-    return numbers.secure_enhanced(enrolment.validation_id, enrolment.sequence)
+    return numbers.create_secure_enhanced_number(enrolment.validation_id, enrolment.sequence)
 
 
 class TicketDesk:
@@ -162,7 +162,7 @@ class TicketDesk:
         if something else was requested under that id.
         """
         with self._store.together():
-            known = self._store.by_issue(issue_id)
+            known = self._store.find_by_issue(issue_id)
             if known is not None:
                 requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
                 same = (known.ticket.amount_cents, known.ticket.kind, known.ticket.denomination_cents)
@@ -172,23 +172,23 @@ class TicketDesk:
                         f" {known.ticket.masked}, {known.ticket.amount_cents} cents, {known.state}"
                     )
                 return known.ticket
-            refusal = self._cannot_issue(amount_cents, kind, from_host=number is not None)
+            refusal = self._find_issue_refusal(amount_cents, kind, from_host=number is not None)
             if refusal is not None:
                 return refusal
-            number = number or self._fresh_number(kind)
+            number = number or self._find_fresh_number(kind)
             if number is None:
                 return Refusal(Reason.NOT_ENROLLED)
-            now = self._now()
+            now = self._read_clock()
             says = printed or Printed(self._machine.house, self._rules.valid_days)
             ticket = Ticket(
                 number=number,
-                sequence=self._store.next_ticket(self._machine.serial),
+                sequence=self._store.find_next_sequence(self._machine.serial),
                 kind=kind,
                 amount_cents=amount_cents,
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
                 issued_at=now,
-                expires_at=expiry(now, says.house, says.valid_days),
+                expires_at=compute_expiry(now, says.house, says.valid_days),
                 machine_serial=self._machine.serial,
                 operator_number=self._machine.operator_number,
                 house=says.house,
@@ -197,30 +197,30 @@ class TicketDesk:
             )
             return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
 
-    def ticket_of(self, issue_id: str) -> Ticket | None:
+    def find_issued_ticket(self, issue_id: str) -> Ticket | None:
         """Return the ticket numbered under this id, or None."""
-        known = self._store.by_issue(issue_id)
+        known = self._store.find_by_issue(issue_id)
         return None if known is None else known.ticket
 
     def number_of(self, redemption_id: str) -> str | None:
         """Return the number locked under this redemption, or None."""
-        known = self._store.by_redemption(redemption_id)
+        known = self._store.find_by_redemption(redemption_id)
         return None if known is None else known.ticket.number
 
     def printed(self, number: str) -> Ticket:
         """Record that the bar code is printed: the ticket is money. Durable; a repeat changes nothing."""
-        return self._once(number, Action.ISSUE).ticket
+        return self._move_once(number, Action.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
         """Void a ticket that was not printed, or may not have been. Durable; a repeat changes nothing.
 
         If it was printed after all, it is worthless, and the player is paid by hand.
         """
-        self._once(number, Action.FAIL, why=why)
+        self._move_once(number, Action.FAIL, why=why)
 
     def holds(self, redemption_id: str) -> bool:
         """Return whether this redemption still holds its lock; only then may the ticket be credited."""
-        known = self._store.by_redemption(redemption_id)
+        known = self._store.find_by_redemption(redemption_id)
         return known is not None and is_held(known, redemption_id, self._machine.serial)
 
     def knows(self, number: str) -> bool:
@@ -240,7 +240,7 @@ class TicketDesk:
         A ticket unknown to this ledger is entered as the host's, so that one ticket is never accepted twice,
         even if the host lost its memory. The same id and digits return the same result again.
         """
-        by, at = self._machine.serial, self._now()
+        by, at = self._machine.serial, self._read_clock()
         with self._store.together():
             known = self._store.get(number)
             if known is None:
@@ -251,10 +251,10 @@ class TicketDesk:
 
     def _enter(self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int) -> None:
         """Enter a ticket that was issued elsewhere, as the host describes it."""
-        now = self._now()
+        now = self._read_clock()
         ticket = Ticket(
             number=number,
-            sequence=self._store.next_ticket(ELSEWHERE),
+            sequence=self._store.find_next_sequence(ELSEWHERE),
             kind=kind,
             amount_cents=amount_cents,
             currency=self._rules.currency,
@@ -275,30 +275,30 @@ class TicketDesk:
         The same id and digits return the same result while the redemption is open. The lock does not expire,
         because this machine may have the ticket in its box.
         """
-        by, at = self._machine.serial, self._now()
+        by, at = self._machine.serial, self._read_clock()
         return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
 
     def redeem_commit(self, redemption_id: str) -> None:
         """Complete a redemption: the ticket is in the box and credited. Durable; a repeat changes nothing."""
-        end(self._store, redemption_id, Action.REDEEM, at=self._now(), by=self._machine.serial)
+        end(self._store, redemption_id, Action.REDEEM, at=self._read_clock(), by=self._machine.serial)
 
     def redeem_abort(self, redemption_id: str, why: str) -> None:
         """Abort a redemption: the ticket went back to the player and is valid again. A repeat changes nothing.
 
         An id without a lock is ignored: the power failed before the lock.
         """
-        if self._store.by_redemption(redemption_id) is not None:
+        if self._store.find_by_redemption(redemption_id) is not None:
             end(
                 self._store,
                 redemption_id,
                 Action.RELEASE,
-                at=self._now(),
+                at=self._read_clock(),
                 by=self._machine.serial,
                 story={"why": why},
             )
 
     # ------------------------------------------------------------------ after a power cut, and for people
-    def unfinished(self) -> Unfinished:
+    def find_unfinished(self) -> Unfinished:
         """Return this machine's tickets and redemptions in progress."""
         serial = self._machine.serial
         return Unfinished(
@@ -325,29 +325,29 @@ class TicketDesk:
         """Return the host's enrolment of this machine and the sequence last used, or None."""
         return self._store.enrolment(self._machine.serial)
 
-    def unreported(self) -> list[Record]:
+    def list_unreported(self) -> list[Record]:
         """Return the tickets that the host does not know yet, oldest first."""
-        return self._store.unreported(self._machine.serial)
+        return self._store.list_unreported(self._machine.serial)
 
-    def reported(self, number: str) -> None:
+    def mark_reported(self, number: str) -> None:
         """Record that the host has acknowledged the ticket. Durable; a repeat changes nothing."""
-        self._store.report(number, self._now())
+        self._store.report(number, self._read_clock())
 
     # ------------------------------------------------------------------ inside
-    def _now(self) -> datetime:
+    def _read_clock(self) -> datetime:
         return self._clock.now().replace(microsecond=0)
 
-    def _cannot_issue(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
+    def _find_issue_refusal(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
         if not self._date_is_known():
             return Refusal(Reason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
             return Refusal(Reason.ABOVE_LIMIT, f"{amount_cents} > {self._rules.limit_cents}")
         allowance = self._rules.unread if from_host else self._rules.allowance
-        if allowance is not None and len(self.unreported()) >= allowance:
+        if allowance is not None and len(self.list_unreported()) >= allowance:
             return Refusal(Reason.ALLOWANCE_USED, f"{allowance} tickets the host does not know")
         return None
 
-    def _fresh_number(self, kind: TicketKind) -> str | None:
+    def _find_fresh_number(self, kind: TicketKind) -> str | None:
         """Return a number that no ticket has, or None; sequences skipped on the way stay used.
 
         A host may enrol a machine with a sequence that was already used: then return None with the tries used
@@ -365,7 +365,7 @@ class TicketDesk:
 
     def _refuse(self, record: Record) -> Refusal | None:
         ticket = record.ticket
-        if self._date_is_known() and record.is_past(self._now()):
+        if self._date_is_known() and record.is_past(self._read_clock()):
             return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
         if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
             return Refusal(Reason.NOT_OURS, record.issue_id)
@@ -375,15 +375,17 @@ class TicketDesk:
             return Refusal(Reason.CURRENCY, ticket.currency)
         return None
 
-    def _once(self, number: str, action: Action, **story: str) -> Record:
+    def _move_once(self, number: str, action: Action, **story: str) -> Record:
         with self._store.together():
             record = self._store.found(number)
             if any(move.action is action for move in record.moves):
                 return record
-            return self._store.move(number, action, at=self._now(), by=self._machine.serial, story=story)
+            return self._store.move(
+                number, action, at=self._read_clock(), by=self._machine.serial, story=story
+            )
 
 
-def expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
+def compute_expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
     """Return the end of the local day ``days`` after the day of issue, in UTC."""
     if days is None:
         return None

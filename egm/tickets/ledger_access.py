@@ -9,7 +9,7 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
 
-def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
+def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
     """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is no ledger.
 
     ``second`` is the folder on the second medium, by default the one inside the first.
@@ -26,5 +26,5 @@ def open_beside(folder: Path, *, second: Path | None = None, read_only: bool = T
     Raises the errors of :meth:`TicketStore.open`.
     """
     second = second or folder / SECOND_FOLDER
-    key = machine_key(folder, second).derive(PURPOSE)
+    key = read_machine_key(folder, second).derive(PURPOSE)
     return TicketStore.open(folder, key=key, second=second, make=False, prove=False, read_only=read_only)

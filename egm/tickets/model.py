@@ -101,10 +101,12 @@ class Ticket:
         if len(self.number) != DIGITS or not (self.number.isascii() and self.number.isdigit()):
             raise InvalidTicket(f"ticket: number {self.number!r} is not {DIGITS} digits")
         if self.amount_cents <= 0 or self.denomination_cents <= 0 or self.sequence <= 0:
-            raise InvalidTicket(f"ticket {mask(self.number)}: amount, denomination and sequence are above 0")
+            raise InvalidTicket(
+                f"ticket {mask_number(self.number)}: amount, denomination and sequence are above 0"
+            )
         for when in (self.issued_at, self.expires_at):
             if when is not None and when.utcoffset() is None:
-                raise InvalidTicket(f"ticket {mask(self.number)}: {when} has no time zone")
+                raise InvalidTicket(f"ticket {mask_number(self.number)}: {when} has no time zone")
 
     @property
     def credits(self) -> int:
@@ -114,7 +116,7 @@ class Ticket:
     @property
     def masked(self) -> str:
         """Return the number as it may be shown while the ticket is unredeemed."""
-        return mask(self.number)
+        return mask_number(self.number)
 
     def to_json(self) -> str:
         """Return the ticket as one JSON object; :meth:`from_json` is the inverse."""
@@ -134,25 +136,25 @@ class Ticket:
                     "kind": TicketKind(values["kind"]),
                     "issued_at": datetime.fromisoformat(values["issued_at"]),
                     "expires_at": values["expires_at"] and datetime.fromisoformat(values["expires_at"]),
-                    "house": _house(values["house"]),
+                    "house": _parse_house(values["house"]),
                 }
             )
         except (ValueError, KeyError, RecursionError, TypeError) as why:
             raise InvalidTicket(f"not a ticket: {why!r}: {text[:200]}") from None
 
 
-def _house(values: Mapping[str, str]) -> House:
+def _parse_house(values: Mapping[str, str]) -> House:
     known = {field.name for field in fields(House)}
     if unknown := set(values) - known:
         raise ValueError(f"house: unknown {', '.join(sorted(unknown))}")
     return House(**values)
 
 
-def mask(number: str) -> str:
+def mask_number(number: str) -> str:
     """Return the number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
     return "•" * (len(number) - _SHOWN) + number[-_SHOWN:]
 
 
-def grouped(number: str) -> str:
+def group_digits(number: str) -> str:
     """Return a validation number grouped for reading aloud: two digits, then fours."""
     return "-".join([number[:2], *(number[i : i + 4] for i in range(2, len(number), 4))])

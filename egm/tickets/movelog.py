@@ -31,7 +31,7 @@ def digest(key: bytes, before: str, row: Row) -> str:
     return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def follows(key: bytes, before: End, row: Row) -> bool:
+def is_next_row(key: bytes, before: End, row: Row) -> bool:
     """Return whether a row is intact, this machine's, and the next one."""
     return (
         len(row) == 10
@@ -73,14 +73,14 @@ class MoveLog:
     def rows(self) -> Iterator[Row]:
         """Yield every row, in order. Raises :class:`TicketLedgerDamaged` at a line that is not what was written."""
         last = START
-        for _, rows in self._lines():
+        for _, rows in self._iter_lines():
             for row in rows:
-                if not follows(self._key, last, row):
+                if not is_next_row(self._key, last, row):
                     raise TicketLedgerDamaged(f"{FILE_NAME}: move {last[0] + 1} is not what was written")
                 last = end_of(row)
                 yield row
 
-    def furthest(self) -> int:
+    def find_furthest_place(self) -> int:
         """Return the place of the last move in any readable line, whatever is damaged before it."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
@@ -119,9 +119,9 @@ class MoveLog:
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:
             return size
-        return max((end for end, _ in self._lines()), default=0)
+        return max((end for end, _ in self._iter_lines()), default=0)
 
-    def _lines(self) -> Iterator[tuple[int, list[Row]]]:
+    def _iter_lines(self) -> Iterator[tuple[int, list[Row]]]:
         at = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")
         for number, line in enumerate(lines, 1):

@@ -13,7 +13,7 @@ A number proves nothing by itself: only the ledger of issued tickets states what
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.crc import kermit
+from egm.devices.crc import compute_crc_kermit
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, TicketKind
 
@@ -40,7 +40,7 @@ Below = Callable[[int], int]
 
 
 # ---------------------------------------------------------------- stand-alone
-def stand_alone(kind: TicketKind, below: Below) -> str:
+def create_stand_alone_number(kind: TicketKind, below: Below) -> str:
     """Create a new unpredictable number for a ticket of ``kind``."""
     head = MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
@@ -53,7 +53,7 @@ def is_stand_alone(number: str) -> bool:
 
 
 # ---------------------------------------------------------------- secure enhanced
-def secure_enhanced(validation_id: int, sequence: int) -> str:
+def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     """Create the number of ``sequence`` (already incremented) for a machine's ``validation_id``.
 
     Both are 24-bit. The definition is the publicly known one; no published vector of the SAS specification
@@ -65,9 +65,9 @@ def secure_enhanced(validation_id: int, sequence: int) -> str:
     i0, i1, i2 = validation_id.to_bytes(3, "little")
     s0, s1, s2 = sequence.to_bytes(3, "little")
     pairs = ((s0, s1), (s2 ^ s0, i0 ^ s1), (i1 ^ s0, i2 ^ s1))
-    code = b"".join(kermit(bytes(pair)).to_bytes(2, "little") for pair in pairs)
+    code = b"".join(compute_crc_kermit(bytes(pair)).to_bytes(2, "little") for pair in pairs)
     low, high = int.from_bytes(code[:3], "little"), int.from_bytes(code[3:], "little")
-    return "00" + _half(high) + _half(low)
+    return "00" + _encode_half(high) + _encode_half(low)
 
 
 def is_secure_enhanced(number: str) -> bool:
@@ -75,24 +75,24 @@ def is_secure_enhanced(number: str) -> bool:
     return (
         _is_number(number)
         and number.startswith("00")
-        and all(_half_holds(half) for half in (number[2:10], number[10:]))
+        and all(_is_half_valid(half) for half in (number[2:10], number[10:]))
     )
 
 
-def _half(value: int) -> str:
+def _encode_half(value: int) -> str:
     """Return eight digits for a value below 2^24; the first, 0 or 1, also carries the others' sum modulo 5."""
     digits = f"{value:08d}"
     check = sum(map(int, digits)) % 5
     return str(int(digits[0]) | check << 1) + digits[1:]
 
 
-def _half_holds(half: str) -> bool:
+def _is_half_valid(half: str) -> bool:
     first = int(half[0])
     return ((first & 1) + sum(map(int, half[1:]))) % 5 == first >> 1
 
 
 # ---------------------------------------------------------------- system
-def system(system_id: int, number: str) -> str:
+def prepend_system_number(system_id: int, number: str) -> str:
     """Return a host's sixteen digits preceded by its system number (1 to 99). Raises :class:`InvalidTicket`."""
     if not 1 <= system_id <= 99 or len(number) != DIGITS - 2:
         raise InvalidTicket(f"host's number: system {system_id} and {len(number)} digits; 1-99 and 16 wanted")

@@ -20,7 +20,7 @@ _DIGITS: Final = 32
 _TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
-def commitment(key: bytes, number: str) -> str:
+def compute_commitment(key: bytes, number: str) -> str:
     """Return the commitment to a number in the journal: 128 bits, hexadecimal."""
     return hmac.digest(key, number.encode(), "sha256").hex()[:_DIGITS]
 
@@ -36,7 +36,7 @@ class Proof:
     taken: str
 
 
-def taken_in(journals: Iterable[JournalView]) -> dict[str, str]:
+def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:
     """Return the redemptions by which the machine's journals finally accepted tickets, by commitment."""
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
@@ -56,7 +56,10 @@ def prove(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | N
 
 
 def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
-    """Combine what several journals record about a ticket (:func:`said_of`); None if none knows that it was printed."""
+    """Combine what several journals record about a ticket (:func:`read_proofs`).
+
+    None if none of them knows that it was printed.
+    """
     found = list(proofs)
     issued = next((proof for proof in found if proof.issue_id), None)
     taken = next((proof.taken for proof in found if proof.taken), "")
@@ -65,7 +68,7 @@ def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
 
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
     """Yield what one journal records about a ticket: printed, or (without ``issue_id``) accepted."""
-    wanted = commitment(key, number)
+    wanted = compute_commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TAKEN)):
         story: object = entry.record
         if not isinstance(story, Mapping) or story.get("commitment") != wanted:

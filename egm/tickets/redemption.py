@@ -89,7 +89,7 @@ def lock(
     yields no money.
     """
     with store.together():
-        known = store.by_redemption(redemption_id)
+        known = store.find_by_redemption(redemption_id)
         if known is not None:
             if known.ticket.number != number or not is_held(known, redemption_id, by):
                 raise TicketOrderError(f"redemption {redemption_id}: already used for {known.ticket.masked}")
@@ -123,7 +123,7 @@ def end(
     Raises :class:`TicketOrderError` if it was never opened or has ended the other way.
     """
     with store.together():
-        record = store.by_redemption(redemption_id)
+        record = store.find_by_redemption(redemption_id)
         if record is None:
             raise TicketOrderError(f"redemption {redemption_id}: {action} without a lock")
         if any(move.action is action and move.redemption_id == redemption_id for move in record.moves):

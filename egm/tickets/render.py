@@ -7,7 +7,7 @@ from typing import Final
 
 from PIL import Image, ImageDraw, ImageFont
 
-from egm.tickets.barcode import QUIET_MODULES, bars, width_modules
+from egm.tickets.barcode import QUIET_MODULES, compute_width_modules, encode_bars
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, Ticket
 from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Template
@@ -41,50 +41,50 @@ def render(ticket: Ticket, template: Template, language: str) -> Image.Image:
     return image
 
 
-def png(image: Image.Image) -> bytes:
+def encode_png(image: Image.Image) -> bytes:
     """Return the picture as a PNG file with its physical size."""
-    return _file(image, "PNG", dpi=(RESOLUTION, RESOLUTION), optimize=True)
+    return _encode_file(image, "PNG", dpi=(RESOLUTION, RESOLUTION), optimize=True)
 
 
-def pdf(image: Image.Image) -> bytes:
+def encode_pdf(image: Image.Image) -> bytes:
     """Return the picture as a PDF page of 156 x 65 mm that preserves its dots exactly (CCITT Group 4)."""
-    return _file(image, "PDF", resolution=RESOLUTION, producer="open-egm")
+    return _encode_file(image, "PDF", resolution=RESOLUTION, producer="open-egm")
 
 
-def _file(image: Image.Image, kind: str, **options: object) -> bytes:
+def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
     stream = BytesIO()
     image.save(stream, kind, **options)
     return stream.getvalue()
 
 
-def _dots(millimetres: float) -> int:
+def _to_dots(millimetres: float) -> int:
     return round(millimetres * DOTS_PER_MM)
 
 
 @lru_cache(maxsize=64)
-def _font(name: str, dots: int) -> ImageFont.FreeTypeFont:
+def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(_FONTS / _FILES[name], dots)
 
 
-def _fitting(line: Line, text: str) -> ImageFont.FreeTypeFont:
+def _fit_font(line: Line, text: str) -> ImageFont.FreeTypeFont:
     """Return the line's font, as large as its size and width allow."""
-    room = _dots(line.width_mm)
-    for dots in range(_dots(line.size_mm), _LEAST_DOTS - 1, -1):
-        font = _font(line.font, dots)
+    room = _to_dots(line.width_mm)
+    for dots in range(_to_dots(line.size_mm), _LEAST_DOTS - 1, -1):
+        font = _load_font(line.font, dots)
         if font.getlength(text) <= room:
             return font
     raise InvalidTicket(f"ticket line {line.name}: {text!r} does not fit into {line.width_mm} mm")
 
 
 def _draw_line(image: Image.Image, line: Line, text: str) -> None:
-    font = _fitting(line, text)
-    x, y = _dots(line.at_mm[0]), _dots(line.at_mm[1])
+    font = _fit_font(line, text)
+    x, y = _to_dots(line.at_mm[0]), _to_dots(line.at_mm[1])
     if not line.turn:
         draw = ImageDraw.Draw(image)
         draw.fontmode = "1"
         draw.text((x, y), text, fill=_BLACK, font=font, anchor=_ANCHORS[line.align])
         return
-    length, depth = _dots(line.width_mm), _dots(line.size_mm * 1.5)
+    length, depth = _to_dots(line.width_mm), _to_dots(line.size_mm * 1.5)
     strip = Image.new("1", (length, depth), _WHITE)
     draw = ImageDraw.Draw(strip)
     draw.fontmode = "1"
@@ -97,11 +97,11 @@ def _draw_line(image: Image.Image, line: Line, text: str) -> None:
 
 def _draw_bars(image: Image.Image, digits: str, template: Template) -> None:
     code = template.barcode
-    left = _dots(code.at_mm[0]) - width_modules(DIGITS) * code.module_dots // 2
-    top, bottom = _dots(code.at_mm[1]), _dots(code.at_mm[1] + code.height_mm) - 1
+    left = _to_dots(code.at_mm[0]) - compute_width_modules(DIGITS) * code.module_dots // 2
+    top, bottom = _to_dots(code.at_mm[1]), _to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)
     x = left + QUIET_MODULES * code.module_dots
-    for place, modules in enumerate(bars(digits)):
+    for place, modules in enumerate(encode_bars(digits)):
         width = modules * code.module_dots
         if place % 2 == 0:
             draw.rectangle((x, top, x + width - 1, bottom), fill=_BLACK)

@@ -23,9 +23,9 @@ from egm.errors import OperatorError
 from egm.tickets.copies import FILE_NAME, LOCK_NAME
 from egm.tickets.model import CAGE, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START, Row, end_of, follows
+from egm.tickets.movelog import START, Row, end_of, is_next_row
 from egm.tickets.record import Action
-from egm.tickets.store import TicketStore, head_at, head_of
+from egm.tickets.store import TicketStore, encode_head, read_ledger_head
 from meters.storage import DiskStorage, MediumError
 
 #: Name of the second copy in old versions, which stored it beside the journal's.
@@ -64,16 +64,16 @@ def restore(
     descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        rows, vouches = _provable(folder, second, key)
+        rows, vouches = _find_provable_moves(folder, second, key)
         fresh = folder / _FRESH
         shutil.rmtree(fresh, ignore_errors=True)
         with TicketStore.open(fresh, key=key) as store:
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
             _end_what_was_taken(store, taken, by=f"{CAGE}{persons[0]}", at=at)
             store.settle()
-            head_value = head_at(store.end)
+            head_value = encode_head(store.end)
         _exchange(folder, second, fresh)
-        head = head_of(DiskStorage(), folder, second, key)
+        head = read_ledger_head(DiskStorage(), folder, second, key)
         head.remove()
         head.write(head_value)
     except BlockingIOError:
@@ -95,7 +95,7 @@ def _end_what_was_taken(
             continue
         if record.state is TicketState.PENDING:
             redemption_id = record.moves[-1].redemption_id
-        elif store.by_redemption(redemption_id) is not None:  # locked and released again before
+        elif store.find_by_redemption(redemption_id) is not None:  # locked and released again before
             redemption_id = f"{redemption_id}.restored"
         for action in _WAYS_TO_REDEEMED[record.state]:
             store.move(
@@ -108,23 +108,23 @@ def _end_what_was_taken(
             )
 
 
-def _provable(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
+def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
     """Return the moves to carry over, and what proves them: the longest sealed chain, else old digests."""
-    copies = [_database(folder / FILE_NAME), _log(second / LOG_NAME), _log(folder / _OLD_LOG_NAME)]
+    copies = [_read_database_rows(folder / FILE_NAME), _log(second / LOG_NAME), _log(folder / _OLD_LOG_NAME)]
     for vouches, proves in (
-        ("this machine's seal", lambda last, row: follows(key, last, row)),
-        ("unsealed digests, of before there were seals", _follows_unsealed),
+        ("this machine's seal", lambda last, row: is_next_row(key, last, row)),
+        ("unsealed digests, of before there were seals", _is_next_unsealed_row),
     ):
-        found = max((_prefix(rows, proves) for rows in copies), key=len)
+        found = max((_take_proved_prefix(rows, proves) for rows in copies), key=len)
         if found:
             return found, vouches
-    complete = [_prefix(rows, _comes_next) for rows in copies[:2]]
+    complete = [_take_proved_prefix(rows, _is_next_place) for rows in copies[:2]]
     if complete[0] and complete[0] == complete[1]:
         return complete[0], "two copies alike, sealed by a machine key that is gone"
     return [], "nothing"
 
 
-def _prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
+def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
     last, found = START, []
     for row in rows:
         if not proves(last, row):
@@ -134,16 +134,16 @@ def _prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool])
     return found
 
 
-def _comes_next(last: tuple[int, str], row: Row) -> bool:
+def _is_next_place(last: tuple[int, str], row: Row) -> bool:
     return len(row) == 10 and row[0] == last[0] + 1
 
 
-def _follows_unsealed(last: tuple[int, str], row: Row) -> bool:
+def _is_next_unsealed_row(last: tuple[int, str], row: Row) -> bool:
     text = json.dumps([last[1], *row[:-1]], ensure_ascii=False)
-    return _comes_next(last, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
+    return _is_next_place(last, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
-def _database(path: Path) -> list[Row]:
+def _read_database_rows(path: Path) -> list[Row]:
     """Return the rows that SQLite can still read."""
     rows: list[Row] = []
     if not path.exists():

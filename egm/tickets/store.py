@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, Self
 
 from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
-from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
+from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, End, Row, digest
 from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
@@ -43,7 +43,7 @@ HEAD: Final = "tickets.head"
 PURPOSE: Final = b"ticket ledger"
 
 
-def head_of(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
+def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
     """Return the head of the ledger under ``key``, on both media."""
     return Mirror(storage, (folder, second), HEAD, key=key)
 
@@ -56,7 +56,7 @@ class JournalSeen(NamedTuple):
     hash_hex: str
 
 
-def head_at(end: End, seen: JournalSeen | None = None) -> bytes:
+def encode_head(end: End, seen: JournalSeen | None = None) -> bytes:
     """Return the encoded head for a ledger that ends at ``end``, with the journal's last entry."""
     return json.dumps([*end, *(seen or ())]).encode()
 
@@ -94,7 +94,7 @@ class TicketStore:
         intact, or the format is unknown.
         """
         storage, second = storage or DiskStorage(), second or folder
-        head = head_of(storage, folder, second, key)
+        head = read_ledger_head(storage, folder, second, key)
         make = make and not any(storage.exists(place / HEAD) for place in (folder, second))
         there = storage.exists(folder / FILE_NAME) or (storage.exists(second / LOG_NAME) and not read_only)
         if not there and (read_only or not make):
@@ -114,9 +114,9 @@ class TicketStore:
         """Write the first head of a ledger without moves; a later ledger without a head is damaged."""
         if self._read_only or self.end != START:
             return
-        with self.together(), contextlib.suppress(JournalDamaged):  # reported by :meth:`behind`
+        with self.together(), contextlib.suppress(JournalDamaged):  # reported by :meth:`find_ledger_mismatch`
             if self.end == START and self._head.read() is None:
-                self._head.write(head_at(START))
+                self._head.write(encode_head(START))
 
     @property
     def mended(self) -> str:
@@ -149,18 +149,18 @@ class TicketStore:
         JournalUnwritable if no medium accepts it.
         """
         with self.together(), contextlib.suppress(JournalDamaged):  # a damaged head stays
-            self._head.write(head_at(self.end, seen or self.journal_seen()))
+            self._head.write(encode_head(self.end, seen or self.read_journal_seen()))
 
-    def journal_seen(self) -> JournalSeen | None:
+    def read_journal_seen(self) -> JournalSeen | None:
         """Return the journal entry stored in the head, or None.
 
-        Raises JournalDamaged if the head cannot be read, which :meth:`behind` reports.
+        Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
         """
         stored = self._head.read(mend=not self._read_only)
         _, _, *seen = START if stored is None else json.loads(stored)
         return JournalSeen(*seen) if seen else None
 
-    def behind(self) -> str:
+    def find_ledger_mismatch(self) -> str:
         """Return why the ledger is not the one in which the cage last acted; an empty string if it is."""
         try:
             stored = self._head.read(mend=not self._read_only)
@@ -191,7 +191,7 @@ class TicketStore:
     def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
         """Reserve a ticket's number. Raises :class:`TicketOrderError` if the id or number is already used."""
         with self.together():
-            if self.by_issue(issue_id) is not None or self.get(ticket.number) is not None:
+            if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
@@ -212,7 +212,7 @@ class TicketStore:
             record = self.found(number)
             needs, _ = LIFE[action]
             if record.state not in needs:
-                raise TicketOrderError(f"ticket {mask(number)}: {action} while {record.state}")
+                raise TicketOrderError(f"ticket {mask_number(number)}: {action} while {record.state}")
             self._append(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
             return self.found(number)
 
@@ -274,22 +274,22 @@ class TicketStore:
         """Return the ticket with this number. Raises :class:`TicketOrderError` if there is no such ticket."""
         record = self.get(number)
         if record is None:
-            raise TicketOrderError(f"ticket {mask(number)} is not in the ledger")
+            raise TicketOrderError(f"ticket {mask_number(number)} is not in the ledger")
         return record
 
-    def by_issue(self, issue_id: str) -> Record | None:
+    def find_by_issue(self, issue_id: str) -> Record | None:
         """Return the ticket with this issue id, or None."""
         row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
         return None if row is None else self._read(row[0], issue_id)
 
-    def by_redemption(self, redemption_id: str) -> Record | None:
+    def find_by_redemption(self, redemption_id: str) -> Record | None:
         """Return the ticket that this redemption has locked, now or in the past, or None."""
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
         ).fetchone()
         return None if row is None else self.found(row[0])
 
-    def next_ticket(self, machine_serial: str) -> int:
+    def find_next_sequence(self, machine_serial: str) -> int:
         """Return the sequence number of the machine's next ticket."""
         row = self._run(
             "SELECT max(sequence) FROM tickets WHERE machine_serial = ?", machine_serial
@@ -317,7 +317,7 @@ class TicketStore:
         ).fetchall()
         return (self._read(number, issue_id) for number, issue_id in rows)
 
-    def unreported(self, machine_serial: str) -> list[Record]:
+    def list_unreported(self, machine_serial: str) -> list[Record]:
         """Return the machine's tickets that the host does not know yet, oldest first, without those never printed."""
         rows = self._run(
             """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
@@ -357,10 +357,10 @@ class TicketStore:
         ).fetchall()
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
-    def restoration(self) -> Move | None:
+    def find_last_restoration(self) -> Move | None:
         """Return the last restoration by two persons (`egm.tickets.restoration`), or None."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
-        return None if row is None else self._moves(row[0])[0]
+        return None if row is None else self._read_moves(row[0])[0]
 
     # ------------------------------------------------------------------ rows
     def _append(
@@ -380,11 +380,11 @@ class TicketStore:
         self._copies.insert((*row, digest(self._key, before, row)))
 
     def _read(self, number: str, issue_id: str) -> Record:
-        moves = self._moves(number)
+        moves = self._read_moves(number)
         ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
         return Record(ticket=ticket, issue_id=issue_id, moves=moves)
 
-    def _moves(self, number: str) -> tuple[Move, ...]:
+    def _read_moves(self, number: str) -> tuple[Move, ...]:
         return tuple(
             Move(
                 place=place,
@@ -396,5 +396,7 @@ class TicketStore:
                 redemption_id=redemption_id,
                 story=json.loads(text),
             )
-            for place, _, step, action, state, at, by, redemption_id, text, _ in self._copies.rows_of(number)
+            for place, _, step, action, state, at, by, redemption_id, text, _ in self._copies.read_ticket_rows(
+                number
+            )
         )

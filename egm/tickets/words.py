@@ -39,64 +39,66 @@ _COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
 }
 
 
-def _listed(words: str) -> tuple[str, ...]:
+def _split_words(words: str) -> tuple[str, ...]:
     return tuple(words.split())
 
 
-_EN: Final = _listed(
+_EN: Final = _split_words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
 )
-_EN_TENS: Final = _listed("- - twenty thirty forty fifty sixty seventy eighty ninety")
-_FR: Final = _listed(
+_EN_TENS: Final = _split_words("- - twenty thirty forty fifty sixty seventy eighty ninety")
+_FR: Final = _split_words(
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
     "dix-huit dix-neuf"
 )
-_FR_TENS: Final = _listed("- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt")
+_FR_TENS: Final = _split_words(
+    "- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt"
+)
 _EN_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 _FR_NOUNS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 
-def english(number: int) -> str:
+def to_english_words(number: int) -> str:
     """Return an integer from 0 to 999,999,999,999 in English words."""
     for size, name in _EN_GROUPS:
         if number >= size:
-            remainder = f" {english(number % size)}" if number % size else ""
-            return f"{english(number // size)} {name}{remainder}"
+            remainder = f" {to_english_words(number % size)}" if number % size else ""
+            return f"{to_english_words(number // size)} {name}{remainder}"
     if number >= 100:
-        remainder = f" {english(number % 100)}" if number % 100 else ""
+        remainder = f" {to_english_words(number % 100)}" if number % 100 else ""
         return f"{_EN[number // 100]} hundred{remainder}"
     if number >= 20:
         return _EN_TENS[number // 10] + (f"-{_EN[number % 10]}" if number % 10 else "")
     return _EN[number]
 
 
-def french(number: int) -> str:
+def to_french_words(number: int) -> str:
     """Return an integer from 0 to 999 999 999 999 in French words (masculine)."""
     for size, noun in _FR_NOUNS:
         if number >= size:
             count, remainder = divmod(number, size)
-            counted = f"{french(count)} {noun}{'s' if count > 1 else ''}"
-            return f"{counted} {french(remainder)}" if remainder else counted
+            counted = f"{to_french_words(count)} {noun}{'s' if count > 1 else ''}"
+            return f"{counted} {to_french_words(remainder)}" if remainder else counted
     if number >= 1000:
         count, remainder = divmod(number, 1000)
-        counted = "mille" if count == 1 else f"{_french_to_999(count, last=False)} mille"
-        return f"{counted} {french(remainder)}" if remainder else counted
-    return _french_to_999(number, last=True)
+        counted = "mille" if count == 1 else f"{_word_french_to_999(count, last=False)} mille"
+        return f"{counted} {to_french_words(remainder)}" if remainder else counted
+    return _word_french_to_999(number, last=True)
 
 
-def _french_to_999(number: int, *, last: bool) -> str:
+def _word_french_to_999(number: int, *, last: bool) -> str:
     """Word a number below a thousand. ``last``: only a noun follows, so cent and quatre-vingt may take their s."""
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
-        return _french_to_99(remainder, last=last)
+        return _word_french_to_99(remainder, last=last)
     counted = "cent" if hundreds == 1 else f"{_FR[hundreds]} cent"
     if remainder:
-        return f"{counted} {_french_to_99(remainder, last=last)}"
+        return f"{counted} {_word_french_to_99(remainder, last=last)}"
     return f"{counted}s" if last and hundreds > 1 else counted
 
 
-def _french_to_99(number: int, *, last: bool) -> str:
+def _word_french_to_99(number: int, *, last: bool) -> str:
     if number < 20:
         return _FR[number]
     if number == 80:
@@ -111,12 +113,12 @@ def _french_to_99(number: int, *, last: bool) -> str:
 
 
 _WORDS: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool]]]] = {
-    "en": (english, "and", lambda number: number != 1),
-    "fr": (french, "et", lambda number: number >= 2),
+    "en": (to_english_words, "and", lambda number: number != 1),
+    "fr": (to_french_words, "et", lambda number: number >= 2),
 }
 
 
-def amount_in_words(amount_cents: int, currency: str, language: str) -> str:
+def format_amount_in_words(amount_cents: int, currency: str, language: str) -> str:
     """Return an amount of minor units in words, with an initial capital.
 
     ``twelve dollars and thirty-four cents``; round amounts mention no cents. Raises :class:`InvalidTicket`

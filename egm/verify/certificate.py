@@ -18,7 +18,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from egm.errors import OperatorError
-from paytables.wording import percent
+from paytables.wording import format_percent
 
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"
@@ -71,8 +71,8 @@ class Certificate:
             raise OperatorError(f"{game}: is certified for {self.jurisdiction}, not for {jurisdiction}")
         if self.least_return != least_return:
             raise OperatorError(
-                f"{game}: is certified with a return of {percent(self.least_return, 4)} %; "
-                f"this machine computes {percent(least_return, 4)} %"
+                f"{game}: is certified with a return of {format_percent(self.least_return, 4)} %; "
+                f"this machine computes {format_percent(least_return, 4)} %"
             )
 
 
@@ -94,7 +94,7 @@ def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
         Ed25519PublicKey.from_public_bytes(signer).verify(signature, manifest)
     except (InvalidSignature, ValueError):
         raise BundleError(f"{folder / SIGNATURE}: is not the signature of {MANIFEST}") from None
-    data, files = _listed(manifest, folder / MANIFEST)
+    data, files = _read_listed_files(manifest, folder / MANIFEST)
     for name, digest in files.items():
         try:
             actual = hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -105,7 +105,7 @@ def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
     return data
 
 
-def _listed(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
+def _read_listed_files(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
     """Return the manifest and the files it names, which must be in the bundle's own folder."""
     try:
         data = json.loads(manifest)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from egm.errors import LocalError, OperatorError
-from egm.verify.tree import component_of
+from egm.verify.tree import find_component
 from paytables.source import Source
-from paytables.wording import among
+from paytables.wording import format_known_names
 
 _LINK: Final = b"symbolic link\0"
 _UNREADABLE: Final = "unreadable: "
@@ -72,20 +72,20 @@ def _digest(path: Path) -> str:
         return f"{_UNREADABLE}{error.strerror}"
 
 
-def readable(digest: str) -> bool:
+def is_readable(digest: str) -> bool:
     """Return whether :func:`measure` could read the file."""
     return not digest.startswith(_UNREADABLE)
 
 
-def short_digests(digests: Mapping[str, str]) -> dict[str, str]:
+def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
     """Return one SHA-256 per component, over the lines ``<digest>  <name>`` of its files."""
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
-        lines[component_of(name)].append(f"{digests[name]}  {name}\n".encode())
+        lines[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
     return {name: hashlib.sha256(b"".join(part)).hexdigest() for name, part in sorted(lines.items())}
 
 
-def signatures(
+def compute_signatures(
     files: Mapping[str, Path], algorithm: Algorithm, key: bytes, wanted: Iterable[str] = ()
 ) -> dict[str, str]:
     """Return the signature in hexadecimal of each component, or of the ``wanted`` ones.
@@ -97,15 +97,18 @@ def signatures(
         raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
     parts: defaultdict[str, list[str]] = defaultdict(list)
     for name in files:
-        parts[component_of(name)].append(name)
+        parts[find_component(name)].append(name)
     missing = sorted(set(wanted) - parts.keys())
     if missing:
-        raise OperatorError(f"no component {missing[0]!r}; {among(missing[0], sorted(parts))}")
+        raise OperatorError(f"no component {missing[0]!r}; {format_known_names(missing[0], sorted(parts))}")
     chosen = sorted(wanted) or sorted(parts)
-    return {name: _signature(files, sorted(parts[name], key=str.encode), algorithm, key) for name in chosen}
+    return {
+        name: _compute_signature(files, sorted(parts[name], key=str.encode), algorithm, key)
+        for name in chosen
+    }
 
 
-def _signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
+def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
     hasher: _Hash
     if algorithm is Algorithm.SHA256:
         hasher = hashlib.sha256()

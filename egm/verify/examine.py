@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError, OperatorError
-from egm.isolated import python_module, require_isolation
-from egm.verify.digest import Algorithm, measure, signatures
-from egm.verify.manifest import differences, load_signed
-from egm.verify.tree import Scope, files, own_files
-from meters.keys import fingerprint
+from egm.isolated import build_python_command, require_isolation
+from egm.verify.digest import Algorithm, compute_signatures, measure
+from egm.verify.manifest import find_differences, load_signed
+from egm.verify.tree import Scope, list_software_files, own_files
+from meters.keys import format_fingerprint
 from paytables.source import Source
 
 #: Maximum number of files named in a finding; the rest are only counted.
@@ -60,22 +60,22 @@ def examine(
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
-        found = measure(files(manifest.scope(own)), opened)
+        found = measure(list_software_files(manifest.scope(own)), opened)
     except (OperatorError, LocalError, OSError) as error:
         return Findings((str(error),), (manifest_file.name,))
-    wrong = differences(manifest, found)
+    wrong = find_differences(manifest, found)
     more = () if len(wrong) <= NAMED_MAX else (f"and {len(wrong) - NAMED_MAX} more",)
     return Findings(
         trouble=tuple(str(difference) for difference in wrong[:NAMED_MAX]) + more,
         names=tuple(difference.name for difference in wrong[:NAMED_MAX]),
         version=manifest.version,
-        signer=fingerprint(bytes.fromhex(public_key_hex)),
+        signer=format_fingerprint(bytes.fromhex(public_key_hex)),
         reason=manifest.reason,
         components=manifest.components,
     )
 
 
-def scope_of(cabinet_file: CabinetFile) -> Scope:
+def find_scope(cabinet_file: CabinetFile) -> Scope:
     """Return the extent of a cabinet's software, as its manifest states.
 
     Without a trusted manifest, return the program and the cabinet's own files, so that a damaged manifest
@@ -94,7 +94,7 @@ async def examine_beside(
 ) -> Findings:
     """Examine the software in a process of low priority. Raises LocalError if that fails."""
     order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own}
-    answer = await _beside(order)
+    answer = await _run_in_child_process(order)
     lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
     return Findings(**(answer | lists))
 
@@ -104,12 +104,12 @@ async def sign_beside(
 ) -> dict[str, str]:
     """Return signatures of components, computed in a process of low priority. Raises LocalError if that fails."""
     order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": wanted}
-    return {str(name): str(value) for name, value in (await _beside(order)).items()}
+    return {str(name): str(value) for name, value in (await _run_in_child_process(order)).items()}
 
 
-async def _beside(order: Mapping[str, Any]) -> dict[str, Any]:
+async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
-        *python_module("egm.verify.examine"),
+        *build_python_command("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -134,7 +134,7 @@ def _carry_out(order: Mapping[str, Any]) -> Mapping[str, Any]:
     raw = order["scope"]
     scope = Scope(**(raw | {"own": tuple((name, path) for name, path in raw["own"])}))
     key = bytes.fromhex(order["key"])
-    return signatures(files(scope), Algorithm(order["algorithm"]), key, order["wanted"])
+    return compute_signatures(list_software_files(scope), Algorithm(order["algorithm"]), key, order["wanted"])
 
 
 def main() -> None:

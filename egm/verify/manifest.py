@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.errors import OperatorError
-from egm.verify.digest import readable, short_digests
+from egm.verify.digest import compute_component_digests, is_readable
 from egm.verify.tree import Scope
-from meters.entry import canonical, parse
+from meters.entry import encode_canonical_json, parse
 from meters.keys import signed_by
-from paytables.source import contents
+from paytables.source import read_contents
 
 FORMAT: Final = "open-egm software 1"
 _PURPOSE: Final = b"open-egm software manifest\0"
@@ -56,7 +56,7 @@ class Manifest:
     @property
     def components(self) -> dict[str, str]:
         """Return the short digest of each component."""
-        return short_digests(self.files)
+        return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
         """Return the content to sign."""
@@ -92,16 +92,16 @@ class Difference:
         return f"{self.name}: {self.fault}"
 
 
-def differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Difference, ...]:
+def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Difference, ...]:
     """Compare a manifest with the result of :func:`~.digest.measure`; ordered by name."""
 
     def fault(name: str) -> Fault | None:
         here, wanted = digests.get(name), manifest.files.get(name)
         if wanted is None:
             return Fault.FOREIGN
-        if here is None or (not readable(here) and name.startswith("own/")):
+        if here is None or (not is_readable(here) and name.startswith("own/")):
             return Fault.MISSING
-        if not readable(here):
+        if not is_readable(here):
             return Fault.UNREADABLE
         return Fault.ALTERED if here != wanted else None
 
@@ -109,9 +109,9 @@ def differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Differe
     return tuple(Difference(name, why) for name in names if (why := fault(name)) is not None)
 
 
-def unsigned(manifest: Manifest) -> bytes:
+def encode_unsigned(manifest: Manifest) -> bytes:
     """Return the manifest file before it is signed."""
-    return canonical({"manifest": manifest.content()}) + b"\n"
+    return encode_canonical_json({"manifest": manifest.content()}) + b"\n"
 
 
 def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
@@ -119,15 +119,15 @@ def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
     content = _parse(data, where)["manifest"]
     _read(content, where)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    signature = key.sign(_PURPOSE + canonical(content))
+    signature = key.sign(_PURPOSE + encode_canonical_json(content))
     signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
-    return canonical(signed) + b"\n"
+    return encode_canonical_json(signed) + b"\n"
 
 
 def load_signed(path: Path, public_key_hex: str) -> Manifest:
     """Read a manifest that must be signed with this key. Raises ManifestError."""
     try:
-        data = contents(path)
+        data = read_contents(path)
     except OSError as error:
         raise ManifestError(f"manifest {path}: {error.strerror}") from None
     signed = _parse(data, str(path))
@@ -140,7 +140,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
     except (TypeError, ValueError):
         raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
     content = signed["manifest"]
-    if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonical(content), signature):
+    if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + encode_canonical_json(content), signature):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
     return _read(content, str(path))
 
@@ -168,7 +168,7 @@ def _read(content: Mapping[str, Any], where: str) -> Manifest:
 
 
 # ------------------------------------------------------------------ the manufacturer's key
-def new_key() -> bytes:
+def create_key() -> bytes:
     """Return a new manufacturer's key as PEM (PKCS #8); it must not be stored on any machine."""
     return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
@@ -184,6 +184,6 @@ def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
     return key
 
 
-def public_hex(key: Ed25519PrivateKey) -> str:
+def format_public_key(key: Ed25519PrivateKey) -> str:
     """Return the public key as pinned by cabinet files: 64 hexadecimal digits."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()

@@ -17,7 +17,7 @@ from typing import Final
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError
 from paytables.assets import read_assets
-from paytables.definition import parse, source_of
+from paytables.definition import parse, read_source
 from paytables.errors import PaytableError
 from paytables.source import is_path
 
@@ -63,23 +63,23 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     A game's pictures and sounds are included, unless the game cannot be read; then it is not offered.
     """
     written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    own = {path: cabinet_file.as_written(path) for path in written if is_path(path)}
+    own = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
     for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
-        for name in _assets_of(game):
+        for name in _iter_game_assets(game):
             own[str(Path(game).parent / name)] = str(PurePosixPath(own[game]).parent / name)
     return tuple(
         (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(own.items())
     )
 
 
-def _assets_of(path: str) -> Iterator[str]:
+def _iter_game_assets(path: str) -> Iterator[str]:
     """Yield the names of the other files used by a game's definition."""
     with contextlib.suppress(PaytableError):
-        source = source_of(Path(path))
+        source = read_source(Path(path))
         yield from read_assets(parse(source), source.path)
 
 
-def uncompiled(found: Mapping[str, Path]) -> list[str]:
+def list_uncompiled_modules(found: Mapping[str, Path]) -> list[str]:
     """Return the modules among ``found`` that Python would compile at first use, which would add a file."""
     paths = {str(path) for path in found.values()}
     return [
@@ -91,7 +91,7 @@ def uncompiled(found: Mapping[str, Path]) -> list[str]:
     ]
 
 
-def components_of(scope: Scope) -> frozenset[str]:
+def find_components(scope: Scope) -> frozenset[str]:
     """Return the components in a scope."""
     absent = {
         name for name, is_present in (("own", scope.own), ("libraries", scope.libraries)) if not is_present
@@ -99,7 +99,7 @@ def components_of(scope: Scope) -> frozenset[str]:
     return frozenset(COMPONENTS.keys() - absent)
 
 
-def component_of(name: str) -> str:
+def find_component(name: str) -> str:
     """Return the component a file belongs to. Raises LocalError if it belongs to none."""
     for prefix, component in _PREFIXES:
         if name.startswith(prefix):
@@ -107,13 +107,13 @@ def component_of(name: str) -> str:
     raise LocalError(f"{name}: does not belong to any component of the software")
 
 
-def files(scope: Scope) -> dict[str, Path]:
+def list_software_files(scope: Scope) -> dict[str, Path]:
     """Return every file of the software by name; a file brought by the cabinet is listed even if it is missing.
 
     For a cabinet's own file, links are followed, as the machine does when it opens the file.
     """
     found: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
-    folders = {package: _folder(package) for package in PACKAGES}
+    folders = {package: _find_package_folder(package) for package in PACKAGES}
     for package, folder in folders.items():
         found.update(_walk(folder, package, bytecode=scope.bytecode))
     if scope.libraries:
@@ -123,7 +123,7 @@ def files(scope: Scope) -> dict[str, Path]:
     return found
 
 
-def _folder(package: str) -> Path:
+def _find_package_folder(package: str) -> Path:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise LocalError(f"{package} is not installed")

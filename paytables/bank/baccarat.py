@@ -17,10 +17,10 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from paytables.bank.dealing import open_shoe, table_after_round
-from paytables.bank.rules import BankRules, Hands, bank_family
+from paytables.bank.dealing import build_table_after_round, open_shoe
+from paytables.bank.rules import BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, card_name, rank_of
+from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt, Strict
 from paytables.layout import Case, Odds, Pay, push_bet, settle_bet
@@ -80,17 +80,17 @@ class BaccaratBet(BankBet):
     margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
     three_cards_only: bool = False
 
-    def every_pay(self) -> tuple[Odds, ...]:
+    def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds it may be paid at."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
-    def commission_on(self, credits_: int) -> int:
+    def compute_commission(self, credits_: int) -> int:
         """Return the commission on a win of the bank, in credits."""
         return 0 if self.commission is None else self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str] | None:
         """Return the text on a dragon's margins, or on the bank's commission or its win with six."""
-        texts = {code: _paid(self, code) for code in ("en", "fr")}
+        texts = {code: _format_pays(self, code) for code in ("en", "fr")}
         return None if texts["en"] == self.pays.text else texts
 
     @model_validator(mode="after")
@@ -110,16 +110,16 @@ class BaccaratDefinition(BankDefinition):
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, by language."""
         return {
-            code: [*(_pay_line(bet, code) for bet in self.bet), self.shoe.deck_line(code)]
+            code: [*(_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
             for code in ("en", "fr")
         }
 
 
 def _pay_line(bet: BaccaratBet, code: str) -> str:
-    return f"{getattr(bet.name, code)} - {_paid(bet, code)}"
+    return f"{getattr(bet.name, code)} - {_format_pays(bet, code)}"
 
 
-def _paid(bet: BaccaratBet, code: str) -> str:
+def _format_pays(bet: BaccaratBet, code: str) -> str:
     if bet.margins:
         by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
@@ -150,10 +150,10 @@ class Coup:
         return self.cards[hand] == 2 and self.points[hand] >= _NATURAL
 
 
-def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     """Settle one bet."""
     if rule.margins:
-        return _dragon(bet, rule, coup)
+        return _settle_dragon_bet(bet, rule, coup)
     if rule.on == "tie" or rule.on.endswith("pair"):
         won = coup.winner == "tie" if rule.on == "tie" else coup.pairs[rule.on == "bank-pair"]
         return settle_bet(bet, rule.pays if won else None)
@@ -164,7 +164,7 @@ def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     if rule.pays_six is not None and coup.points[1] == 6:
         return settle_bet(bet, rule.pays_six, "won with six")
     paid = settle_bet(bet, rule.pays)
-    commission = rule.commission_on(bet.credits)
+    commission = rule.compute_commission(bet.credits)
     return (
         paid
         if not commission
@@ -172,7 +172,7 @@ def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     )
 
 
-def _dragon(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return push_bet(bet)
@@ -222,43 +222,43 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         yield from cues
         hands: tuple[list[Card], list[Card]] = ([], [])
         for n in range(4):
-            yield _dealt(hands, n % 2, shoe, draw)
+            yield _deal_card(hands, n % 2, shoe, draw)
         third: Card | None = None
-        if not any(_points(hand) >= _NATURAL for hand in hands):
-            if _points(hands[0]) < _PLAYER_STANDS_AT:
-                yield _dealt(hands, 0, shoe, draw)
+        if not any(_count_points(hand) >= _NATURAL for hand in hands):
+            if _count_points(hands[0]) < _PLAYER_STANDS_AT:
+                yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
             drawn = None if third is None else POINTS[rank_of(third)]
-            if drawn in BANK_DRAWS[_points(hands[1])]:
-                yield _dealt(hands, 1, shoe, draw)
+            if drawn in BANK_DRAWS[_count_points(hands[1])]:
+                yield _deal_card(hands, 1, shoe, draw)
         coup = Coup(
-            (_points(hands[0]), _points(hands[1])),
+            (_count_points(hands[0]), _count_points(hands[1])),
             (len(hands[0]), len(hands[1])),
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
         for bet in accepted.bets:
-            yield decided(bet, self._rules[bet.spot], coup)
+            yield settle_baccarat_bet(bet, self._rules[bet.spot], coup)
         display = {
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
             **({"new_shoe": True} if rules.lasts and self.table is None else {}),
             "hands": [
-                {"id": name, "cards": [card_name(card) for card in hand], "says": str(_points(hand))}
+                {"id": name, "cards": [format_card(card) for card in hand], "says": str(_count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=table_after_round(rules, shoe, self.table))
+        return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every coup from a fresh shoe with its settlements."""
         return (
-            Case(weight, [decided(bet, self._rules[bet.spot], coup) for bet in wager.bets])
-            for coup, weight in _coups(self.definition.shoe.decks).items()
+            Case(weight, [settle_baccarat_bet(bet, self._rules[bet.spot], coup) for bet in wager.bets])
+            for coup, weight in _compute_coup_chances(self.definition.shoe.decks).items()
         )
 
 
-def _points(hand: Sequence[Card]) -> int:
+def _count_points(hand: Sequence[Card]) -> int:
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
 
@@ -266,19 +266,19 @@ def _is_pair(hand: Sequence[Card]) -> bool:
     return rank_of(hand[0]) == rank_of(hand[1])
 
 
-def _dealt(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw) -> Cue:
+def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw) -> Cue:
     name = ("player", "bank")[to]
     card = shoe.deal(draw, f"{name} card {len(hands[to]) + 1}")
     hands[to].append(card)
-    return Cue("deal", {"hand": name, "card": card_name(card)})
+    return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
-def _coups(decks: int) -> Mapping[Coup, Fraction]:
+def _compute_coup_chances(decks: int) -> Mapping[Coup, Fraction]:
     """Return every possible result of a round from a fresh shoe, with its exact probability."""
     found = Counter[tuple[Both, Both, Pairs]]()
-    for coup, ways in _ways(decks):
+    for coup, ways in _iter_ways(decks):
         found[coup] += ways
     total = found.total()
     return {Coup(*coup): Fraction(ways, total) for coup, ways in found.items()}
@@ -291,7 +291,7 @@ _WIDTH: Final = 96
 _Sums: TypeAlias = tuple[int, int, int]
 
 
-def _ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
+def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
     """Yield the points, card counts and pairs of both hands, with the number of orders of six cards.
 
     The four first cards are enumerated by points. The ranks of the cards of no points are counted separately,
@@ -316,20 +316,24 @@ def _ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
         if not ways:
             continue
         products = row * tens
-        for both, ranks in _pairs(decks, player, bank).items():
+        for both, ranks in _count_pair_orders(decks, player, bank).items():
             key = sum(player) % 10, sum(bank) % 10, both
             before, orders = sums.get(key, (0, 0, 0)), ways * ranks
             sums[key] = (before[0] + orders, before[1] + orders * row, before[2] + orders * products)
     for (first, second, both), summed in sums.items():
-        for (points, dealt), orders in _thirds(first, second, summed, sum(counts) - 4).items():
+        for (points, dealt), orders in _count_third_card_orders(
+            first, second, summed, sum(counts) - 4
+        ).items():
             yield (points, dealt, both), orders
 
 
-def _unpacked(packed: int, number: int) -> list[int]:
+def _unpack(packed: int, number: int) -> list[int]:
     return [packed >> _WIDTH * n & (1 << _WIDTH) - 1 for n in range(number)]
 
 
-def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[Both, Both], int]:
+def _count_third_card_orders(
+    player: int, bank: int, summed: _Sums, cards: int
+) -> Mapping[tuple[Both, Both], int]:
     """Return the points and card counts of both hands after the third cards, by number of orders of two cards.
 
     ``cards`` is the number of cards left after the first four.
@@ -338,14 +342,14 @@ def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[
     if max(player, bank) >= _NATURAL:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
-    row = _unpacked(packed_row, 10)
+    row = _unpack(packed_row, 10)
     if player >= _PLAYER_STANDS_AT:
         if None not in BANK_DRAWS[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's
             found[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
         return found
-    products = _unpacked(packed_products, 100)
+    products = _unpack(packed_products, 100)
     for third, left_orders in enumerate(row):
         end = (player + third) % 10
         if third not in BANK_DRAWS[bank]:
@@ -358,7 +362,7 @@ def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[
 
 
 @cache
-def _pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
+def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
     """Return whether each hand's first two cards are a pair, given their points, by number of orders of ranks.
 
     Points of one to nine identify the rank; zero may be a ten or any face, of four such ranks.
@@ -380,4 +384,4 @@ def _pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mappin
     return {both: ways * other_orders for both, ways in found.items()}
 
 
-FAMILY = bank_family(BaccaratDefinition, BaccaratRules)
+FAMILY = build_bank_family(BaccaratDefinition, BaccaratRules)

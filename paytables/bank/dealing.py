@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.cards.card import RANKS, Shoe, card_name, rank_of
+from paytables.cards.card import RANKS, Shoe, format_card, rank_of
 from paytables.contract import Cue, Draw
 from paytables.definition import Strict
 
@@ -36,7 +36,7 @@ class ShoeRules(Strict):
             raise ValueError("rounds: one deck without a stop card may serve two rounds")
         return self
 
-    def deck_line(self, code: str) -> str:
+    def format_deck_line(self, code: str) -> str:
         """Return the number of decks as a line of the help, in a language."""
         return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[code].format(self.decks)
 
@@ -54,7 +54,7 @@ class ShoeRules(Strict):
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
     """Return the shoe of a round, shuffled and burned if it is new, with the cues of doing so."""
     if table is not None:
-        return shoe_of(rules, table), []
+        return read_shoe(rules, table), []
     shoe = Shoe.of(rules.decks)
     if not rules.burn:
         return shoe, [Cue("shuffle", {"decks": rules.decks})]
@@ -68,17 +68,17 @@ def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[C
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [
         Cue("shuffle", {"decks": rules.decks}),
-        Cue("burn", {"card": card_name(shown), "cards": away}),
+        Cue("burn", {"card": format_card(shown), "cards": away}),
     ]
 
 
-def table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
+def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
     """Return the table that a round started on ``table`` leaves for the next, or None if the shoe is shuffled again."""
     is_retained = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if is_retained else None
 
 
-def shoe_of(rules: ShoeRules, table: object) -> Shoe:
+def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     """Read a shoe back. Raises ValueError for a shoe that no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
@@ -87,5 +87,5 @@ def shoe_of(rules: ShoeRules, table: object) -> Shoe:
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
     for card, count in enumerate(shoe.counts):
         if count > full.counts[card]:
-            raise ValueError(f"{count} of {card_name(card)} in a shoe of {rules.decks} decks")
+            raise ValueError(f"{count} of {format_card(card)} in a shoe of {rules.decks} decks")
     return shoe

@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.dealing import open_shoe, table_after_round
-from paytables.bank.rules import BANK, BankRules, Hands, added_to, bank_family
+from paytables.bank.dealing import build_table_after_round, open_shoe
+from paytables.bank.rules import BANK, BankRules, Hands, build_added_spot, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, card_name, rank_of
+from paytables.cards.card import Card, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
-from paytables.layout import Case, Odds, Pay, mean_return, push_bet, settle_bet
+from paytables.layout import Case, Odds, Pay, compute_mean_return, push_bet, settle_bet
 
 _RANKS: Final = 13
 RAISE: Final = "raise"
@@ -30,7 +30,7 @@ class RedDogBet(BankBet):
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
 
-    def every_pay(self) -> tuple[Odds, ...]:
+    def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds it may be paid at."""
         return (self.pays, self.triple, *self.spreads.values())
 
@@ -64,7 +64,9 @@ class RedDogDefinition(BankDefinition):
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays and the number of decks, by language."""
-        return {code: [*lines, self.shoe.deck_line(code)] for code, lines in self.ante.pay_texts().items()}
+        return {
+            code: [*lines, self.shoe.format_deck_line(code)] for code, lines in self.ante.pay_texts().items()
+        }
 
 
 class RedDogRules(BankRules[RedDogDefinition]):
@@ -78,7 +80,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
     def added(self) -> tuple[Spot, ...]:
         """Return the spot of the raise."""
-        return (added_to(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
+        return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
         """Return the maximum raise as a multiple of the bet: one."""
@@ -92,25 +94,27 @@ class RedDogRules(BankRules[RedDogDefinition]):
         yield from cues
         cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
         for card in cards:
-            yield Cue("deal", {"hand": "board", "card": card_name(card)})
+            yield Cue("deal", {"hand": "board", "card": format_card(card)})
         spread = abs(rank_of(cards[0]) - rank_of(cards[1])) - 1
         bets = list(accepted.bets)
         if spread > 0:
             for bet in accepted.bets:
                 raised = Bet(RAISE, bet.credits, bet.seat)
-                prompt = {**_display(cards, spread), "advice": self._advice(spread)}
+                prompt = {**_display(cards, spread), "advice": self._find_advice(spread)}
                 decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
                 if decision.check((yield decision)) == "raise":
                     bets.append(raised)
         if spread:
             third = shoe.deal(draw, "card 3")
             cards.append(third)
-            yield Cue("deal", {"hand": "board", "card": card_name(third)})
+            yield Cue("deal", {"hand": "board", "card": format_card(third)})
         for bet in bets:
-            yield _decided(bet, rule, [rank_of(card) for card in cards])
-        return Outcome(display=_display(cards, spread), table=table_after_round(rules, shoe, self.table))
+            yield _settle_by_ranks(bet, rule, [rank_of(card) for card in cards])
+        return Outcome(
+            display=_display(cards, spread), table=build_table_after_round(rules, shoe, self.table)
+        )
 
-    def _advice(self, spread: int) -> str:
+    def _find_advice(self, spread: int) -> str:
         return "raise" if spread in self.raised_spreads else "stand"
 
     @cached_property
@@ -122,14 +126,14 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every spread with the best raise."""
-        return self._cases(wager, self.raised_spreads)
+        return self._iter_cases(wager, self.raised_spreads)
 
-    def every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every result with a raise, and without one."""
         every = frozenset(range(1, _RANKS - 1))
-        return (*self._cases(wager, every), *self._cases(wager, frozenset()))
+        return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
-    def _cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
+    def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
         """Yield every rank of the first two cards and of the third, with the settlements."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         (bet,) = wager.bets
@@ -145,16 +149,16 @@ class RedDogRules(BankRules[RedDogDefinition]):
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
-                        done = [_decided(each, rule, ranks) for each in bets]
+                        done = [_settle_by_ranks(each, rule, ranks) for each in bets]
                         yield Case(ways * n, done, added=sum(each.credits for each in bets[1:]))
 
-    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
-        found = super().analysed(name, stakes, depth)
+        found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANKS - 1))
-        never = mean_return(wager, self._cases(wager, frozenset()))
-        worst = mean_return(wager, self._cases(wager, every - self.raised_spreads))
+        never = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
+        worst = compute_mean_return(wager, self._iter_cases(wager, every - self.raised_spreads))
         least = min(self.raised_spreads, default=0)
         return replace(
             found,
@@ -165,7 +169,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         )
 
 
-def _decided(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
+def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
     """Settle a bet by the ranks dealt; neighbours have only two."""
     low, high = sorted(ranks[:2])
     if high == low + 1:
@@ -181,9 +185,9 @@ def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:
         "kind": "table",
         "felt": "cards",
         "result": str(max(spread, 0)),
-        "hands": [{"id": "board", "cards": [card_name(card) for card in cards]}],
+        "hands": [{"id": "board", "cards": [format_card(card) for card in cards]}],
     }
 
 
 #: Jack to ace count 11 to 14.
-FAMILY = bank_family(RedDogDefinition, RedDogRules, frozenset(range(11, 15)))
+FAMILY = build_bank_family(RedDogDefinition, RedDogRules, frozenset(range(11, 15)))

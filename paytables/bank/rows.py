@@ -23,17 +23,19 @@ Cells = Sequence[Sequence[int]]
 
 
 @cache
-def equal_rows(decks: int) -> tuple[Fraction, Fraction]:
+def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
     """Return the probability that both rows of a fresh shoe end on the same point, and that both end on 31."""
-    return rows_of({value: (16 if value == _TENS else 4) * decks for value in range(1, _TENS + 1)})
+    return compute_row_chances(
+        {value: (16 if value == _TENS else 4) * decks for value in range(1, _TENS + 1)}
+    )
 
 
-def rows_of(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
+def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
     """Return the same two probabilities for cards by value, 1 to 10, that are enough for two rows."""
     return _Rows(counts).counted()
 
 
-def _longest(counts: Mapping[int, int], most: int) -> int:
+def _find_row_length_bound(counts: Mapping[int, int], most: int) -> int:
     """Return one more than the maximum number of cards with a sum of at most ``most``."""
     longest = 1
     for value, count in sorted(counts.items()):
@@ -47,7 +49,7 @@ class _Rows:
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.cards = counts, sum(counts.values())
-        longest, both = _longest(counts, LAST), _longest(counts, 2 * LAST)
+        longest, both = _find_row_length_bound(counts, LAST), _find_row_length_bound(counts, 2 * LAST)
         most = comb(self.cards, min(both, self.cards // 2)) * comb(both, both // 2)
         self.t = (most * longest**2 * _TENS).bit_length()  # no sum of ways is ever wider
         self.longest, self.u = longest, self.t
@@ -63,21 +65,23 @@ class _Rows:
         free = [[int(a == b == 0) for b in size] for a in size]
         ended = [[0 for _ in size] for _ in size]
         for value in range(_TENS, 1, -1):
-            free, ended = self._widened(LAST // value + 1, free, ended)
+            free, ended = self._widen_cells(LAST // value + 1, free, ended)
             half = value == 2
             lower = sum(each * count for each, count in self.counts.items() if each < value)
-            free = self._with(free, value, FIRST - 1 + value, 2 * FIRST - lower, half=half)
-            ended = self._with(ended, value, LAST, 2 * LAST - lower, half=half)
+            free = self._add_cards_of_value(free, value, FIRST - 1 + value, 2 * FIRST - lower, half=half)
+            ended = self._add_cards_of_value(ended, value, LAST, 2 * LAST - lower, half=half)
             shift = _TENS - value
             for a in range(LAST + 1 - shift):
                 for b in range(a if half else 0, LAST + 1 - shift):
                     if free[a][b]:
-                        ended[a + shift][b + shift] += self._chosen(free[a][b])
-        free, ended = self._widened(self.longest + 1, free, ended)
-        refait = self._chosen(self._aces(free, FIRST))
-        return self._chance(self._aces(ended, LAST) + refait), self._chance(refait)
+                        ended[a + shift][b + shift] += self._count_last_card_choices(free[a][b])
+        free, ended = self._widen_cells(self.longest + 1, free, ended)
+        refait = self._count_last_card_choices(self._count_ways_with_aces(free, FIRST))
+        return self._compute_chance(self._count_ways_with_aces(ended, LAST) + refait), self._compute_chance(
+            refait
+        )
 
-    def _widened(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
+    def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
         """Repack cells with more room for powers of t beside each power of u: few are needed while cards are high."""
         before, self.u = self.u, self.t * cards
         mask = (1 << before) - 1
@@ -91,7 +95,9 @@ class _Rows:
 
         return [[[widened(cell) for cell in row] for row in cells] for cells in every]
 
-    def _with(self, cells: Cells, value: int, most: int, least: int, *, half: bool) -> list[list[int]]:
+    def _add_cards_of_value(
+        self, cells: Cells, value: int, most: int, least: int, *, half: bool
+    ) -> list[list[int]]:
         """Return the ways with cards of a value added, to sums of at most ``most`` and together at least ``least``.
 
         Cells with less than ``least`` never reach the required sums: the cards of lower values are too few.
@@ -101,7 +107,7 @@ class _Rows:
         factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [
             [
-                self._into(cells, value, factors, a, b)
+                self._count_ways_into(cells, value, factors, a, b)
                 if max(a, b) <= most and a + b >= least and not (half and a > b)
                 else 0
                 for b in size
@@ -109,7 +115,9 @@ class _Rows:
             for a in size
         ]
 
-    def _into(self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int) -> int:
+    def _count_ways_into(
+        self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int
+    ) -> int:
         """Return the ways to sums of a and b with every number of cards of a value in either row."""
         found, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
@@ -122,7 +130,7 @@ class _Rows:
                 found += ways * factors[0][i] << (i * self.t)
         return found
 
-    def _aces(self, cells: Cells, end: int) -> int:
+    def _count_ways_with_aces(self, cells: Cells, end: int) -> int:
         """Return the ways to the same sum in both rows, with the number of aces that completes each earlier sum."""
         count, found = self.counts[1], 0
         for i in range(min(count, end) + 1):
@@ -131,7 +139,7 @@ class _Rows:
                 found += ways << (i * self.t + j * self.u)
         return found
 
-    def _terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
+    def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
         """Yield the number of cards in the first row and in the second, and the number of ways."""
         second = 0
         while cell:
@@ -143,17 +151,17 @@ class _Rows:
                 line, first = line >> self.t, first + 1
             cell, second = cell >> self.u, second + 1
 
-    def _chosen(self, cell: int) -> int:
+    def _count_last_card_choices(self, cell: int) -> int:
         """Return the ways with one card of each row chosen to be its last."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
-            for first, second, ways in self._terms(cell)
+            for first, second, ways in self._iter_terms(cell)
         )
 
-    def _chance(self, cell: int) -> Fraction:
+    def _compute_chance(self, cell: int) -> Fraction:
         """Return the probability of the ways, in every order of the cards before the last ones."""
         orders = sum(
             ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
-            for first, second, ways in self._terms(cell)
+            for first, second, ways in self._iter_terms(cell)
         )
         return Fraction(orders, factorial(self.cards))

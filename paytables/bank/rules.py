@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.bank.dealing import shoe_of
+from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import PACKS
 from paytables.contract import Draw, Play, Remark, Spot, Wager
@@ -20,7 +20,7 @@ from paytables.layout import (
     analyse_cases,
     check_credit_multiples,
     check_forms,
-    stakes_stated,
+    find_stated_stakes,
 )
 
 D = TypeVar("D", bound=BankDefinition)
@@ -63,13 +63,13 @@ class BankRules(TableRules, Generic[D]):
         """Return every result a wager may have from a fresh shoe under the best strategy."""
         raise NotImplementedError
 
-    def every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every result of a wager with any answers; a family with decisions overrides it."""
         return self.cases(wager)
 
-    def most_of_round(self, wager: Wager) -> int:
+    def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most the round can return, stakes and raises included, with any answers."""
-        return max(sum(each.credits for each in case.settlements) for case in self.every_case(wager))
+        return max(sum(each.credits for each in case.settlements) for case in self.iter_every_case(wager))
 
     @cached_property
     def cloth(self) -> Layout:
@@ -97,7 +97,7 @@ class BankRules(TableRules, Generic[D]):
     def at(self, table: object) -> Self:
         """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
-            shoe_of(self.definition.shoe, table)
+            read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
 
     def presentation(self) -> dict[str, object]:
@@ -121,9 +121,9 @@ class BankRules(TableRules, Generic[D]):
         A bet that needs another is analysed alone, and the required other bet is named.
         """
         bets = tuple(
-            self.cloth.with_required_bets(self.analysed(name, {bet.id: stake}, depth))
+            self.cloth.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
             for bet in self.bets()
-            for name, stake in stakes_stated(bet.id, bet.limits, bet.commission_on).items()
+            for name, stake in find_stated_stakes(bet.id, bet.limits, bet.compute_commission).items()
         )
         header = self.definition.game
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
@@ -133,15 +133,15 @@ class BankRules(TableRules, Generic[D]):
         stakes: dict[str, int] = {}
         for bet in self.wager(wager.credits, **wager.options).bets:
             stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
-        return self.analysed("bets", stakes, Depth.FULL)
+        return self.analyse_stakes("bets", stakes, Depth.FULL)
 
-    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the exact figures of combined bets of one seat."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analyse_cases(name, wager, self.cases(wager), depth)
 
 
-def added_to(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
+def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
     """Return the spot of the amount that an answer adds to a bet, with the same limits."""
     return Spot(
         id=name,
@@ -162,11 +162,11 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     for n, bet in enumerate(bets):
         if bet.id in {other.id for other in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-        check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
+        check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.list_every_pay(), file)
     check_forms(rules.cloth, file)
 
 
-def bank_family(
+def build_bank_family(
     model: type[D], rules: type[BankRules[D]], figures: frozenset[int] = frozenset()
 ) -> Family[D]:
     """Return the family of one kind of these games."""

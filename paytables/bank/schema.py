@@ -19,11 +19,11 @@ class BankBet(Strict):
     limits: Limits = Limits()
     needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
 
-    def every_pay(self) -> tuple[Odds, ...]:
+    def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds it may be paid at."""
         return (self.pays,)
 
-    def commission_on(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
+    def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
         """Return the commission on a win of a stake, in credits."""
         return 0
 

@@ -17,11 +17,11 @@ from pydantic import model_validator
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.baccarat import Commission
-from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
+from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, card_name, rank_of
+from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.contract import Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, mean_return, push_bet, settle_bet
+from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
@@ -38,7 +38,7 @@ class SuperPanBet(BankBet):
 
     commission: Commission
 
-    def commission_on(self, credits_: int) -> int:
+    def compute_commission(self, credits_: int) -> int:
         """Return the commission on a win, in credits."""
         return self.commission.of(credits_)
 
@@ -83,109 +83,115 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         for n in range(_CARDS):
             for name, hand in hands.items():
                 hand.append(shoe.deal(draw, f"{name} card {n + 1}"))
-                shown = card_name(hand[-1]) if name == "player" else "??"
+                shown = format_card(hand[-1]) if name == "player" else "??"
                 yield Cue("deal", {"hand": name, "card": shown})
         mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
         prompt = {**_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
         decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
         if decision.check((yield decision)) == "draw":
-            yield _drawn(hands, "player", shoe, draw)
+            yield _deal_card(hands, "player", shoe, draw)
         for index, card in enumerate(hands["bank"]):
-            yield Cue("flip", {"hand": "bank", "index": index, "card": card_name(card)})
-        if _points(hands["bank"]) <= _BANK_DRAWS:
-            yield _drawn(hands, "bank", shoe, draw)
-        yield self._settled(wager, _points(hands["player"]), _points(hands["bank"]))
+            yield Cue("flip", {"hand": "bank", "index": index, "card": format_card(card)})
+        if _count_points(hands["bank"]) <= _BANK_DRAWS:
+            yield _deal_card(hands, "bank", shoe, draw)
+        yield self._settle_round(wager, _count_points(hands["player"]), _count_points(hands["bank"]))
         return Outcome(display=_display(hands, hidden=False))
 
-    def _settled(self, wager: Wager, player: int, bank: int) -> Settlement:
+    def _settle_round(self, wager: Wager, player: int, bank: int) -> Settlement:
         (bet,), rule = wager.bets, self.definition.stake
         if player == bank:
             return push_bet(bet)
         if player < bank:
             return settle_bet(bet, None)
-        won, commission = settle_bet(bet, rule.pays), rule.commission_on(bet.credits)
+        won, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
         """Return the better answer with a hand of these points, from a fresh shoe: ``draw`` or ``stand``."""
-        stand, drawn = _chances(hand, self.definition.shoe.decks)
-        return "draw" if self._worth(drawn, stake) > self._worth(stand, stake) else "stand"
+        stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
+        return (
+            "draw"
+            if self._compute_stake_value(drawn, stake) > self._compute_stake_value(stand, stake)
+            else "stand"
+        )
 
-    def _worth(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
+    def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
         """Return the expected value of a stake, from the probabilities of a win (1), push (0) and loss (-1)."""
-        return chances[1] * (2 * stake - self.definition.stake.commission_on(stake)) + chances[0] * stake
+        return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every result with the best answer to each hand."""
-        return self._cases(wager, lambda hand: self.advice(hand, wager.credits))
+        return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
-    def every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every result, drawing and standing."""
-        return (*self._cases(wager, lambda _: "draw"), *self._cases(wager, lambda _: "stand"))
+        return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
-    def _cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
+    def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
         """Yield every hand with its answer: how often it wins, pushes and loses."""
         decks = self.definition.shoe.decks
-        counts = _counts(decks)
+        counts = _count_cards_by_points(decks)
         total = comb(sum(counts), _CARDS)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS):
-            dealt = Fraction(_ways(counts, hand), total)
-            chances = _chances(hand, decks)[answer(hand) == "draw"]
+            dealt = Fraction(_count_ways(counts, hand), total)
+            chances = _compute_chances(hand, decks)[answer(hand) == "draw"]
             for won, chance in chances.items():
                 if chance * dealt:
-                    yield Case(chance * dealt, [self._settled(wager, won, 0)])
+                    yield Case(chance * dealt, [self._settle_round(wager, won, 0)])
 
-    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of the best answers, with those of the bank's own rule and of the worst answers."""
-        found = super().analysed(name, stakes, depth)
+        found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         other = {"draw": "stand", "stand": "draw"}
-        worst = mean_return(wager, self._cases(wager, lambda hand: other[self.advice(hand, wager.credits)]))
-        by_bank = self._cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
-        draws = [hand for hand in _hands() if self.advice(hand, wager.credits) == "draw"]
+        worst = compute_mean_return(
+            wager, self._iter_cases(wager, lambda hand: other[self.advice(hand, wager.credits)])
+        )
+        by_bank = self._iter_cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
+        draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == "draw"]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             found,
             strategy=f"draw on {most} or less",
             simplest_strategy="draw on five or less, as the bank does",
-            simplest_rtp=mean_return(wager, by_bank),
+            simplest_rtp=compute_mean_return(wager, by_bank),
             worst_rtp=worst,
         )
 
 
-def _points(hand: Sequence[Card]) -> int:
+def _count_points(hand: Sequence[Card]) -> int:
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
 
-def _drawn(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
     hands[name].append(shoe.deal(draw, f"{name} card {len(hands[name]) + 1}"))
-    return Cue("deal", {"hand": name, "card": card_name(hands[name][-1])})
+    return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
 
 def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
-    bank = ["??" for _ in hands["bank"]] if hidden else [card_name(card) for card in hands["bank"]]
+    bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [
-        {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_points(hands["bank"]))})},
+        {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},
         {
             "id": "player",
-            "cards": [card_name(card) for card in hands["player"]],
-            "says": str(_points(hands["player"])),
+            "cards": [format_card(card) for card in hands["player"]],
+            "says": str(_count_points(hands["player"])),
         },
     ]
-    return {"kind": "table", "felt": "cards", "result": str(_points(hands["player"])), "hands": shown}
+    return {"kind": "table", "felt": "cards", "result": str(_count_points(hands["player"])), "hands": shown}
 
 
 # ---------------------------------------------------------------------------------- exact, by points
-def _counts(decks: int) -> tuple[int, ...]:
+def _count_cards_by_points(decks: int) -> tuple[int, ...]:
     """Return the number of cards of each point value in the shoe: faces, aces, twos to sixes."""
     return (12 * decks, *([4 * decks] * 6))
 
 
-def _hands() -> Iterable[tuple[int, ...]]:
+def _iter_hands() -> Iterable[tuple[int, ...]]:
     return combinations_with_replacement(range(7), _CARDS)
 
 
-def _ways(counts: Sequence[int], hand: Sequence[int]) -> int:
+def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
     ways = 1
     for points, times in Counter(hand).items():
         ways *= comb(counts[points], times)
@@ -193,38 +199,40 @@ def _ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 
 
 @cache
-def _chances(hand: tuple[int, ...], decks: int) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
+def _compute_chances(
+    hand: tuple[int, ...], decks: int
+) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
     """Return the probabilities that a hand wins (1), pushes (0) and loses (-1), standing and drawing."""
-    left = list(_counts(decks))
+    left = list(_count_cards_by_points(decks))
     for points in hand:
         left[points] -= 1
     mine, cards = sum(hand) % 10, sum(left)
-    stand = _against(mine, left)
+    stand = _compute_chances_against(mine, left)
     drawn = dict.fromkeys((1, 0, -1), Fraction(0))
     for points, n in enumerate(left):
         if n:
             left[points] -= 1
-            for won, chance in _against((mine + points) % 10, left).items():
+            for won, chance in _compute_chances_against((mine + points) % 10, left).items():
                 drawn[won] += Fraction(n, cards) * chance
             left[points] += 1
     return stand, drawn
 
 
-def _against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
+def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
     """Return the probabilities that points win, push and lose against the bank's hand from the remaining cards."""
-    bank = _bank(tuple(left))
+    bank = _count_bank_points(tuple(left))
     tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
     total = sum(bank)
     return {won: Fraction(ways, total) for won, ways in tally.items()}
 
 
 @cache
-def _bank(left: tuple[int, ...]) -> tuple[int, ...]:
+def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
     """Return how often the bank ends on 0 to 9 points, over all its hands from the remaining cards."""
     cards = sum(left)
     combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
     ends = [0] * 10
-    for bank in _hands():
+    for bank in _iter_hands():
         ways = prod(combs[points][bank.count(points)] for points in {*bank})
         points = sum(bank) % 10
         if points > _BANK_DRAWS:
@@ -235,4 +243,4 @@ def _bank(left: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(ends)
 
 
-FAMILY = bank_family(SuperPanDefinition, SuperPanRules)
+FAMILY = build_bank_family(SuperPanDefinition, SuperPanRules)

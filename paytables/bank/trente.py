@@ -20,11 +20,11 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.bank.dealing import ShoeRules, open_shoe, shoe_of, table_after_round
-from paytables.bank.rows import equal_rows
+from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
+from paytables.bank.rows import compute_equal_row_chances
 from paytables.bank.rules import BankRules, Hands, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import PACKS, Card, Shoe, card_name, is_red, rank_of
+from paytables.cards.card import PACKS, Card, Shoe, format_card, is_red, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
@@ -35,13 +35,13 @@ from paytables.prison import (
     Held,
     held_from_json,
     held_to_json,
-    on_table,
-    part_back,
+    list_bets_on_table,
     release_stake,
     settle,
+    settle_part_back,
     with_prison_choice,
 )
-from paytables.wording import counted, percent
+from paytables.wording import format_count, format_percent
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
@@ -67,7 +67,7 @@ class Taille(ShoeRules):
 
 
 class ChanceBet(BankBet):
-    """A bet on one of the four chances."""
+    """A bet on one of the four even-money chances: black, red, colour, inverse."""
 
     on: Chance
 
@@ -103,7 +103,7 @@ class TrenteDefinition(BankDefinition):
                 share, least = self.insurance.share, self.insurance.least
                 insurance_text = words.format(self.insurance.percent, share, least)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
-        return {code: [*found, self.shoe.deck_line(code)] for code, found in lines.items()}
+        return {code: [*found, self.shoe.format_deck_line(code)] for code, found in lines.items()}
 
 
 _INSURANCE_TEXT: Final = {
@@ -165,7 +165,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def cloth(self) -> Layout:
         """Return the four chances, each with its insurance; a stake in prison does not count in any limit."""
         insurance = self.definition.insurance
-        spots = [_insured(bet, insurance) for bet in self.bets()] if insurance is not None else []
+        spots = (
+            [_build_insurance_spot(bet, insurance) for bet in self.bets()] if insurance is not None else []
+        )
         return Layout((*super().cloth.spots, *spots), self.definition.table, self.definition.form)
 
     # ------------------------------------------------------------------ what lasts
@@ -177,11 +179,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
             raise ValueError(f"no round of this table leaves {table!r}")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
-            shoe_of(self.definition.shoe, shoe)
-        held = self._held(table["held"]) if "held" in table else ()
+            read_shoe(self.definition.shoe, shoe)
+        held = self._read_held_bets(table["held"]) if "held" in table else ()
         return replace(self, table=shoe, held=held)
 
-    def _held(self, data: object) -> tuple[Held, ...]:
+    def _read_held_bets(self, data: object) -> tuple[Held, ...]:
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
         held = held_from_json(data, self.chances, self.definition.table.seats)
@@ -201,7 +203,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the part of each stake in prison that its player could have taken at the refait."""
-        return tuple(part_back(bet) for bet in self.held), self.table
+        return tuple(settle_part_back(bet) for bet in self.held), self.table
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``; while stakes are in prison a coup may cost nothing."""
@@ -219,20 +221,20 @@ class TrenteRules(BankRules[TrenteDefinition]):
         rows: dict[str, list[Card]] = {name: [] for name in ROWS}
         is_complete = True
         for name in ROWS:
-            while is_complete and _points(rows[name]) <= _PASSED:
+            while is_complete and _count_points(rows[name]) <= _PASSED:
                 is_complete = rules.stop is None or shoe.left > rules.stop
-                yield _dealt(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
-        points = (_points(rows["black"]), _points(rows["red"])) if is_complete else None
+                yield _deal_card(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
+        points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = Coup(points, first_red=is_red(rows["black"][0]))
         shown = _display(rows, coup)
-        bets = on_table(self.held, accepted, self.cloth.spots)
+        bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
         def fate(bet: Held) -> Fate:
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle(bets, fate, shown, "refait")
-        return Outcome(display=shown, table=_state(table_after_round(rules, shoe, self.table), staying))
+        return Outcome(display=shown, table=_state(build_table_after_round(rules, shoe, self.table), staying))
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
         """Return the effect of a coup on a bet: a settlement, or the bet that stays. With both, the player chooses."""
@@ -247,13 +249,13 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return push_bet(bet, "insured"), None
         if not won:
             met = replace(bet, count=bet.count + 1)
-            return part_back(met), met if met.may_stay else None
+            return settle_part_back(met), met if met.may_stay else None
         if bet.count:
             return release_stake(bet, won=rule.on in won), None
         return settle_bet(bet, rule.pays if rule.on in won else None), None
 
     # ------------------------------------------------------------------ figures
-    def _settled(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
+    def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
         """Return what a coup settles if every part is taken back at once."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
         fates = (self.fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
@@ -266,15 +268,15 @@ class TrenteRules(BankRules[TrenteDefinition]):
         probability.
         """
         bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-        tie, refait = equal_rows(self.definition.shoe.decks)
+        tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
         for coup in _COUPS:
             chance = {"refait": refait, "tie": tie - refait}.get(coup.result, (1 - tie) / 4)
-            yield Case(chance, self._settled(bets, coup))
+            yield Case(chance, self._settle_coup(bets, coup))
 
-    def most_of_round(self, wager: Wager) -> int:
+    def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most a coup can return, stakes in prison included."""
-        bets = on_table(self.held, wager, self.cloth.spots)
-        return max(sum(each.credits for each in self._settled(bets, coup)) for coup in _COUPS)
+        bets = list_bets_on_table(self.held, wager, self.cloth.spots)
+        return max(sum(each.credits for each in self._settle_coup(bets, coup)) for coup in _COUPS)
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every chance at its minimum stake, plain and insured."""
@@ -285,12 +287,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
         for bet in self.bets():
             least = self.cloth.by_id[bet.id + INSURED].least
             stakes = {bet.id: least * insurance.share, bet.id + INSURED: least}
-            more.append(self.analysed(bet.id + INSURED, stakes, depth))
+            more.append(self.analyse_stakes(bet.id + INSURED, stakes, depth))
         return replace(found, bets=(*found.bets, *more))
 
-    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of taking every part back, with those of leaving every stake in prison."""
-        figures = super().analysed(name, stakes, depth)
+        figures = super().analyse_stakes(name, stakes, depth)
         choices = [
             met
             for spot, credits_ in stakes.items()
@@ -300,19 +302,17 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ]
         if not choices:
             return figures
-        _, refait = equal_rows(self.definition.shoe.decks)
-        more = sum((refait * (self._in_prison(bet) - bet.part) for bet in choices), Fraction(0))
+        _, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        more = sum((refait * (self._compute_prison_mean(bet) - bet.part) for bet in choices), Fraction(0))
         worst = figures.rtp + more / figures.cost_credits
-        note = (
-            f"with every stake left in prison {percent(worst)} %, its later coups counted as of a fresh shoe"
-        )
+        note = f"with every stake left in prison {format_percent(worst)} %, its later coups counted as of a fresh shoe"
         return with_prison_choice(figures, _STRATEGY, worst, note)
 
-    def _in_prison(self, bet: Held) -> Fraction:
+    def _compute_prison_mean(self, bet: Held) -> Fraction:
         """Return the mean result of a stake that is left in prison as long as possible."""
-        tie, refait = equal_rows(self.definition.shoe.decks)
+        tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
         met = replace(bet, count=bet.count + 1)
-        later = self._in_prison(met) if met.may_stay else Fraction(met.part)
+        later = self._compute_prison_mean(met) if met.may_stay else Fraction(met.part)
         return ((1 - tie) / 2 * bet.value + refait * later) / (1 - tie + refait)
 
 
@@ -327,7 +327,7 @@ _COUPS: Final = (
 )
 
 
-def _insured(bet: ChanceBet, insurance: Insurance) -> Spot:
+def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
     """Return the spot of a bet's insurance."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
@@ -342,14 +342,14 @@ def _insured(bet: ChanceBet, insurance: Insurance) -> Spot:
     )
 
 
-def _points(row: Sequence[Card]) -> int:
+def _count_points(row: Sequence[Card]) -> int:
     return sum(POINTS[rank_of(card)] for card in row)
 
 
-def _dealt(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
     card = shoe.deal(draw, f"{name} card {len(rows[name]) + 1}")
     rows[name].append(card)
-    return Cue("deal", {"hand": name, "card": card_name(card)})
+    return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
 def _state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
@@ -365,7 +365,7 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
         "result": coup.result,
         **({"chance": chances[0]} if chances else {}),
         "hands": [
-            {"id": name, "cards": [card_name(card) for card in row], "says": str(_points(row))}
+            {"id": name, "cards": [format_card(card) for card in row], "says": str(_count_points(row))}
             for name, row in rows.items()
         ],
     }
@@ -374,9 +374,7 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
 def _build(data: TrenteDefinition, file: str) -> TrenteRules:
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
-        why = (
-            f"{insurance.percent} % of {counted(insurance.least, 'credit')} is not a whole number of credits"
-        )
+        why = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
         raise DefinitionError(file, "insurance", why)
     for n, bet in enumerate(data.bet):
         if bet.limits.step % 2:

@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.dealing import open_shoe, table_after_round
-from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, added_to, check_bets
+from paytables.bank.dealing import build_table_after_round, open_shoe
+from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, build_added_spot, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import PACKS, Card, card_name, rank_of
+from paytables.cards.card import PACKS, Card, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, mean_return, push_bet, settle_bet
+from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
 
 _RANKS: Final = 13
 _BURNED: Final = 3
@@ -39,7 +39,7 @@ class WarDefinition(BankDefinition):
         return {
             code: [
                 *(f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in bets),
-                self.shoe.deck_line(code),
+                self.shoe.format_deck_line(code),
             ]
             for code in ("en", "fr")
         }
@@ -56,7 +56,7 @@ class WarRules(BankRules[WarDefinition]):
 
     def added(self) -> tuple[Spot, ...]:
         """Return the spot of the stake added for a war."""
-        return (added_to(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
+        return (build_added_spot(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
 
     def raised(self, bet: BankBet) -> int:
         """Return the stake added for a war as a multiple of the bet: one."""
@@ -72,47 +72,47 @@ class WarRules(BankRules[WarDefinition]):
         hands: dict[str, list[Card]] = {}
         for seat in seats:
             hands[_hand(seat)] = [shoe.deal(draw, f"seat {seat}")]
-            yield _dealt(hands, _hand(seat))
+            yield _build_deal_cue(hands, _hand(seat))
         hands["bank"] = [shoe.deal(draw, "bank")]
-        yield _dealt(hands, "bank")
+        yield _build_deal_cue(hands, "bank")
         for seat in seats:
             mine = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
             order = _order(hands[_hand(seat)][0], hands["bank"][0])
             if TIE in mine:
-                yield self._on_tie(mine[TIE], order)
+                yield self._settle_tie_bet(mine[TIE], order)
             if MAIN not in mine:
                 continue
             if order:
-                yield _first(mine[MAIN], self.definition.main, order)
+                yield _settle_main_bet(mine[MAIN], self.definition.main, order)
                 continue
             added = Bet(ADDED, mine[MAIN].credits, seat)
             prompt = {**_display(hands), "advice": "war"}
             decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if decision.check((yield decision)) == "surrender":
-                yield _surrendered(mine[MAIN])
+                yield _settle_surrender(mine[MAIN])
                 continue
             for name in (_hand(seat), "bank"):
                 for n in range(_BURNED):
                     shoe.deal(draw, f"burned {n + 1}")
                 hands[name] = [hands[name][0], shoe.deal(draw, f"war {name}")]
-                yield _dealt(hands, name)
+                yield _build_deal_cue(hands, name)
             order = _order(hands[_hand(seat)][1], hands["bank"][1])
-            yield from _war(mine[MAIN], added, self.definition.main, order)
-        return Outcome(display=_display(hands), table=table_after_round(rules, shoe, self.table))
+            yield from _settle_war(mine[MAIN], added, self.definition.main, order)
+        return Outcome(display=_display(hands), table=build_table_after_round(rules, shoe, self.table))
 
-    def _on_tie(self, bet: Bet, order: int) -> Settlement:
+    def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
         tie = self.definition.tie
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every result if the player goes to war."""
-        return self._cases(wager, surrender=False)
+        return self._iter_cases(wager, surrender=False)
 
-    def every_case(self, wager: Wager) -> Iterable[Case]:
+    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every result, of war and of surrender."""
-        return (*self._cases(wager, surrender=False), *self._cases(wager, surrender=True))
+        return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
-    def _cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
+    def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
         """Yield the order of the first cards and, if they are equal, that of the second ones, without burned cards.
 
         The burned cards have no effect on the probabilities: any two of the remaining cards are equally
@@ -123,30 +123,37 @@ class WarRules(BankRules[WarDefinition]):
         mine = {bet.spot: bet for bet in wager.bets}
         equal = Fraction(same - 1, cards - 1)
         for order in (1, -1):
-            done = [self._settled(bet, order) for bet in mine.values()]
+            done = [self._settle_first_cards(bet, order) for bet in mine.values()]
             yield Case((1 - equal) / 2, done)
         if MAIN not in mine or surrender:
-            done = [_surrendered(bet) if bet.spot == MAIN else self._settled(bet, 0) for bet in mine.values()]
+            done = [
+                _settle_surrender(bet) if bet.spot == MAIN else self._settle_first_cards(bet, 0)
+                for bet in mine.values()
+            ]
             yield Case(equal, done)
             return
         remaining = cards - 2
         pairs = Fraction(12 * same * (same - 1) + (same - 2) * (same - 3), remaining * (remaining - 1))
-        tie = [self._settled(mine[TIE], 0)] if TIE in mine else []
+        tie = [self._settle_first_cards(mine[TIE], 0)] if TIE in mine else []
         added = Bet(ADDED, mine[MAIN].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
-            done = [*tie, *_war(mine[MAIN], added, self.definition.main, order)]
+            done = [*tie, *_settle_war(mine[MAIN], added, self.definition.main, order)]
             yield Case(equal * chance, done, added=added.credits)
 
-    def _settled(self, bet: Bet, order: int) -> Settlement:
-        return self._on_tie(bet, order) if bet.spot == TIE else _first(bet, self.definition.main, order)
+    def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
+        return (
+            self._settle_tie_bet(bet, order)
+            if bet.spot == TIE
+            else _settle_main_bet(bet, self.definition.main, order)
+        )
 
-    def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of always going to war, with those of surrendering half."""
-        found = super().analysed(name, stakes, depth)
+        found = super().analyse_stakes(name, stakes, depth)
         if MAIN not in stakes:
             return found
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        up = mean_return(wager, self._cases(wager, surrender=True))
+        up = compute_mean_return(wager, self._iter_cases(wager, surrender=True))
         return replace(
             found,
             strategy="always go to war",
@@ -160,15 +167,15 @@ def _order(mine: Card, banks: Card) -> int:
     return (rank_of(mine) > rank_of(banks)) - (rank_of(mine) < rank_of(banks))
 
 
-def _first(bet: Bet, rule: BankBet, order: int) -> Settlement:
+def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
     return settle_bet(bet, rule.pays if order > 0 else None)
 
 
-def _surrendered(bet: Bet) -> Settlement:
+def _settle_surrender(bet: Bet) -> Settlement:
     return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def _war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
+def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
     """Settle both stakes by the second cards."""
     if order < 0:
         return [settle_bet(bet, None), settle_bet(added, None)]
@@ -179,17 +186,17 @@ def _hand(seat: int) -> str:
     return "player" if not seat else f"player-{seat + 1}"
 
 
-def _dealt(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
-    return Cue("deal", {"hand": name, "card": card_name(hands[name][-1])})
+def _build_deal_cue(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
+    return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
 
 def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
     return {
         "kind": "table",
         "felt": "cards",
-        "result": card_name(hands["bank"][-1]),
+        "result": format_card(hands["bank"][-1]),
         "hands": [
-            {"id": name, "cards": [card_name(card) for card in cards]} for name, cards in hands.items()
+            {"id": name, "cards": [format_card(card) for card in cards]} for name, cards in hands.items()
         ],
     }
 

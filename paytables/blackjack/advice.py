@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
-from paytables.blackjack.hands import CARD, decks_of, every_hand, holding, packed
+from paytables.blackjack.hands import CARD, build_shoe, list_every_hand, list_hands_holding, pack_counts
 from paytables.blackjack.schema import ACES, TEN, House
-from paytables.poker.policy import unpacked
+from paytables.poker.policy import unpack_policy
 
 STAND: Final = 0
 HIT: Final = 1
@@ -48,19 +48,19 @@ Pair = tuple[int, int, bool]
 
 
 @cache
-def _questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
+def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
     """Return the index of each question."""
-    shoe = decks_of(decks)
-    two = [hand for hand, known in every_hand(shoe).items() if known.cards >= 2]
+    shoe = build_shoe(decks)
+    two = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACES, TEN + 1):
             kinds = [(Kind(up), two)]
             for pair in range(ACES, TEN + 1):
-                hands = [hand for hand in holding(shoe, CARD[pair - 1]) if hand != CARD[pair - 1]]
+                hands = [hand for hand in list_hands_holding(shoe, CARD[pair - 1]) if hand != CARD[pair - 1]]
                 for fewer in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
                     kinds.append((Kind(up, pair, fewer=fewer), hands))
-                    pairs = holding(shoe, 2 * CARD[pair - 1])
+                    pairs = list_hands_holding(shoe, 2 * CARD[pair - 1])
                     kinds.append((Kind(up, pair, paired=True, fewer=fewer), pairs))
             for kind, hands in kinds:
                 for hand in hands:
@@ -69,7 +69,7 @@ def _questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, i
     return found
 
 
-def _pairs() -> list[Pair]:
+def _list_pairs() -> list[Pair]:
     return [
         (up, pair, fewer)
         for up in range(ACES, TEN + 1)
@@ -78,8 +78,8 @@ def _pairs() -> list[Pair]:
     ]
 
 
-def _insured(decks: int) -> list[int]:
-    return [hand for hand, known in every_hand(decks_of(decks)).items() if known.cards == 2]
+def _list_insurable_hands(decks: int) -> list[int]:
+    return [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,20 @@ class PlayData:
     ) -> "PlayData":
         """Return the data of a play; a question without an answer is never asked."""
         own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
-        into = bytes(splits.get(pair, 0) for pair in _pairs())
-        cover = bytes(hand in insured for hand in _insured(house.decks))
+        into = bytes(splits.get(pair, 0) for pair in _list_pairs())
+        cover = bytes(hand in insured for hand in _list_insurable_hands(house.decks))
         return cls(house, own + into + cover + bytes(up in even for up in (ACES, TEN)))
 
     @cached_property
     def places(self) -> dict[Question, int]:
         """Return the index of the answer to each question."""
         house = self.house
-        return _questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
+        return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
     @property
     def size(self) -> int:
         """Return the number of bytes of a play for these house rules."""
-        return len(self.places) + len(_pairs()) + len(_insured(self.house.decks)) + 2
+        return len(self.places) + len(_list_pairs()) + len(_list_insurable_hands(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
         """Return what a hand does that is not split: stand, hit or double."""
@@ -123,11 +123,11 @@ class PlayData:
 
     def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
         """Return the number of hands into which a pair is split, as far as permitted, or 0 if it is not split."""
-        return self.text[len(self.places) + _pairs().index((up, pair, fewer))]
+        return self.text[len(self.places) + _list_pairs().index((up, pair, fewer))]
 
-    def insures(self, values: Sequence[int]) -> bool:
+    def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether two cards are insured."""
-        hands = _insured(self.house.decks)
+        hands = _list_insurable_hands(self.house.decks)
         return bool(self.text[-2 - len(hands) + hands.index(_hand(values))])
 
     def takes_even_money(self, up: int) -> bool:
@@ -136,11 +136,11 @@ class PlayData:
 
 
 def _hand(values: Sequence[int]) -> int:
-    return packed([values.count(value) for value in range(ACES, TEN + 1)])
+    return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
 
 
 @lru_cache(maxsize=8)
-def advice_of(house: House, policy: str) -> PlayData | None:
+def read_advice(house: House, policy: str) -> PlayData | None:
     """Return a play stored in a definition, or None if it is for other rules, which certification refuses."""
-    found = PlayData(house, unpacked(policy))
+    found = PlayData(house, unpack_policy(policy))
     return found if len(found.text) == found.size else None

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
-from paytables.blackjack.hands import CARD, values_of
+from paytables.blackjack.hands import CARD, list_values
 from paytables.blackjack.policies import BLACKJACK, PairQuestion, Table
 from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
@@ -58,36 +58,36 @@ class Chart:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
-    def chooser(self, table: Table) -> Chooser:
+    def build_chooser(self, table: Table) -> Chooser:
         """Return the chart as a play of a table."""
 
         def choose(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             known = table.rounds[0].known[hand]
-            return self.answer(kind.up, values_of(hand), known.best, soft=known.soft, options=options)
+            return self.answer(kind.up, list_values(hand), known.best, soft=known.soft, options=options)
 
         return choose
 
     def take(self, question: PairQuestion, sums: list[Sums]) -> int:
         """Split as the chart says, into as many hands as permitted; no insurance, no even money."""
-        if question.kind != "split" or (question.up, values_of(question.hand)[0]) not in self.pairs:
+        if question.kind != "split" or (question.up, list_values(question.hand)[0]) not in self.pairs:
             return 0
         return len(sums) - 1
 
 
-def first_guess(cell: Cell) -> Answer:
+def guess_first_answer(cell: Cell) -> Answer:
     """Return the initial answer of a chart; it remains for totals that no hand reaches."""
     soft, total = cell
     return (HIT if total < (18 if soft else 12) else STAND, False)
 
 
-def lines(chart: Chart) -> tuple[str, ...]:
+def format_chart(chart: Chart) -> tuple[str, ...]:
     """Return a chart as text: a line per total or pair, a letter for each first card from two to ace."""
     found = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST + 1):
             answers = [chart.answers.get((up, (soft, total))) for up in UPS]
             if any(answer is not None for answer in answers):
-                row = [_LETTERS[answer or first_guess((soft, total))] for answer in answers]
+                row = [_LETTERS[answer or guess_first_answer((soft, total))] for answer in answers]
                 found.append(f"{name} {total:2} " + "".join(row))
     found += [
         f"pair {pair:2} " + "".join(SPLITS if (up, pair) in chart.pairs else "." for up in UPS)
@@ -116,7 +116,7 @@ def read(text: Iterable[str]) -> Chart:
     return chart
 
 
-def best_chart(table: Table) -> Chart:
+def find_best_chart(table: Table) -> Chart:
     """Return the best chart of a table."""
     chart = Chart()
     for round_ in table.rounds:
@@ -142,7 +142,7 @@ class _Place:
             return DOUBLE
         return HIT if answer[0] == HIT and self.drawn is not None else STAND
 
-    def comes_to(self, answer: Answer) -> int:
+    def compute_value(self, answer: Answer) -> int:
         """Return its value with that answer; the hands it draws to must already have values."""
         place = self.answered(answer)
         if place == DOUBLE:
@@ -170,9 +170,9 @@ class _Column:
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
         self.ordered: list[_Place] = []
-        hands_of_box = self._places(Branch(Kind(round_.up), 0, 0, round_.tree))
+        hands_of_box = self._build_places(Branch(Kind(round_.up), 0, 0, round_.tree))
         self.starts = [
-            (place, 1 if len(set(values_of(hand))) == 1 else 2)
+            (place, 1 if len(set(list_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
             if round_.known[hand].cards == 2 and hand != BLACKJACK
         ]
@@ -180,7 +180,7 @@ class _Column:
         for split in round_.splits:
             have, starts = round_.dealer.full[split.pair - 1], list[_Place]()
             for branch in split.branches[max(split.branches)]:
-                places = self._places(branch)
+                places = self._build_places(branch)
                 starts += [places[hand] for hand in play.starts(round_.known, branch)]
             part = Fraction(split.ways, have * (have - 1))
             pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
@@ -189,13 +189,13 @@ class _Column:
         for place in self.ordered:
             self.cells[place.cell].append(place)
 
-    def _places(self, branch: Branch) -> dict[int, _Place]:
+    def _build_places(self, branch: Branch) -> dict[int, _Place]:
         """Return a branch's hands of two and more cards, those with fewer cards first."""
         known, found = self.round.known, dict[int, _Place]()
         for hand in reversed(branch.tree):
             if known[hand].cards < 2:
                 break
-            options = self._options(hand, branch)
+            options = self._compute_answer_values(hand, branch)
             place = _Place(
                 (known[hand].soft, known[hand].best), options[STAND], options.get(DOUBLE), options.get(HIT)
             )
@@ -205,7 +205,7 @@ class _Column:
         self.ordered += reversed(found.values())
         return found
 
-    def _options(self, hand: int, branch: Branch) -> dict[int, int]:
+    def _compute_answer_values(self, hand: int, branch: Branch) -> dict[int, int]:
         """Return the values of the answers if later hands are worth nothing, averaged over suits."""
         known, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
@@ -225,11 +225,11 @@ class _Column:
 
     def improve(self, chart: Chart) -> None:
         """Put the best answers into a chart, until none of them changes."""
-        answers = {cell: first_guess(cell) for cell in ORDER}
+        answers = {cell: guess_first_answer(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
             self._weigh(answers, split)
-            better = {cell: self._best(cell, answers[cell]) for cell in ORDER}
+            better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in ORDER}
             pairs = {pair for pair, parts in self.pairs.items() if sum(each.gain for each in parts) > 0}
             if better == answers and pairs == split:
                 break
@@ -255,19 +255,19 @@ class _Column:
                 for child in place.children:
                     child.weight += place.weight
 
-    def _best(self, cell: Cell, before: Answer) -> Answer:
+    def _choose_best_answer(self, cell: Cell, before: Answer) -> Answer:
         """Return the best answer of a total, and value its hands by it; of equal answers the previous one."""
         places = self.cells[cell]
         found = before
         weighed = [place for place in places if place.weight and place.drawn is not None]
         if weighed:
             sums = {
-                answer: sum(place.weight * place.comes_to(answer) for place in weighed)
+                answer: sum(place.weight * place.compute_value(answer) for place in weighed)
                 for answer in _LETTERS
                 if not answer[1] or any(place.double is not None for place in weighed)
             }
             top = max(sums.values())
             found = before if sums.get(before) == top else max(sums, key=lambda each: sums[each])
         for place in places:
-            place.value = place.comes_to(found)
+            place.value = place.compute_value(found)
         return found

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import perm
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import ACES, TEN, Row, Side, patterns, value_of
+from paytables.blackjack.schema import ACES, TEN, Row, Side, parse_patterns, value_of
 from paytables.cards.card import Card, is_red, rank_of, suit_of
 
 _SUITS: Final = 4
@@ -21,12 +21,12 @@ Chances: TypeAlias = dict[str, Fraction]
 
 
 @lru_cache(maxsize=64)
-def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
+def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
     """Return the probability of each row of a bet; not ``taken``: no third card is drawn."""
     found: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
-    for ways, dealt, up in _orders(rows, (), [decks] * _CARDS, 1):
-        for row, part in _won(rows, dealt, up, decks, hole=hole):
+    for ways, dealt, up in _iter_deal_orders(rows, (), [decks] * _CARDS, 1):
+        for row, part in _iter_won_rows(rows, dealt, up, decks, hole=hole):
             key = row.id, len(dealt) + (up is not None)
             found[key] = found.get(key, 0) + ways * part
     return {
@@ -42,7 +42,7 @@ def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chance
     }
 
 
-def _orders(
+def _iter_deal_orders(
     rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
     """Deal the box's cards in order while a row with more cards is still possible, then the dealer's first.
@@ -53,22 +53,22 @@ def _orders(
     open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
     if open_:
         both = len(dealt) == 1 and all(row.cards > 1 for row in rows)
-        for card, alike in _different_cards(rows, dealt):
+        for card, alike in _iter_different_cards(rows, dealt):
             order = rank_of(card) - rank_of(dealt[0]) if both else 0
             if left[card] and order >= 0:
                 count = left[card] * alike * (2 if order else 1)
                 left[card] -= 1
-                yield from _orders(rows, (*dealt, card), left, ways * count)
+                yield from _iter_deal_orders(rows, (*dealt, card), left, ways * count)
                 left[card] += 1
     elif any(row.dealer and row.cards == len(dealt) and _may_become(row, dealt) for row in rows):
-        for card, alike in _different_cards(rows, dealt):
+        for card, alike in _iter_different_cards(rows, dealt):
             if left[card]:
                 yield ways * left[card] * alike, dealt, card
     else:
         yield ways, dealt, None
 
 
-def _different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
+def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
     """Yield a card of each kind that rows distinguish after ``dealt``, and the number of suits it represents.
 
     Suits that were not dealt are equivalent, or those of the same colour if rows ask for colours; while
@@ -90,15 +90,15 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
     """Return whether more cards may complete a row; it may return True although they cannot."""
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
-        known = patterns(row.ranks)
+        known = parse_patterns(row.ranks)
         if not any(all(ranks.count(rank) <= each.count(rank) for rank in ranks) for each in known):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:
         return False
-    return not dealt or row.of_suits(dealt)
+    return not dealt or row.has_required_suits(dealt)
 
 
-def _won(
+def _iter_won_rows(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[Row, int | Fraction]]:
     """Yield the row that is paid; rows of three and more cards are weighted by how often the round gets there."""
@@ -112,12 +112,12 @@ def _won(
         if row.cards <= 2 or not hole:
             yield row, remaining
             return
-        goes_on = 1 - _blackjack(dealt[: row.cards], decks)
+        goes_on = 1 - _compute_blackjack_chance(dealt[: row.cards], decks)
         yield row, remaining * goes_on
         remaining *= 1 - goes_on
 
 
-def _blackjack(out: Sequence[Card], decks: int) -> Fraction:
+def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
     """Return the probability that two of the remaining cards are a blackjack."""
     values = [value_of(card) for card in out]
     left = _CARDS * decks - len(out)

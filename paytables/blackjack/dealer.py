@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from paytables.blackjack.hands import Shoe
-from paytables.blackjack.schema import ACES, BEST, TEN, House, is_blackjack, points
+from paytables.blackjack.schema import ACES, BEST, TEN, House, compute_best_total, is_blackjack
 from paytables.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ STAND_CLASSES: Final = 6
 Counts = tuple[int, ...]
 
 
-def fall(number: int, times: int) -> int:
+def compute_falling_factorial(number: int, times: int) -> int:
     """Return number (number - 1) ... with ``times`` factors."""
     return prod(range(number, number - times, -1))
 
 
-def final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
+def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
     """Return the cards the dealer may draw after the first, without a blackjack: the cards, their orders, the end.
 
     The end is 0 to 4 for 17 to 21, 5 for more.
@@ -47,8 +47,8 @@ def final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, in
                 values = [up, *(v + 1 for v, count in enumerate(now) for _ in range(count))]
                 if is_blackjack(values):
                     continue
-                best = points(values)[0]
-                if house.dealer_draws(values):
+                best = compute_best_total(values)[0]
+                if house.should_dealer_draw(values):
                     after[now] += ways
                 else:
                     ends[now, min(best, BEST + 1) - 17] += ways
@@ -65,23 +65,23 @@ class Dealer:
 
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
         self.full = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
-        self.hands = final_hands(house, up, self.full)
+        self.hands = list_final_hands(house, up, self.full)
         self.most = max(sum(drawn) for drawn, _, _ in self.hands)
         self.completes = {ACES: TEN, TEN: ACES}.get(up)
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.hands))
         self._falls = np.zeros((highest, max(self.full) + 1), dtype=np.int64)
         for times in range(highest):
             for number in range(max(self.full) + 1):
-                value = fall(number, times)
+                value = compute_falling_factorial(number, times)
                 self._falls[times, number] = value if value < 1 << 63 else -1
         sums: dict[int, int] = defaultdict(int)
         for drawn, ways, _ in self.hands:
-            parts = [fall(self.full[n], times) for n, times in enumerate(drawn)]
+            parts = [compute_falling_factorial(self.full[n], times) for n, times in enumerate(drawn)]
             sums[sum(drawn)] += ways * prod(parts)
         if max(sums.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
-    def standing_values(self, removed: Ints, total: Ints) -> list[int]:
+    def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
         """Return, for each row of removed cards, the wins minus the losses of standing, by class (STAND_CLASSES).
 
         The dealer's blackjack is in neither. ``removed`` has ten counts per row, without the dealer's first
@@ -101,15 +101,17 @@ class Dealer:
                     found = part * ways if found is None else found * part
             ended[end, sum(drawn)] += found
         cards = left.sum(axis=1)
-        return self._settled(ended, cards, total)
+        return self._count_wins_minus_losses(ended, cards, total)
 
-    def _settled(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
+    def _count_wins_minus_losses(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
         """Return wins minus losses over all lengths of the dealer's hands."""
         found: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)
         for length in range(1, self.most + 1):
-            rests = [fall(size - length, min(self.most, size) - length) for size in sizes]
+            rests = [
+                compute_falling_factorial(size - length, min(self.most, size) - length) for size in sizes
+            ]
             weights = np.array(rests, dtype=object)[place]
             for stand in range(STAND_CLASSES):
                 of = np.flatnonzero(total == stand)

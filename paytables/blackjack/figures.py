@@ -21,8 +21,8 @@ from paytables.analysis import (
     Prize,
     ProgressiveShare,
 )
-from paytables.blackjack.advice import PlayData, Question, advice_of
-from paytables.blackjack.counted import chances
+from paytables.blackjack.advice import PlayData, Question, read_advice
+from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.schema import (
     ACTIONS,
     INSURANCE,
@@ -35,9 +35,9 @@ from paytables.blackjack.schema import (
 )
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
-from paytables.layout import distribution_of
-from paytables.poker.policy import packed
-from paytables.poker.proof import exact
+from paytables.layout import build_distribution
+from paytables.poker.policy import pack_policy
+from paytables.poker.proof import format_exact
 from paytables.side_bets import Progressive, SideBet
 
 STRATEGY: Final = (
@@ -51,86 +51,88 @@ _WELL_WITHIN: Final = 20
 SAMPLED_Z: Final = Fraction("3.290527")
 
 
-def nothing(done: int, of: int) -> None:
+def ignore_progress(done: int, of: int) -> None:
     """Ignore the progress."""
 
 
 def prove(
     definition: BlackjackDefinition,
     _each: object = None,
-    report_progress: Callable[[int, int], None] = nothing,
+    report_progress: Callable[[int, int], None] = ignore_progress,
 ) -> dict[str, Proof]:
     """Compute the proof (laboratory packages, up to a minute), calling ``report_progress``."""
-    return {MAIN: _sampled(definition, _proof(definition.house, report_progress))}
+    return {MAIN: _add_sampled_rounds(definition, _compute_proof(definition.house, report_progress))}
 
 
-def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
+def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
     """Return a proof with simulated rounds, if the shoe outlasts a round or the nets cannot be counted."""
     if proof.law and not definition.shoe.lasts and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
 
-    play = advice_of(definition.house, proof.policy)
+    play = read_advice(definition.house, proof.policy)
     if play is None:
         raise AnalysisError("blackjack: a play of other rules")
     return proof.model_copy(update={"sampled": sample(definition, play)})
 
 
 @lru_cache(maxsize=8)
-def _proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
+def _compute_proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
     from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
-    from paytables.blackjack.chart import best_chart, lines  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
     table = policies.Table(house, report_progress=report_progress)
     answers: dict[Question, int] = {}
-    best = table.result(policies.recorded(policies.best, answers), policies.most)
-    chart = best_chart(table)
-    charted = table.result(chart.chooser(table), chart.take)
-    dealers = table.result(policies.as_the_dealer(house), policies.never)
-    worst = table.result(policies.worst, policies.least)
+    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    chart = find_best_chart(table)
+    charted = table.result(chart.build_chooser(table), chart.take)
+    dealers = table.result(policies.build_dealer_play(house), policies.decline_every_offer)
+    worst = table.result(policies.choose_worst, policies.choose_lowest_sum)
     law, variance = {}, None
-    if nets.within_reach(table, best, nets.LAW_MOST):
-        law = nets.law(table, answers, best)
-    elif nets.within_reach(table, best, nets.VARIANCE_MOST):
-        variance = nets.variance(table, answers, best)
+    if nets.is_within_reach(table, best, nets.LAW_MOST):
+        law = nets.compute_net_distribution(table, answers, best)
+    elif nets.is_within_reach(table, best, nets.VARIANCE_MOST):
+        variance = nets.compute_net_variance(table, answers, best)
     data = PlayData.of(house, answers, best.split, best.insured, best.even)
     return Proof(
-        mean=exact(best.mean),
-        staked=exact(best.staked),
-        charted=exact(charted.mean),
-        dealers=exact(dealers.mean),
-        worst=exact(worst.mean),
-        chart=lines(chart),
-        policy=packed(data.text),
-        law={exact(net): exact(chance) for net, chance in law.items()},
-        variance=None if variance is None else exact(variance),
+        mean=format_exact(best.mean),
+        staked=format_exact(best.staked),
+        charted=format_exact(charted.mean),
+        dealers=format_exact(dealers.mean),
+        worst=format_exact(worst.mean),
+        chart=format_chart(chart),
+        policy=pack_policy(data.text),
+        law={format_exact(net): format_exact(chance) for net, chance in law.items()},
+        variance=None if variance is None else format_exact(variance),
     )
 
 
-def proof_of(definition: BlackjackDefinition) -> Proof:
+def find_proof(definition: BlackjackDefinition) -> Proof:
     """Return the stored proof, or a new one."""
-    return definition.proved.get(MAIN) or _proof(definition.house, nothing)
+    return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
 
 
-def shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
+def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
     """Return how often a side bet wins each share of its level."""
     found: dict[Fraction, Fraction] = {}
-    for row, chance in _rows(definition, side).items():
+    for row, chance in _compute_row_chances(definition, side).items():
         share = next(each.pays.share for each in side.row if each.id == row)
         if share:
             found[share] = found.get(share, Fraction(0)) + chance
     return found
 
 
-def _rows(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> dict[str, Fraction]:
-    return chances(side, definition.shoe.decks, hole=definition.house.hole, taken=taken)
+def _compute_row_chances(
+    definition: BlackjackDefinition, side: Side, *, taken: bool = True
+) -> dict[str, Fraction]:
+    return compute_row_chances(side, definition.shoe.decks, hole=definition.house.hole, taken=taken)
 
 
-def returned(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
+def compute_side_return(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
     """Return what a side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
-    found = _rows(definition, side, taken=taken)
+    found = _compute_row_chances(definition, side, taken=taken)
     return sum((rows[row] * chance for row, chance in found.items()), Fraction(0))
 
 
@@ -142,13 +144,15 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
     """
     least = definition.main.limits.least
     main = dict.fromkeys(ACTIONS[: definition.main.least_hands], least)
-    bets = [_laid(definition, MAIN, main, depth)]
+    bets = [_analyse_stakes(definition, MAIN, main, depth)]
     if definition.main.hands > definition.main.least_hands:
         bets.append(
-            _laid(definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth)
+            _analyse_stakes(
+                definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth
+            )
         )
     bets += [
-        replace(_laid(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
+        replace(_analyse_stakes(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
         for side in definition.side
     ]
     header = definition.game
@@ -160,12 +164,14 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
-    return _laid(definition, "bets", stakes, Depth.FULL)
+    return _analyse_stakes(definition, "bets", stakes, Depth.FULL)
 
 
-def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+def _analyse_stakes(
+    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
+) -> BetAnalysis:
     """Return the figures of combined bets; side bets assume that the player draws the cards they need."""
-    proof, cost = proof_of(definition), sum(stakes.values())
+    proof, cost = find_proof(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
     own: dict[str, int] = {}
     for spot, credits_ in stakes.items():
@@ -174,15 +180,17 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
     hand = sum(own.pop(action, 0) for action in ACTIONS)
     if INSURANCE in own:
         raise AnalysisError("insurance is staked in play, and not in a wager")
-    back = sum((own[each] * returned(definition, sides[each]) for each in own), Fraction(0))
-    low = sum((own[each] * returned(definition, sides[each], taken=False) for each in own), Fraction(0))
+    back = sum((own[each] * compute_side_return(definition, sides[each]) for each in own), Fraction(0))
+    low = sum(
+        (own[each] * compute_side_return(definition, sides[each], taken=False) for each in own), Fraction(0)
+    )
 
     def rtp(mean: str, side_returns: Fraction) -> Fraction:
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
     for each in own if depth is not Depth.RETURN else ():
-        found = _rows(definition, sides[each])
+        found = _compute_row_chances(definition, sides[each])
         for row in sides[each].row:
             won = int(own[each] * (1 + row.pays.net))
             prizes.append(
@@ -195,10 +203,15 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         for level in definition.progressive
         if level.spot in own
     ]
-    notes = [f"the dealer's own rules return {_percent(1 + Fraction(proof.dealers))} of a bet on the hand"]
-    notes += [f"of {each!r} alone {_percent(returned(definition, sides[each]))} comes back" for each in own]
+    notes = [
+        f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
+    ]
+    notes += [
+        f"of {each!r} alone {_format_percent(compute_side_return(definition, sides[each]))} comes back"
+        for each in own
+    ]
     if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
-        notes += _rounds_played(definition, proof.sampled, len(stakes))
+        notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
     figures = BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -223,52 +236,58 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
         for prize in prizes:
             wins[prize.credits] = wins.get(prize.credits, Fraction(0)) + prize.rate
-        return figures.with_distribution(distribution_of(wins))
+        return figures.with_distribution(build_distribution(wins))
     if set(stakes) != {MAIN}:
         return figures
     if not proof.law:
         spread = proof.variance
         return replace(figures, variance=None if spread is None else Fraction(spread) * cost**2)
-    law = distribution_of(
+    law = build_distribution(
         {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()}
     )
     return figures.with_distribution(law)
 
 
-def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
+def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
     """Yield notes on simulated rounds of the best play, with equal stakes against ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.lasts else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLED_Z
-    low, high = (_percent(1 + mean + away) for away in (-half, half))
+    low, high = (_format_percent(1 + mean + away) for away in (-half, half))
     yield (
-        f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_percent(1 + mean)} "
+        f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
         f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
     )
     spread = round(sampled.variance(hands) * 10_000)
     yield f"sampled: the variance of these rounds is {spread // 10_000}.{spread % 10_000:04d} squared stakes"
     nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hands)].items())
-    net_list = ", ".join(f"{net} {_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
+    net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
     yield f"sampled: their nets in stakes: {net_list}"
     won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
-    away = SAMPLED_Z * _root(won * (1 - won) / sampled.rounds)
-    low, high = _percent(won - away), _percent(won + away)
-    yield f"sampled: hit frequency, more than was staked: {_percent(won)}, 99.9 % interval {low} to {high}"
+    away = SAMPLED_Z * _compute_root_rounded_up(won * (1 - won) / sampled.rounds)
+    low, high = _format_percent(won - away), _format_percent(won + away)
+    yield f"sampled: hit frequency, more than was staked: {_format_percent(won)}, 99.9 % interval {low} to {high}"
     bands = []
     for games in BAND_GAMES:
         if (
             games * _WELL_WITHIN <= sampled.rounds
         ):  # for more games, the simulated mean is not known precisely enough
-            half = Fraction(QUANTILES["90 %"]) * _root(sampled.variance(hands) / games) / hands
-            bands.append(f"{games:,} rounds {_percent(1 + mean - half)} to {_percent(1 + mean + half)}")
+            half = (
+                Fraction(QUANTILES["90 %"])
+                * _compute_root_rounded_up(sampled.variance(hands) / games)
+                / hands
+            )
+            bands.append(
+                f"{games:,} rounds {_format_percent(1 + mean - half)} to {_format_percent(1 + mean + half)}"
+            )
     if bands:
         yield f"sampled: the return lies 90 % of the time, after {', after '.join(bands)}"
     yield f"sampled: highest win: {nets[-1][0]} stakes net, in {nets[-1][1]:,} of these rounds"
 
 
-def _root(square: Fraction) -> Fraction:
+def _compute_root_rounded_up(square: Fraction) -> Fraction:
     """Return the square root of a small number, rounded up to nine decimals."""
     return Fraction(isqrt(int(square * 10**18)) + 1, 10**9)
 
@@ -277,11 +296,11 @@ def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cos
     """Return what a level adds to a wager of ``cost`` credits, ``staked`` of them on its side bet."""
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
-    bet = SideBet(level, (side.id,), stake, shares(definition, side))
-    return bet.share(returned(definition, side) * stake, staked // stake).of(staked, cost)
+    bet = SideBet(level, (side.id,), stake, compute_level_shares(definition, side))
+    return bet.share(compute_side_return(definition, side) * stake, staked // stake).of(staked, cost)
 
 
-def _percent(part: Fraction) -> str:
+def _format_percent(part: Fraction) -> str:
     """Return an exact share in percent, to four decimals."""
     ten_thousandths = round(part * 1_000_000)
     return f"{ten_thousandths // 10_000}.{ten_thousandths % 10_000:04d} %"

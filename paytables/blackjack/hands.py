@@ -20,29 +20,29 @@ _FREE: Final = sum(CARD) << BITS - 1
 Shoe: TypeAlias = tuple[int, ...]
 
 
-def decks_of(decks: int) -> Shoe:
+def build_shoe(decks: int) -> Shoe:
     """Return the number of cards of each value, ace to ten, in ``decks`` decks."""
     return tuple(decks * (16 if value == TEN else 4) for value in range(1, TEN + 1))
 
 
-def packed(counts: Sequence[int]) -> int:
+def pack_counts(counts: Sequence[int]) -> int:
     """Return cards as an integer; counts above the maximum of a hand are capped."""
     return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
 
 
-def within(some: int, of: int) -> bool:
+def is_within(some: int, of: int) -> bool:
     """Return whether some cards, as an integer, are contained in others."""
     return (of | _FREE) - some & _FREE == _FREE
 
 
-def counts_of(hand: int) -> tuple[int, ...]:
+def unpack_counts(hand: int) -> tuple[int, ...]:
     """Return the number of cards of each value, ace to ten."""
     return tuple([hand >> BITS * n & MANY for n in range(TEN)])
 
 
-def values_of(hand: int) -> list[int]:
+def list_values(hand: int) -> list[int]:
     """Return the values of the cards, ascending."""
-    return [n + 1 for n, count in enumerate(counts_of(hand)) for _ in range(count)]
+    return [n + 1 for n, count in enumerate(unpack_counts(hand)) for _ in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class HandValue:
 
 
 @cache
-def every_hand(shoe: Shoe) -> dict[int, HandValue]:
+def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
     """Return every hand of up to 21 in a shoe, starting with the empty one, those with fewer cards first."""
     found: dict[int, HandValue] = {}
     layer = [0]
     while layer:
         after: dict[int, None] = {}
         for hand in layer:
-            counts = counts_of(hand)
+            counts = unpack_counts(hand)
             hard = sum((n + 1) * count for n, count in enumerate(counts))
             drawn = [(n, hand + CARD[n]) for n in range(TEN) if hard + n + 1 <= BEST and counts[n] < shoe[n]]
             soft = counts[0] > 0 and hard + 10 <= BEST
@@ -75,9 +75,9 @@ def every_hand(shoe: Shoe) -> dict[int, HandValue]:
 
 
 @cache
-def holding(shoe: Shoe, start: int) -> list[int]:
+def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
     """Return the hands with all cards of ``start``, in order."""
-    return [hand for hand in every_hand(shoe) if within(start, hand)]
+    return [hand for hand in list_every_hand(shoe) if is_within(start, hand)]
 
 
 @dataclass(slots=True)

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, Kind, Question
-from paytables.blackjack.dealer import ENDS, fall
-from paytables.blackjack.hands import BITS, CARD, MANY, values_of
+from paytables.blackjack.dealer import ENDS, compute_falling_factorial
+from paytables.blackjack.hands import BITS, CARD, MANY, list_values
 from paytables.blackjack.schema import ACES, BEST, TEN
-from paytables.blackjack.weighed import compiled, weigh_nets
+from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import Result, Table
@@ -61,7 +61,7 @@ class _Sums:
         return _Sums(self.cards, ways, self.low, step)
 
 
-def within_reach(table: Table, played: Result, most: int) -> bool:
+def is_within_reach(table: Table, played: Result, most: int) -> bool:
     """Return whether a play splits into at most ``most`` hands and ignores suits and ranks in splits."""
     suited = table.house.suited_678 is not None
     return all(
@@ -70,12 +70,14 @@ def within_reach(table: Table, played: Result, most: int) -> bool:
     )
 
 
-def law(table: Table, answers: Mapping[Question, int], played: Result) -> dict[Fraction, Fraction]:
+def compute_net_distribution(
+    table: Table, answers: Mapping[Question, int], played: Result
+) -> dict[Fraction, Fraction]:
     """Return the probability of each net of one initial stake, by the answers of a play."""
     return _NetDistribution(table, answers, played).law()
 
 
-def variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
+def compute_net_variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
     """Return the variance of the net of one initial stake, in stakes squared."""
     nets = _NetDistribution(table, answers, played).law()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
@@ -109,51 +111,55 @@ class _NetDistribution:
             if (round_.up, split.pair, split.fewer) in self.played.split
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
-            beside = self._beside(round_.up, hand)
+            beside = self._find_insurance_nets(round_.up, hand)
             if hand == _BLACKJACK:
                 even = round_.up in self.played.even
-                nets = (self.unit,) * (ENDS + 1) if even else (*(self._paid(self.house.blackjack),) * ENDS, 0)
-                alone[hand, _added(nets, beside)] += 2 * self.share
+                nets = (
+                    (self.unit,) * (ENDS + 1)
+                    if even
+                    else (*(self._convert_odds_to_units(self.house.blackjack),) * ENDS, 0)
+                )
+                alone[hand, _add_nets(nets, beside)] += 2 * self.share
             elif hand not in divided:
-                orders = self.share * (1 if len(set(values_of(hand))) == 1 else 2)
+                orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
                 ends = self._ends(round_, round_.tree, Kind(round_.up), {hand: orders}, first=True)
                 for (cards, nets), many in ends.items():
-                    alone[cards, _added(nets, beside)] += many
-        yield from _chances(round_, _start(alone), self.share)
+                    alone[cards, _add_nets(nets, beside)] += many
+        yield from _iter_net_chances(round_, _start(alone), self.share)
         for hand, split in divided.items():
-            yield from self._split(round_, split, self._beside(round_.up, hand))
+            yield from self._split(round_, split, self._find_insurance_nets(round_.up, hand))
 
-    def _paid(self, odds: Fraction) -> int:
+    def _convert_odds_to_units(self, odds: Fraction) -> int:
         return int(odds * self.unit)
 
-    def _beside(self, up: int, hand: int) -> Nets:
+    def _find_insurance_nets(self, up: int, hand: int) -> Nets:
         """Return the net of insurance for each final result of the dealer."""
         odds = self.house.insurance
         if odds is None or up != ACES or hand not in self.played.insured:
             return (0,) * (ENDS + 1)
-        return (*(-self.unit // 2,) * ENDS, self._paid(odds / 2))
+        return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
     def _split(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
         """Yield the nets of a pair that is split into two hands, or into three if a second card is one of it."""
         into = self.played.split[round_.up, split.pair, split.fewer]
         mine, others = (self._hand(round_, split.branches[into], first=first) for first in (True, False))
-        mine = {(cards, _added(nets, beside)): many for (cards, nets), many in mine.items()}
+        mine = {(cards, _add_nets(nets, beside)): many for (cards, nets), many in mine.items()}
         if into == LAW_MOST:
-            yield from _chances(round_, _joined(_start(mine), others), self.share**2)
+            yield from _iter_net_chances(round_, _join_hand_sums(_start(mine), others), self.share**2)
             return
         done, done_others = (
             self._hand(round_, split.branches[into][:1], first=first) for first in (True, False)
         )
-        done = {(cards, _added(nets, beside)): many for (cards, nets), many in done.items()}
-        yield from _chances(round_, _joined(_start(done), done_others), self.share**2)
+        done = {(cards, _add_nets(nets, beside)): many for (cards, nets), many in done.items()}
+        yield from _iter_net_chances(round_, _join_hand_sums(_start(done), done_others), self.share**2)
         for each, many in done.items():  # the first of three is open to any card, or done before the third
             mine[each] = mine.get(each, 0) + many
         pair = CARD[split.pair - 1]
         for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
-            two = _joined(_start(some, removed_cards * pair), others)
-            yield from _chances(round_, two, self.share**2, times)
+            two = _join_hand_sums(_start(some, removed_cards * pair), others)
+            yield from _iter_net_chances(round_, two, self.share**2, times)
         for some, removed_cards, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
-            yield from _chances(round_, _start(some, removed_cards * pair), self.share, times)
+            yield from _iter_net_chances(round_, _start(some, removed_cards * pair), self.share, times)
 
     def _hand(self, round_: Round, branches: Iterable[Branch], *, first: bool) -> dict[tuple[int, Nets], int]:
         """Return the results of a hand of a split, over some branches."""
@@ -180,42 +186,42 @@ class _NetDistribution:
                 for suited, many in shares:
                     answer = self.answers[kind, hand, suited]
                     if answer not in {HIT, DOUBLE}:
-                        found[hand, self._nets(round_, hand, 1, first=first)] += many
+                        found[hand, self._find_hand_nets(round_, hand, 1, first=first)] += many
                         continue
                     stakes = 2 if answer == DOUBLE else 1
-                    bust = self._lost(stakes, first=first)
+                    bust = self._find_lost_nets(stakes, first=first)
                     found[hand, bust] += many
                     for child in (c for _, c in round_.known[hand].next if c in tree):
                         found[child, bust] -= many
                         count = many
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
                             count = many * 3 // 4
-                            nets = self._at_once(self.house.suited_678, stakes, first=first)
+                            nets = self._find_immediate_nets(self.house.suited_678, stakes, first=first)
                             found[child, nets] += many // 4
                         if answer == HIT:
                             after[child] += count
                         else:
-                            found[child, self._nets(round_, child, 2, first=first)] += count
+                            found[child, self._find_hand_nets(round_, child, 2, first=first)] += count
             going = after
         return found
 
-    def _nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
+    def _find_hand_nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
         if hand == _SEVENS and self.house.sevens is not None:
-            return self._at_once(self.house.sevens, stakes, first=first)
+            return self._find_immediate_nets(self.house.sevens, stakes, first=first)
         best, won = round_.known[hand].best, stakes * self.unit
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST + 1)]
-        return (*nets, won, self._lost(stakes, first=first)[-1])
+        return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
-    def _lost(self, stakes: int, *, first: bool) -> Nets:
+    def _find_lost_nets(self, stakes: int, *, first: bool) -> Nets:
         own = int(first) if self.first_stake_only else stakes
         return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
 
-    def _at_once(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
-        won = self._paid(odds) * stakes
+    def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
+        won = self._convert_odds_to_units(odds) * stakes
         return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
 
 
-def _added(nets: Nets, beside: Nets) -> Nets:
+def _add_nets(nets: Nets, beside: Nets) -> Nets:
     return tuple(map(sum, zip(nets, beside, strict=True)))
 
 
@@ -223,10 +229,10 @@ def _added(nets: Nets, beside: Nets) -> Nets:
 def _start(ends: Ends, removed: int = 0) -> _Sums:
     """Return the sums of one hand, with the cards ``removed`` removed as well."""
     none: Ints = np.array([removed], dtype=np.int64)
-    return _joined(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
+    return _join_hand_sums(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
-def _joined(some: _Sums, ends: Ends) -> _Sums:
+def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
     """Return the sums of hands and one more."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
@@ -241,7 +247,7 @@ def _joined(some: _Sums, ends: Ends) -> _Sums:
         cards = np.union1d(cards, (part[:, None] + some.cards).ravel())
     width = some.ways.shape[2] + (high - low) // step
     ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
-    compiled(_add)(some.cards, some.ways, own, nets, many, cards, ways)
+    compile_kernel(_add)(some.cards, some.ways, own, nets, many, cards, ways)
     return _Sums(cards, ways, some.low + low, step)
 
 
@@ -263,7 +269,9 @@ def _add(
                     found[at, place, net + nets[n, place]] += many[n] * ways[row, place, net]
 
 
-def _chances(round_: Round, sums: _Sums, shares: int, times: int = 1) -> Iterable[tuple[int, Fraction]]:
+def _iter_net_chances(
+    round_: Round, sums: _Sums, shares: int, times: int = 1
+) -> Iterable[tuple[int, Fraction]]:
     """Yield the probability of each net of hands whose orders are in ``shares`` parts, multiplied by ``times``."""
     full, dealer = round_.dealer.full, round_.dealer
     removed: Ints = sums.cards[:, None] >> BITS * np.arange(TEN) & MANY
@@ -273,8 +281,8 @@ def _chances(round_: Round, sums: _Sums, shares: int, times: int = 1) -> Iterabl
         of = sizes == size
         left = round_.cards - size
         most = min(dealer.most, left)
-        rests = [fall(left - length, most - length) for length in range(most + 1)]
+        rests = [compute_falling_factorial(left - length, most - length) for length in range(most + 1)]
         counted = weigh_nets(dealer, removed[of], ways[of], rests)
-        total = shares * fall(round_.cards, size) * fall(left, most)
+        total = shares * compute_falling_factorial(round_.cards, size) * compute_falling_factorial(left, most)
         for net, count in enumerate(counted):
             yield sums.step * net + sums.low, times * Fraction(count, total)

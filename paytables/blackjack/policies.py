@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT, STAND, Kind, Pair, Question
-from paytables.blackjack.hands import CARD, Shoe, decks_of, values_of
+from paytables.blackjack.hands import CARD, Shoe, build_shoe, list_values
 from paytables.blackjack.schema import ACES, TEN, House
 from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
 
@@ -57,7 +57,7 @@ class Table:
         shoe: Shoe | None = None,
     ) -> None:
         self.house, self.play = house, Play(house)
-        self.shoe = shoe or decks_of(house.decks)
+        self.shoe = shoe or build_shoe(house.decks)
         self.rounds: list[Round] = []
         for up in ups:
             self.rounds.append(Round(house, up, self.shoe))
@@ -81,9 +81,9 @@ class Table:
         for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:
                 continue
-            orders = 1 if len(set(values_of(hand))) == 1 else 2
+            orders = 1 if len(set(list_values(hand))) == 1 else 2
             splits = [each for each in round_.splits if 2 * CARD[each.pair - 1] == hand]
-            played, insured = unsplit, self._insured(round_, hand, take, found)
+            played, insured = unsplit, self._sum_with_insurance(round_, hand, take, found)
             if hand == BLACKJACK:
                 played = 0, 0
             elif splits:
@@ -120,7 +120,7 @@ class Table:
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
         return mean, staked
 
-    def _insured(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
+    def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
         """Return the sums with insurance: half of the stake on the dealer's blackjack.
 
         A blackjack may take even money instead, if the dealer's first card allows it.
@@ -142,41 +142,41 @@ class Table:
         return sums[taken]
 
 
-def best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
     """Choose the highest value; of equal ones the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
-def worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
     """Choose the lowest value."""
     return min(options, key=lambda answer: options[answer][0])
 
 
-def most(_question: PairQuestion, sums: list[Sums]) -> int:
+def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
     """Choose the highest value, of equal ones the first."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
-def least(_question: PairQuestion, sums: list[Sums]) -> int:
+def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
     """Choose the lowest value."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
-def never(_question: PairQuestion, _sums: list[Sums]) -> int:
+def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
     """Never split, insure or take even money."""
     return 0
 
 
-def as_the_dealer(house: House) -> Chooser:
+def build_dealer_play(house: House) -> Chooser:
     """Return the dealer's own rules as a play: draw like the dealer, never double."""
 
     def choose(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
-        return HIT if HIT in options and house.dealer_draws(values_of(hand)) else STAND
+        return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
 
     return choose
 
 
-def recorded(choose: Chooser, into: dict[Question, int]) -> Chooser:
+def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
     """Return the same play, which also records each answer in ``into``."""
 
     def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001

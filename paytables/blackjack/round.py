@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from paytables.bank.dealing import open_shoe, table_after_round
-from paytables.blackjack.advice import Kind, advice_of
+from paytables.bank.dealing import build_table_after_round, open_shoe
+from paytables.blackjack.advice import Kind, read_advice
 from paytables.blackjack.schema import (
     ACES,
     ACTIONS,
@@ -20,12 +20,12 @@ from paytables.blackjack.schema import (
     TEN,
     BlackjackDefinition,
     Side,
+    compute_best_total,
     is_blackjack,
-    points,
     value_of,
 )
 from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
-from paytables.cards.card import Card, Shoe, card_name, rank_of, suit_of
+from paytables.cards.card import Card, Shoe, format_card, rank_of, suit_of
 from paytables.contract import (
     Bet,
     Choice,
@@ -39,13 +39,13 @@ from paytables.contract import (
     Step,
 )
 from paytables.layout import Odds, push_bet, settle_bet
-from paytables.side_bets import hit
+from paytables.side_bets import build_level_hit
 
 BANK: Final = "bank"
 FACE_DOWN: Final = "??"
 
 
-def spot_id(name: str, box: int) -> str:
+def format_spot_id(name: str, box: int) -> str:
     """Return the spot of a stake in a player's box (0 is the first): ``main``, ``main-2``."""
     return name if not box else f"{name}-{box + 1}"
 
@@ -80,7 +80,7 @@ class Hand:
     @property
     def points(self) -> int:
         """Return its best total."""
-        return points(self.values)[0]
+        return compute_best_total(self.values)[0]
 
     @property
     def is_blackjack(self) -> bool:
@@ -119,7 +119,7 @@ class BlackjackRound:
     def __init__(self, definition: BlackjackDefinition, bets: Sequence[Bet], seat: int | None = None) -> None:
         self.seat = seat
         self.definition, self.house = definition, definition.house
-        self.boxes = _boxes(definition, bets)
+        self.boxes = _build_boxes(definition, bets)
         self.dealers: list[list[Card]] = []
         self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
         self._hidden = False
@@ -139,27 +139,27 @@ class BlackjackRound:
         self._shoe, cues = open_shoe(rules, table, draw)
         yield from cues
         yield from self._deal(draw)
-        yield from self._sides(2)
+        yield from self._settle_side_bets(2)
         for box in self.boxes:
             yield from self._offer_insurance(box)
-        ends = self.house.hole and is_blackjack(self._values(0))
+        ends = self.house.hole and is_blackjack(self._list_dealer_values(0))
         if self.house.hole and not ends:
-            yield from self._insurance(0, won=False)
+            yield from self._settle_insurance(0, won=False)
         for box in self.boxes if not ends else ():
-            yield from self._box(box, draw)
-        yield from self._sides()
+            yield from self._play_box(box, draw)
+        yield from self._settle_side_bets()
         for place, against in enumerate(self._against):
-            yield from self._dealer(place, against, draw)
-        yield from self._sides(levels=True)
+            yield from self._complete_dealer_hand(place, against, draw)
+        yield from self._settle_side_bets(levels=True)
         return Outcome(
             progressives=tuple(self._hits),
             display={**self.felt(), "result": self._result()},
-            table=table_after_round(rules, self._shoe, table),
+            table=build_table_after_round(rules, self._shoe, table),
         )
 
     def _take(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
-        yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else card_name(cards[-1])})
+        yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
 
     def _take_for(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Cue]:
         yield from self._take(draw, hand.id, hand.cards)
@@ -175,7 +175,7 @@ class BlackjackRound:
                 yield from self._take(draw, BANK, self.dealers[0], hidden=turn == 1)
         self._hidden = self.house.hole
 
-    def _values(self, place: int) -> list[int]:
+    def _list_dealer_values(self, place: int) -> list[int]:
         return [value_of(card) for card in self.dealers[place]]
 
     # ------------------------------------------------------------ what is asked
@@ -184,20 +184,20 @@ class BlackjackRound:
     ) -> Asking:
         prompt = {**self.felt(), "hand": hand.id}
         if self._is_own(box):
-            prompt |= {"spot": spot_id(MAIN, box.number), "staked": hand.staked}
-            prompt |= self._advice(box, hand, options)
+            prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked}
+            prompt |= self._find_advice(box, hand, options)
         decision = Decision(kind, tuple(options), prompt, stakes, box.seat)
         return str(decision.check((yield decision)))
 
-    def _advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
+    def _find_advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
         """Return the best answer from a fresh shoe, if the definition stores it."""
         proof, values = self.definition.proved.get(MAIN), hand.values
-        best = None if proof is None else advice_of(self.house, proof.policy)
+        best = None if proof is None else read_advice(self.house, proof.policy)
         if best is None:
             return {}
         if "no_insurance" in options:
             even = "even_money" in options and best.takes_even_money(self.up)
-            insured = "insurance" in options and best.insures(values)
+            insured = "insurance" in options and best.should_insure(values)
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
         pair = values[0] if hand.split or "split" in options else 0
         up, first = self.dealers[0][0], hand.cards[0]
@@ -214,7 +214,7 @@ class BlackjackRound:
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
         if self.house.insurance is not None and self.up == ACES:
-            stakes["insurance"] = Bet(spot_id(INSURANCE, box.number), hand.staked // 2, box.seat)
+            stakes["insurance"] = Bet(format_spot_id(INSURANCE, box.number), hand.staked // 2, box.seat)
             options.append("insurance")
         if hand.is_blackjack and self.up in self.house.even_money:
             options.append("even_money")
@@ -228,7 +228,7 @@ class BlackjackRound:
         elif chosen == "even_money":
             yield from _settle(hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY))
 
-    def _box(self, box: Box, draw: Draw) -> Iterator[Step]:
+    def _play_box(self, box: Box, draw: Draw) -> Iterator[Step]:
         """Play a box's hands one after another, including those of splits."""
         number = 0
         while number < len(box.hands):
@@ -240,15 +240,15 @@ class BlackjackRound:
 
     def _hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
         while hand.pieces and not hand.is_blackjack:
-            if (odds := self._at_once(hand)) is not None:
+            if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
             elif hand.points > BEST:
-                yield from self._busted(hand)
+                yield from self._settle_busted_hand(hand)
                 return
-            options = self._options(box, hand)
+            options = self._list_options(box, hand)
             if not hand.pieces or len(options) == 1:
                 return
-            again = Bet(spot_id(MAIN, box.number), hand.staked, box.seat)
+            again = Bet(format_spot_id(MAIN, box.number), hand.staked, box.seat)
             stakes = {name: again for name in options if name in {"double", "split"}}
             chosen = yield from self._ask(box, hand, "blackjack", options, stakes)
             if chosen == "stand":
@@ -256,14 +256,14 @@ class BlackjackRound:
             if chosen == "split":
                 yield self._split(box, hand)
             elif chosen == "double":
-                hand.pieces += _added(box, hand)
+                hand.pieces += _list_added_pieces(box, hand)
                 hand.closed = True
             yield from self._take_for(box, hand, draw)
 
-    def _options(self, box: Box, hand: Hand) -> list[str]:
+    def _list_options(self, box: Box, hand: Hand) -> list[str]:
         """Return a hand's permitted options: only stand on a hard 21 or after a card to a split ace."""
         values, house = hand.values, self.house
-        best, soft = points(values)
+        best, soft = compute_best_total(values)
         pair = len(values) == 2 and values[0] == values[1]
         if house.same_rank:
             pair = pair and rank_of(hand.cards[0]) == rank_of(hand.cards[1])
@@ -280,13 +280,15 @@ class BlackjackRound:
     def _split(self, box: Box, hand: Hand) -> Cue:
         """Split a hand in two; the first gets its second card next, the other when its turn comes."""
         aces = hand.values[0] == ACES and self.house.aces_one_card
-        other = Hand(f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _added(box, hand), split=True)
+        other = Hand(
+            f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _list_added_pieces(box, hand), split=True
+        )
         hand.split = True
         hand.closed = other.closed = aces
         box.hands.insert(box.hands.index(hand) + 1, other)
         return Cue("split", {"hand": hand.id, "to": other.id})
 
-    def _at_once(self, hand: Hand) -> tuple[str, Odds] | None:
+    def _find_immediate_win(self, hand: Hand) -> tuple[str, Odds] | None:
         """Return what a three-card hand wins regardless of the dealer, if the rules provide it, or None."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
@@ -296,34 +298,34 @@ class BlackjackRound:
             return SUITED, rules.suited_678
         return None
 
-    def _busted(self, hand: Hand) -> Iterator[Settlement]:
+    def _settle_busted_hand(self, hand: Hand) -> Iterator[Settlement]:
         """Settle the lost stakes of a bust hand, except added ones that a dealer's blackjack would still return."""
         spares = self.house.original_only and self.up in {ACES, TEN}
-        yield from _settle(hand, lost, lambda piece: not (spares and piece.added))
+        yield from _settle(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
 
     # ------------------------------------------------------------ the dealer
-    def _dealer(self, place: int, against: int, draw: Draw) -> Iterator[Step]:
+    def _complete_dealer_hand(self, place: int, against: int, draw: Draw) -> Iterator[Step]:
         """Complete one of the dealer's hands as far as bets need it, and settle them."""
         name = BANK if place == 0 else f"{BANK}-{place + 1}"
-        hands = [hand for box in self.boxes for hand in box.hands if _waits(hand, against)]
+        hands = [hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, against)]
         compared = any(hand.points <= BEST and not hand.is_blackjack for hand in hands)
         insured = any(against in box.insured for box in self.boxes)
         if place:
             self.dealers.append(self.dealers[0][:1])
-            yield Cue("deal", {"hand": name, "card": card_name(self.dealers[0][0])})
+            yield Cue("deal", {"hand": name, "card": format_card(self.dealers[0][0])})
         cards = self.dealers[place]
         if self._hidden:
             self._hidden = False
-            yield Cue("flip", {"hand": name, "index": 1, "card": card_name(cards[1])})
+            yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
         elif compared or ((hands or insured) and self.up in {ACES, TEN}):
             yield from self._take(draw, name, cards)
-        while compared and self.house.dealer_draws(self._values(place)):
+        while compared and self.house.should_dealer_draw(self._list_dealer_values(place)):
             yield from self._take(draw, name, cards)
-        yield from self._insurance(against, won=is_blackjack(self._values(place)))
+        yield from self._settle_insurance(against, won=is_blackjack(self._list_dealer_values(place)))
         for hand in hands:
-            yield from self._decide(hand, against, self._values(place))
+            yield from self._decide(hand, against, self._list_dealer_values(place))
 
-    def _insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
+    def _settle_insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
         for box in self.boxes:
             bet = box.insured.pop(against, None)
             if bet is not None:
@@ -331,7 +333,7 @@ class BlackjackRound:
 
     def _decide(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
         """Settle a hand against one of the dealer's."""
-        (dealer, _), has_blackjack = points(values), is_blackjack(values)
+        (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def here(piece: Piece) -> bool:
             return piece.against == against
@@ -340,20 +342,22 @@ class BlackjackRound:
             yield from _settle(hand, push_bet, here)
         elif has_blackjack:
             spared = self.house.original_only
-            yield from _settle(hand, lost, lambda piece: here(piece) and not (spared and piece.added))
+            yield from _settle(
+                hand, settle_lost_bet, lambda piece: here(piece) and not (spared and piece.added)
+            )
             yield from _settle(hand, push_bet, here)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
             yield from _settle(hand, partial(settle_bet, odds=odds, name=BLACKJACK), here)
         elif hand.points > BEST:
-            yield from _settle(hand, lost, here)
+            yield from _settle(hand, settle_lost_bet, here)
         elif dealer > BEST or hand.points > dealer:
             yield from _settle(hand, partial(settle_bet, odds=EVEN), here)
         else:
-            yield from _settle(hand, push_bet if hand.points == dealer else lost, here)
+            yield from _settle(hand, push_bet if hand.points == dealer else settle_lost_bet, here)
 
     # ------------------------------------------------------------ side bets
-    def _sides(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
+    def _settle_side_bets(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
         """Settle the side bets on at most ``most`` cards, by the cards that were dealt.
 
         Those that play for ``levels`` are settled at the end: a level is won with the round, so a round that
@@ -365,8 +369,8 @@ class BlackjackRound:
             for side, bet in ready:
                 row = side.won(box.dealt, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
-                    self._hits.append(hit(self._levels[side.id], row.pays))
-                yield lost(bet) if row is None else settle_bet(bet, row.pays, row.id)
+                    self._hits.append(build_level_hit(self._levels[side.id], row.pays))
+                yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
     def _is_own(self, box: Box) -> bool:
         """Return whether a box's stakes are money of this round: at a table of several, only one seat's are."""
@@ -377,14 +381,18 @@ class BlackjackRound:
         """Return the visible hands (:file:`paytables/FELTS.md`), the dealer's first."""
         shown: list[dict[str, object]] = []
         for place, cards in enumerate(self.dealers):
-            names = [card_name(card) for card in cards]
+            names = [format_card(card) for card in cards]
             hidden = self._hidden and len(cards) > 1
             name = BANK if place == 0 else f"{BANK}-{place + 1}"
             if hidden:
                 shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
             else:
                 shown.append(
-                    {"id": name, "cards": names, "says": describe_value(self._values(place), split=False)}
+                    {
+                        "id": name,
+                        "cards": names,
+                        "says": describe_value(self._list_dealer_values(place), split=False),
+                    }
                 )
         for box in self.boxes:
             for hand in box.hands:
@@ -392,20 +400,20 @@ class BlackjackRound:
                 if self._is_own(box):
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
-                names = [card_name(card) for card in hand.cards]
+                names = [format_card(card) for card in hand.cards]
                 value_text = describe_value(hand.values, split=hand.split)
                 shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
     def _result(self) -> str:
         """Return the dealer's totals for the row of recent results."""
-        totals = [self._values(place) for place in range(len(self.dealers))]
-        return "-".join("BJ" if is_blackjack(each) else str(points(each)[0]) for each in totals)
+        totals = [self._list_dealer_values(place) for place in range(len(self.dealers))]
+        return "-".join("BJ" if is_blackjack(each) else str(compute_best_total(each)[0]) for each in totals)
 
 
 def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
     """Return the value of a hand: its total, both totals if an ace may count either way, or text."""
-    best, soft = points(values)
+    best, soft = compute_best_total(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
     if best > BEST:
@@ -413,21 +421,21 @@ def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str
     return f"{best - 10}/{best}" if soft and best < BEST else str(best)
 
 
-def lost(bet: Bet) -> Settlement:
+def settle_lost_bet(bet: Bet) -> Settlement:
     """Return the settlement of a lost bet."""
     return settle_bet(bet, None)
 
 
-def _waits(hand: Hand, against: int) -> bool:
+def _has_bets_against(hand: Hand, against: int) -> bool:
     return any(piece.against == against for piece in hand.pieces)
 
 
-def _every(_: Piece) -> bool:
+def _accept_every_piece(_: Piece) -> bool:
     return True
 
 
 def _settle(
-    hand: Hand, settle: Callable[[Bet], Settlement], which: Callable[[Piece], bool] = _every
+    hand: Hand, settle: Callable[[Bet], Settlement], which: Callable[[Piece], bool] = _accept_every_piece
 ) -> Iterator[Settlement]:
     """Settle the selected pieces, combining those on one spot."""
     stakes: dict[tuple[str, int], int] = {}
@@ -441,21 +449,21 @@ def _settle(
         yield settlement
 
 
-def _added(box: Box, hand: Hand) -> list[Piece]:
+def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
     """Return the same amount again for each bet on a hand: on the box's main spot, against the same dealer hand."""
-    main = spot_id(MAIN, box.number)
+    main = format_spot_id(MAIN, box.number)
     return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
 
 
-def _boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
+def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
     """Return the boxes with bets, in the order of the seats."""
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
             mine = {bet.spot: bet for bet in bets if bet.seat == seat}
-            actions = [mine.get(spot_id(name, number)) for name in ACTIONS]
+            actions = [mine.get(format_spot_id(name, number)) for name in ACTIONS]
             pieces = [Piece(bet, n) for n, bet in enumerate(actions) if bet is not None]
-            sides = [(side, mine.get(spot_id(side.id, number))) for side in definition.side]
+            sides = [(side, mine.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]
             if pieces:
                 name = f"box-{seat * definition.boxes + number + 1}"

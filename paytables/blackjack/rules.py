@@ -8,10 +8,10 @@ from typing import Final, Self
 
 from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.bank.dealing import shoe_of
+from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
-from paytables.blackjack.advice import advice_of
-from paytables.blackjack.round import BANK, BlackjackRound, spot_id
+from paytables.blackjack.advice import read_advice
+from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
 from paytables.blackjack.schema import (
     ACTIONS,
     EVEN,
@@ -22,11 +22,11 @@ from paytables.blackjack.schema import (
     BlackjackDefinition,
     Proof,
 )
-from paytables.blackjack.words import chart_rows
+from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, view_of_seat
 from paytables.definition import Text
 from paytables.layout import Layout, Odds, TableRules, check_credit_multiples, check_forms
-from paytables.poker.proof import held_against
+from paytables.poker.proof import check_stored_proof
 from paytables.side_bets import Progressive, SideBet
 
 #: Insurance costs half of a stake.
@@ -47,29 +47,31 @@ class BlackjackRules(TableRules):
     @cached_property
     def cloth(self) -> Layout:
         """Return the spots of every box: its bets, its insurance (staked in play only), its side bets."""
-        spots = tuple(spot for box in range(self.definition.boxes) for spot in self._spots(box))
+        spots = tuple(spot for box in range(self.definition.boxes) for spot in self._build_spots(box))
         return Layout(spots, self.definition.table, self.definition.form)
 
-    def _spots(self, box: int) -> list[Spot]:
+    def _build_spots(self, box: int) -> list[Spot]:
         made, main = self.definition, self.definition.main
-        limits, main_id = main.limits, spot_id(MAIN, box)
+        limits, main_id = main.limits, format_spot_id(MAIN, box)
         spots = []
         for n, name in enumerate(ACTIONS[: main.hands]):
             words = self._stake_name(main.name, box, n + 1 if main.hands > 1 else None)
-            needs = self._needed(n, box)
-            spot = _spot(spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
+            needs = self._find_needed_bet(n, box)
+            spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
             spots.append(replace(spot, reserve=self._added, optional=self._insured))
         if made.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
             words = self._stake_name(INSURED, box)
             odds = made.rules.insurance.text
-            spot = _spot(spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
+            spot = _build_spot(format_spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
             spots.append(replace(spot, added=("1/2",)))
         for side in made.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
             words = self._stake_name(side.name, box)
-            spot = _spot(spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id)
+            spot = _build_spot(
+                format_spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id
+            )
             spots.append(replace(spot, most_times=1) if side.within_main else spot)
         return spots
 
@@ -86,12 +88,12 @@ class BlackjackRules(TableRules):
         """Return what insurance may add to a stake, as a multiple of it."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
-    def _needed(self, action: int, box: int) -> str | None:
+    def _find_needed_bet(self, action: int, box: int) -> str | None:
         """Return the bet that a bet on a dealer hand requires: for the first ones each other, then the previous."""
         least = self.definition.main.least_hands
         if action >= least:
-            return spot_id(ACTIONS[action - 1], box)
-        return spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
+            return format_spot_id(ACTIONS[action - 1], box)
+        return format_spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
 
     def _stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """Return a stake's name, with its number and its box if there are several."""
@@ -113,7 +115,7 @@ class BlackjackRules(TableRules):
         """Return the key of the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
-    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of a seat with the bets in the boxes of the others. Raises WagerError."""
         laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
         return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
@@ -128,31 +130,33 @@ class BlackjackRules(TableRules):
         if seat is not None or others:
             made = self.cloth.with_other_seats(made, seat, others)
         seats = made.by_seat
-        self.cloth.most_win({seat: self._most(bets) for seat, bets in seats.items()})
+        self.cloth.most_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
         return made
 
-    def _most(self, bets: Mapping[str, int]) -> int:
+    def _find_highest_return(self, bets: Mapping[str, int]) -> int:
         """Return an upper bound on what a seat's bets may return: all hands split, doubled and won at best."""
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
         most = 0
         for box in range(self.definition.boxes):
-            staked = sum(bets.get(spot_id(name, box), 0) for name in ACTIONS)
+            staked = sum(bets.get(format_spot_id(name, box), 0) for name in ACTIONS)
             split = int(2 * rules.split.hands * staked * (1 + won))
             most += max(split, int(staked * (1 + rules.blackjack.net)))
             for side in self.definition.side:
                 best = max(row.pays.net for row in side.row)
-                most += int(bets.get(spot_id(side.id, box), 0) * (1 + best))
+                most += int(bets.get(format_spot_id(side.id, box), 0) * (1 + best))
         return most
 
-    def most_of_round(self, wager: Wager) -> int:
+    def find_highest_round_return(self, wager: Wager) -> int:
         """Return an upper bound on what a seat may be returned, stakes added in play included."""
-        return max(map(self._most, self.wager(wager.credits, **wager.options).by_seat.values()))
+        return max(
+            map(self._find_highest_return, self.wager(wager.credits, **wager.options).by_seat.values())
+        )
 
     def at(self, table: object) -> Self:
         """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
-            shoe_of(self.definition.shoe, table)
+            read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -167,13 +171,13 @@ class BlackjackRules(TableRules):
         """Return the spots, the hands and the pays other than even money (:file:`paytables/FELTS.md`)."""
         made, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
-            {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _numbered(_DEALER, n, made.main.hands)}
+            {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _number_names(_DEALER, n, made.main.hands)}
             for n in range(made.main.hands)
         ]
         alone = (
             self.definition.boxes == 1
         )  # one box per player: at a table for several, the hands name the seat
-        names = [_numbered(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
+        names = [_number_names(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
@@ -184,20 +188,22 @@ class BlackjackRules(TableRules):
             "felt": "cards",
             **self.cloth.to_json(),
             "hands": [*dealers, *hands],
-            **self._chart(),
-            "progressives": side_bets.to_json(made.progressive),
+            **self._describe_best_chart(),
+            "progressives": side_bets.levels_to_json(made.progressive),
             "pays": [
                 {"name": name, "names": names.model_dump(), "odds": odds.text, "spot": spot}
-                for spot, name, names, odds in self.definition.every_pay()
+                for spot, name, names, odds in self.definition.list_every_pay()
             ],
         }
 
-    def _chart(self) -> dict[str, object]:
+    def _describe_best_chart(self) -> dict[str, object]:
         """Return the best play by totals, if the definition stores one for these rules."""
         proof = self.definition.proved.get(MAIN)
-        if proof is None or advice_of(self.definition.house, proof.policy) is None:
+        if proof is None or read_advice(self.definition.house, proof.policy) is None:
             return {}
-        return {"chart": {"columns": [*map(str, range(2, TEN + 1)), "A"], "rows": chart_rows(proof.chart)}}
+        return {
+            "chart": {"columns": [*map(str, range(2, TEN + 1)), "A"], "rows": build_chart_rows(proof.chart)}
+        }
 
     def explain(self) -> tuple[str, ...]:
         """Return what each bet pays."""
@@ -213,20 +219,20 @@ class BlackjackRules(TableRules):
         staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
         played = []
         for level in self.definition.progressive:
-            side_bet = self._side_bet(level)
+            side_bet = self._build_side_bet(level)
             bets = sum(staked.count(spot) for spot in side_bet.spots)
             played += [side_bet.play(bets)] if bets else []
         return tuple(played)
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return every level at its only stake."""
-        return tuple(self._side_bet(level).play() for level in self.definition.progressive)
+        return tuple(self._build_side_bet(level).play() for level in self.definition.progressive)
 
-    def _side_bet(self, level: Progressive) -> SideBet:
+    def _build_side_bet(self, level: Progressive) -> SideBet:
         """Return the side bet of a level with its hit rates."""
         side = next(side for side in self.definition.side if side.id == level.spot)
-        spots = tuple(spot_id(side.id, box) for box in range(self.definition.boxes))
-        return SideBet(level, spots, side.limits.least, figures.shares(self.definition, side))
+        spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.boxes))
+        return SideBet(level, spots, side.limits.least, figures.compute_level_shares(self.definition, side))
 
     # ------------------------------------------------------------ figures
     def analyse(self, depth: Depth) -> Analysis:
@@ -238,14 +244,14 @@ class BlackjackRules(TableRules):
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(
-        self, each: object = None, report_progress: Callable[[int, int], None] = figures.nothing
+        self, each: object = None, report_progress: Callable[[int, int], None] = figures.ignore_progress
     ) -> dict[str, Proof]:
         """Compute the proof that the definition stores (laboratory packages), in one thread."""
         return figures.prove(self.definition, each, report_progress)
 
     def verify(self) -> None:
         """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
-        held_against(self.definition.game.id, self.definition.proved, self.prove)
+        check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def check(self, file: str) -> None:
         """Check whole credits and forms. Raises :class:`DefinitionError` with the key."""
@@ -260,11 +266,11 @@ class BlackjackRules(TableRules):
         check_forms(self.cloth, file)
 
 
-def _spot(
+def _build_spot(
     id_: str, group: str, names: Mapping[str, str], odds: str, limits: Mapping[str, Json], needs: str | None
 ) -> Spot:
     return Spot(id=id_, group=group, names=names, odds=odds, needs=needs, **limits)
 
 
-def _numbered(name: Text, place: int, count: int) -> dict[str, str]:
+def _number_names(name: Text, place: int, count: int) -> dict[str, str]:
     return {code: f"{text} {place + 1}" if count > 1 else text for code, text in name.model_dump().items()}

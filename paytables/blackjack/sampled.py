@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PlayData
-from paytables.blackjack.hands import CARD, decks_of, every_hand
+from paytables.blackjack.hands import CARD, build_shoe, list_every_hand
 from paytables.blackjack.schema import ACES, TEN, VALUES, BlackjackDefinition, Sampled
-from paytables.blackjack.weighed import compiled
-from paytables.poker.proof import exact
+from paytables.blackjack.weighed import compile_kernel
+from paytables.poker.proof import format_exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def sample(
     paid = [house.blackjack, house.insurance, house.sevens, house.suited_678]
     unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
     hands = definition.main.hands
-    known = list(every_hand(decks_of(house.decks)).items())
+    known = list(list_every_hand(build_shoe(house.decks)).items())
     place = {hand: n for n, (hand, _) in enumerate(known)}
     after: Ints = np.full((len(known), TEN + 1), -1, dtype=np.int64)
     totals: Ints = np.array([(each.best, each.soft) for _, each in known], dtype=np.int64)
@@ -65,15 +65,18 @@ def sample(
         *(place.get(_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
         *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
-    rules, tables = _Rules(*map(int, numbers)), _Tables(after, totals, _VALUES, *_tables(play, place))
+    rules, tables = (
+        _Rules(*map(int, numbers)),
+        _Tables(after, totals, _VALUES, *_build_play_arrays(play, place)),
+    )
     box = _Box(*(np.zeros(6, dtype=np.int64) for _ in _Box._fields))
     steps = _Steps(
-        compiled(_card, borrows=True),
-        compiled(_shuffle, borrows=True),
-        compiled(_split, borrows=True),
-        compiled(_hand, borrows=True),
-        compiled(_bank, borrows=True),
-        compiled(_settle, borrows=True),
+        compile_kernel(_draw_card, borrows=True),
+        compile_kernel(_shuffle, borrows=True),
+        compile_kernel(_split, borrows=True),
+        compile_kernel(_hand, borrows=True),
+        compile_kernel(_draw_dealer_hand, borrows=True),
+        compile_kernel(_settle, borrows=True),
     )
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
@@ -83,18 +86,23 @@ def sample(
     while found[0].sum() < rounds:
         words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
         at[0], block = 0, block + 1
-        compiled(_play, borrows=True)(steps, _Shoe(words, cards, at), rules, tables, box, found, shoes)
+        compile_kernel(_play, borrows=True)(steps, _Shoe(words, cards, at), rules, tables, box, found, shoes)
     middle = hands * _MOST * unit
     nets = {
         str(banks): {
-            exact(Fraction(net - middle, unit)): int(count) for net, count in enumerate(row) if count
+            format_exact(Fraction(net - middle, unit)): int(count) for net, count in enumerate(row) if count
         }
         for banks, row in enumerate(found, 1)
     }
-    return Sampled(rounds=int(found[0].sum()), seed=seed, nets=nets, error=exact(_error(shoes, unit)))
+    return Sampled(
+        rounds=int(found[0].sum()),
+        seed=seed,
+        nets=nets,
+        error=format_exact(_compute_standard_error(shoes, unit)),
+    )
 
 
-def _error(shoes: Ints, unit: int) -> Fraction:
+def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
     """Return the standard error of the mean net, from whole shoes: rounds of one shoe are dependent."""
     count, rounds, net, rounds_squared, nets_squared, both = map(int, shoes)
     mean = Fraction(net, rounds)
@@ -103,7 +111,7 @@ def _error(shoes: Ints, unit: int) -> Fraction:
     return Fraction(1 + isqrt(parts.numerator // parts.denominator), 10**7)
 
 
-def _tables(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
+def _build_play_arrays(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
     """Return the best play as arrays: answers by kind and hand, number of splits of pairs, insured hands."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(place)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
@@ -118,7 +126,7 @@ def _tables(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
     insured: Ints = np.zeros((TEN + 1, TEN + 1), dtype=np.int64)
     for one in ups:
         for other in ups:
-            insured[one, other] = play.insures([one, other])
+            insured[one, other] = play.should_insure([one, other])
     return answers, splits, insured
 
 
@@ -191,7 +199,7 @@ class _Steps(NamedTuple):
     settle: Callable[..., int]
 
 
-def _card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
+def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
     """Take a card out of the shoe, with every remaining card equally likely."""
     words, cards, at = shoe
     left = np.uint64(len(cards) - at[1])
@@ -258,7 +266,10 @@ def _hand(  # noqa: C901 (one loop for numba)
     hands: int,
     pair: int,
 ) -> tuple[int, int]:  # pragma: no cover (compiled)
-    """Play a hand to its end; return the number of hands, and the value of the pair that was split."""
+    """Play a hand to its end, splitting it if advised.
+
+    Return the number of hands of the box, and the card value of the split pair (0: none).
+    """
     first, second, many, node, stakes, won, same = box
     after, totals, values, answers, splits, _ = tables
     up, low = values[up_card >> 2], values[first[hand] >> 2]
@@ -298,7 +309,7 @@ def _hand(  # noqa: C901 (one loop for numba)
     return hands, pair
 
 
-def _bank(
+def _draw_dealer_hand(
     steps: _Steps,
     shoe: _Shoe,
     rules: _Rules,

@@ -19,7 +19,7 @@ from paytables.layout import Limits, Odds, Pay, TableDefinition
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
-from paytables.wording import counted
+from paytables.wording import format_count
 
 #: The value of each rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
@@ -40,7 +40,7 @@ def value_of(card: Card) -> int:
     return VALUES[rank_of(card)]
 
 
-def points(values: Sequence[int]) -> tuple[int, bool]:
+def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
     """Return the best total of some values, and whether an ace counts 11 in it (a soft hand)."""
     hard = sum(values)
     soft = ACES in values and hard + 10 <= BEST
@@ -87,13 +87,13 @@ class House:
         """Return whether two cards of these values may be doubled; ``split``: the hand comes from a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
-        best, soft = points(values)
+        best, soft = compute_best_total(values)
         counts = {best} if not soft or best == BEST else {best, best - 10}
         return bool(counts & self.doubled)
 
-    def dealer_draws(self, values: Sequence[int]) -> bool:
+    def should_dealer_draw(self, values: Sequence[int]) -> bool:
         """Return whether the dealer takes another card."""
-        best, soft = points(values)
+        best, soft = compute_best_total(values)
         return best < 17 or (best == 17 and soft and self.hits_soft_17)
 
 
@@ -141,7 +141,7 @@ class HouseRules(Strict):
 
 
 @cache
-def patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
+def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     """Return the ranks of each hand of a row as sorted numbers."""
     return frozenset(tuple(sorted(map(RANKS.index, each))) for each in named)
 
@@ -178,24 +178,24 @@ class Row(Strict):
             raise ValueError("the dealer's first card goes with two cards of the box at most")
         return self
 
-    def of_suits(self, cards: Sequence[Card]) -> bool:
+    def has_required_suits(self, cards: Sequence[Card]) -> bool:
         """Return whether these cards are of one suit or colour, if the row requires it."""
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards, the dealer's last if it counts, fit the row."""
         ranks = sorted(rank_of(card) for card in cards)
-        if self.ranks and tuple(ranks) not in patterns(self.ranks):
+        if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
             return False
         if self.kind == "same" and len(set(ranks)) > 1:
             return False
         if self.kind == "straight" and not _is_straight(ranks):
             return False
-        if not self.of_suits(cards):
+        if not self.has_required_suits(cards):
             return False
         if self.total is None:
             return True
-        best, soft = points([value_of(card) for card in cards])
+        best, soft = compute_best_total([value_of(card) for card in cards])
         return self.total[0] <= (best - 10 if soft and self.ace == 1 else best) <= self.total[1]
 
 
@@ -205,17 +205,17 @@ def _is_straight(ranks: Sequence[int]) -> bool:
     return list(ranks) in (wheel, run)
 
 
-def _of_one_suit(cards: Sequence[Card]) -> bool:
+def _is_of_one_suit(cards: Sequence[Card]) -> bool:
     return len({suit_of(card) for card in cards}) == 1
 
 
-def _of_one_colour(cards: Sequence[Card]) -> bool:
+def _is_of_one_colour(cards: Sequence[Card]) -> bool:
     return len({is_red(card) for card in cards}) == 1
 
 
 _SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
-    "same": _of_one_suit,
-    "colour": _of_one_colour,
+    "same": _is_of_one_suit,
+    "colour": _is_of_one_colour,
     "red": lambda cards: all(map(is_red, cards)),
     "black": lambda cards: not any(map(is_red, cards)),
 }
@@ -282,7 +282,7 @@ class Main(Strict):
         return self
 
 
-def fewest(decks: int, cards: int | None) -> int:
+def sum_lowest_values(decks: int, cards: int | None) -> int:
     """Return the minimum total value of ``cards`` cards of a shoe, or of all cards if None."""
     low_first = sorted(value_of(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
@@ -354,7 +354,7 @@ class BlackjackDefinition(TableDefinition):
     )
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
-    def every_pay(self) -> list[tuple[str, str, Text, Odds]]:
+    def list_every_pay(self) -> list[tuple[str, str, Text, Odds]]:
         """Return each pay other than a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN if self.house.even_money else None
@@ -405,7 +405,7 @@ class BlackjackDefinition(TableDefinition):
     def _fits(self) -> "BlackjackDefinition":
         if self.boxes * self.table.seats > BOXES_MOST:
             raise ValueError(
-                f"{counted(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
+                f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
                 f" {BOXES_MOST} in all at most"
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
@@ -416,7 +416,7 @@ class BlackjackDefinition(TableDefinition):
             raise ValueError(f"side: {twice!r} is there twice")
         self.shoe.check_players(self.table.seats)
         needed = self.longest_points * self.shoe.rounds
-        if fewest(self.shoe.decks, self.shoe.stop) < needed:
+        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:
             rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
             raise ValueError(f"shoe: may run out in {rounds}: it must hold {needed} points, an ace as one")
         return self

@@ -23,19 +23,19 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
-from paytables.blackjack.dealer import Dealer, fall
+from paytables.blackjack.dealer import Dealer, compute_falling_factorial
 from paytables.blackjack.hands import (
     BITS,
     CARD,
     MANY,
     HandValue,
     Shoe,
-    every_hand,
-    holding,
-    packed,
+    is_within,
+    list_every_hand,
+    list_hands_holding,
+    list_values,
+    pack_counts,
     split_parts,
-    values_of,
-    within,
 )
 from paytables.blackjack.schema import ACES, BEST, TEN, House
 
@@ -117,92 +117,100 @@ class Round:
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
         self.dealer = Dealer(house, up, shoe)
-        self.known = every_hand(shoe)
-        self._full = packed(self.dealer.full)
+        self.known = list_every_hand(shoe)
+        self._full = pack_counts(self.dealer.full)
         self.cards = sum(self.dealer.full)
         most = max(each.cards for each in self.known.values())
         self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
         self._plan: dict[tuple[int, int], int] = {}
-        self._weights = [self._weight(left) for left in range(self.cards + 1)]
+        self._weights = [self._count_ways_to_continue(left) for left in range(self.cards + 1)]
         lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
-        self.splits = self._pairs()
+        self.splits = self._list_splits()
         for split in self.splits:
-            parts = split_parts(self._hands(split.pair))
-            lacking += [(split.pair, n, split.left) for n in range(len(parts)) if fall(split.left, n)]
+            parts = split_parts(self._find_most_hands(split.pair))
+            lacking += [
+                (split.pair, n, split.left)
+                for n in range(len(parts))
+                if compute_falling_factorial(split.left, n)
+            ]
         lacking = list(dict.fromkeys(lacking))
-        self._standing = self._standing_values(lacking)
-        self.tree = self._tree(0, 0)
+        self._standing = self._compute_standing_values(lacking)
+        self.tree = self._build_tree(0, 0)
         shoes: dict[tuple[int, int], Tree] = {
-            (pair, fewer): self._tree(pair, fewer) for pair, fewer, _ in lacking if pair
+            (pair, fewer): self._build_tree(pair, fewer) for pair, fewer, _ in lacking if pair
         }
         for split in self.splits:
-            for hands in range(2, self._hands(split.pair) + 1):
-                split.branches[hands] = self._mixed(split, hands, shoes)
+            for hands in range(2, self._find_most_hands(split.pair) + 1):
+                split.branches[hands] = self._mix_shoes(split, hands, shoes)
 
     @property
     def total_ways(self) -> int:
         """Return all ways after the dealer's first card."""
-        return fall(self.cards, self.length)
+        return compute_falling_factorial(self.cards, self.length)
 
-    def _hands(self, pair: int) -> int:
+    def _find_most_hands(self, pair: int) -> int:
         return self.house.ace_hands if pair == ACES else self.house.hands
 
-    def _weight(self, left: int) -> tuple[int, int, int]:
+    def _count_ways_to_continue(self, left: int) -> tuple[int, int, int]:
         """Return the ways to continue with ``left`` cards: in all, after one card, after the longest dealer hand."""
         further_cards = self.length - (self.cards - left)
         if further_cards < 0:
             return 0, 0, 0
-        in_all = fall(left, further_cards)
+        in_all = compute_falling_factorial(left, further_cards)
         longest = min(self.dealer.most, left)
-        after = fall(left - longest, further_cards - longest) if further_cards >= longest else 0
-        return in_all, fall(left - 1, further_cards - 1) if further_cards else 0, after
+        after = (
+            compute_falling_factorial(left - longest, further_cards - longest)
+            if further_cards >= longest
+            else 0
+        )
+        return in_all, compute_falling_factorial(left - 1, further_cards - 1) if further_cards else 0, after
 
-    def _pairs(self) -> list[Split]:
+    def _list_splits(self) -> list[Split]:
         """Return the pairs that may be split; tens of one rank by their relation to the dealer's first card."""
         found: list[Split] = []
         for pair in range(ACES, TEN + 1):
             have = self.dealer.full[pair - 1]
-            if self._hands(pair) < 2 or have < 2:
+            if self._find_most_hands(pair) < 2 or have < 2:
                 continue
             if pair < TEN or not self.house.same_rank:
                 found.append(Split(pair, have * (have - 1), have - 2))
                 continue
             own = 4 * self.house.decks
             if self.up == TEN:
-                found.append(Split(pair, fall(own - 1, 2), own - 3, fewer=True))
-                found.append(Split(pair, 3 * fall(own, 2), own - 2))
+                found.append(Split(pair, compute_falling_factorial(own - 1, 2), own - 3, fewer=True))
+                found.append(Split(pair, 3 * compute_falling_factorial(own, 2), own - 2))
             else:
-                found.append(Split(pair, 4 * fall(own, 2), own - 2))
+                found.append(Split(pair, 4 * compute_falling_factorial(own, 2), own - 2))
         return [split for split in found if split.ways]
 
-    def _reached(self, pair: int, fewer: int) -> list[tuple[int, int]]:
+    def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
         """Return the hands a start may become, each with all cards out of the shoe except the first."""
         out = (1 + fewer) * CARD[pair - 1] if pair else 0
         start = CARD[pair - 1] if pair else 0
         full = self._full
-        hands = holding(self.shoe, start)
+        hands = list_hands_holding(self.shoe, start)
         if pair == ACES and self.house.aces_one_card:
             hands = [hand for hand in hands if self.known[hand].cards <= 2]
-        return [(hand, hand + out) for hand in hands if within(hand + out, full)]
+        return [(hand, hand + out) for hand in hands if is_within(hand + out, full)]
 
-    def _standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
+    def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing, by the removed cards and the class of the total."""
         rows: dict[tuple[int, int], None] = {}
         for pair, fewer, _ in shoes:
-            for hand, out_of_shoe in self._reached(pair, fewer):
+            for hand, out_of_shoe in self._list_reached_hands(pair, fewer):
                 rows[out_of_shoe, max(self.known[hand].best - 16, 0)] = None
         out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
         removed: Ints = out[:, None] >> BITS * np.arange(TEN) & MANY
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
-        return dict(zip(rows, self.dealer.standing_values(removed, total), strict=True))
+        return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
 
-    def _tree(self, pair: int, fewer: int) -> Tree:
+    def _build_tree(self, pair: int, fewer: int) -> Tree:
         """Return the weight of every hand a start may become, from a shoe that lacks ``fewer`` more pair cards."""
         ways: dict[int, int] = {}
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
         cards = self.cards - (1 + fewer if pair else 0)
-        for hand, removed in self._reached(pair, fewer):
+        for hand, removed in self._list_reached_hands(pair, fewer):
             way = ways.get(hand, 0) if tree else 1
             known = self.known[hand]
             in_all, after, longest = self._weights[cards - known.cards]
@@ -216,13 +224,13 @@ class Round:
                     ways[child] = way * (full[place] - (removed >> BITS * place & MANY))
         return tree
 
-    def _mixed(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
+    def _mix_shoes(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
         """Return the hands of a split, summed over the shoes from which they are drawn."""
         pair, one, two = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
         for fewer, part in enumerate(split_parts(most)):
-            ways = split.ways * fall(split.left, fewer)
+            ways = split.ways * compute_falling_factorial(split.left, fewer)
             if not ways:
                 continue
             same = split.left - fewer
@@ -230,7 +238,7 @@ class Round:
             for hand, node in shoes[pair, fewer].items():
                 if part.plain:
                     plain.setdefault(hand, Node()).add(node, ways * part.plain, ways * part.first_plain)
-                if not within(two, hand):
+                if not is_within(two, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other = ways * (of_value - same)
@@ -257,7 +265,7 @@ class Play:
         half = 2 if house.insurance is None else 2 * house.insurance.denominator
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
 
-    def _at_risk(self, node: Node) -> int:
+    def _count_ways_at_risk(self, node: Node) -> int:
         """Return the ways in which a hand that busts loses what it would not have lost anyway."""
         return node.other if self.first_stake_only else node.other + node.blackjack
 
@@ -265,7 +273,7 @@ class Play:
         """Return the ways in which a hand is played."""
         return node.other if self.house.hole else node.other + node.blackjack
 
-    def _won_at_once(self, node: Node, pay: Fraction, stakes: int) -> int:
+    def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand that wins before the dealer draws."""
         saved = node.first if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
@@ -273,7 +281,7 @@ class Play:
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
         """Return the value of a hand that takes no more cards: its stakes won or lost."""
         if hand == _SEVENS and self.house.sevens is not None:
-            return self._won_at_once(node, self.house.sevens, stakes)
+            return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost = 0 if self.first_stake_only else node.blackjack
         return (node.stand - lost) * stakes * self.unit
 
@@ -289,19 +297,19 @@ class Play:
         if one_card and known.cards > 1:
             return found
         mean = staked = twice = 0
-        left = self._at_risk(node)
+        left = self._count_ways_at_risk(node)
         for _, child in known.next:
             if (after := tree.get(child)) is None:
                 continue
-            left -= self._at_risk(after)
+            left -= self._count_ways_at_risk(after)
             value, more = values[child]
             double = self.standing(child, after, 2)
             if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
-                value = (3 * value + self._won_at_once(after, house.suited_678, 1)) // 4
-                double = (3 * double + self._won_at_once(after, house.suited_678, 2)) // 4
+                value = (3 * value + self._compute_immediate_win_value(after, house.suited_678, 1)) // 4
+                double = (3 * double + self._compute_immediate_win_value(after, house.suited_678, 2)) // 4
             mean, staked, twice = mean + value, staked + more, twice + double
         found[HIT] = (mean - left * self.unit, staked)
-        if house.may_double(values_of(hand), split=bool(kind.pair)):
+        if house.may_double(list_values(hand), split=bool(kind.pair)):
             found[DOUBLE] = (twice - 2 * left * self.unit, self.played(node) * self.unit)
         return found
 

@@ -38,25 +38,27 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
         cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]
         row[: 3 + len(cards)] = many, end, len(cards), *cards
     limbs = 1 + max(dealer_weight.bit_length() for dealer_weight in rests) // _LIMB
-    more: Ints = np.array([_limbs(dealer_weight, limbs) for dealer_weight in rests], dtype=np.uint64)
+    more: Ints = np.array(
+        [_split_into_limbs(dealer_weight, limbs) for dealer_weight in rests], dtype=np.uint64
+    )
     order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
     found: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
-    compiled(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, order_limbs, found)
+    compile_kernel(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, order_limbs, found)
     plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in found)
     return [one - other for one, other in zip(plus, less, strict=True)]
 
 
-def _limbs(number: int, count: int) -> list[int]:
+def _split_into_limbs(number: int, count: int) -> list[int]:
     return [number >> _LIMB * n & _LOW for n in range(count)]
 
 
-def compiled(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
+def compile_kernel(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
     """Return a function of arrays compiled; if it ``borrows`` them, without reference counting."""
-    return cast("_Kernel", _compiled(kernel, borrows=borrows))
+    return cast("_Kernel", _compile_kernel(kernel, borrows=borrows))
 
 
 @cache
-def _compiled(kernel: Callable[..., object], *, borrows: bool) -> object:
+def _compile_kernel(kernel: Callable[..., object], *, borrows: bool) -> object:
     import numba  # noqa: PLC0415 (laboratory package)
 
     njit: Callable[..., object] = numba.njit  # the type stubs omit _nrt

@@ -123,32 +123,38 @@ def rule_lines(made: "BlackjackDefinition", code: str) -> list[str]:
     """Return the operator's options, one sentence per rule, in a language."""
     rules = made.rules
     lines = [
-        _of(_SHOE[0 if made.shoe.stop is not None else made.shoe.rounds], code).format(made.shoe.decks),
-        f"{_of(_SOFT_17[rules.soft_17], code)} {_of(_SECOND[rules.second_card], code)}",
-        _of(_ORIGINAL[rules.original_bets_only], code),
+        _choose_language(_SHOE[0 if made.shoe.stop is not None else made.shoe.rounds], code).format(
+            made.shoe.decks
+        ),
+        f"{_choose_language(_SOFT_17[rules.soft_17], code)} {_choose_language(_SECOND[rules.second_card], code)}",
+        _choose_language(_ORIGINAL[rules.original_bets_only], code),
     ]
     if rules.double.totals:
-        after = _of(_AFTER_SPLIT[rules.double.after_split], code)
-        lines.append(_of(_DOUBLE, code).format(_totals(rules, code), after))
+        after = _choose_language(_AFTER_SPLIT[rules.double.after_split], code)
+        lines.append(_choose_language(_DOUBLE, code).format(_format_totals(rules, code), after))
     if rules.split.hands > 1:
-        split = _of(_SPLIT[rules.split.same], code).format(rules.split.hands, rules.split.ace_hands)
-        aces = [_of(_ACES, code)] if rules.split.aces_one_card else []
-        lines.append(" ".join([split, *aces, _of(_NO_BLACKJACK, code)]))
+        split = _choose_language(_SPLIT[rules.split.same], code).format(
+            rules.split.hands, rules.split.ace_hands
+        )
+        aces = [_choose_language(_ACES, code)] if rules.split.aces_one_card else []
+        lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK, code)]))
     if rules.insurance is not None:
-        lines.append(_of(_INSURANCE, code))
+        lines.append(_choose_language(_INSURANCE, code))
     if rules.even_money != "no":
-        lines.append(_of(_EVEN[rules.even_money], code))
-    lines += [_of(_AT_ONCE[name], code) for _, name, _, _ in made.every_pay() if name in _AT_ONCE]
+        lines.append(_choose_language(_EVEN[rules.even_money], code))
+    lines += [
+        _choose_language(_AT_ONCE[name], code) for _, name, _, _ in made.list_every_pay() if name in _AT_ONCE
+    ]
     if made.main.hands > 1:
-        lines.append(_of(_ACTIONS, code).format(made.main.hands, made.main.least_hands))
+        lines.append(_choose_language(_ACTIONS, code).format(made.main.hands, made.main.least_hands))
     return lines
 
 
-def _of(text: Text, code: str) -> str:
+def _choose_language(text: Text, code: str) -> str:
     return text.fr if code == "fr" else text.en
 
 
-def _totals(rules: "HouseRules", code: str) -> str:
+def _format_totals(rules: "HouseRules", code: str) -> str:
     """Return the totals that may be doubled, with runs as from-to."""
     runs: list[list[int]] = []
     for total in sorted(rules.double.totals):
@@ -156,11 +162,13 @@ def _totals(rules: "HouseRules", code: str) -> str:
             runs[-1].append(total)
         else:
             runs.append([total])
-    runs_as_text = [_of(_TO, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0]) for run in runs]
+    runs_as_text = [
+        _choose_language(_TO, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0]) for run in runs
+    ]
     return (
         runs_as_text[0]
         if len(runs_as_text) == 1
-        else _of(_OR, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
+        else _choose_language(_OR, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
     )
 
 
@@ -169,19 +177,21 @@ def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
     colon = " :" if code == "fr" else ":"
     sides = {side.id: side for side in made.side}
     lines: dict[str, list[str]] = {}
-    for spot, name, title, odds in made.every_pay():
+    for spot, name, title, odds in made.list_every_pay():
         if name != EVEN_MONEY:
-            lines.setdefault(spot, []).append(f"{_of(title, code)}{colon} {_paid(odds, code)}")
+            lines.setdefault(spot, []).append(
+                f"{_choose_language(title, code)}{colon} {_format_odds(odds, code)}"
+            )
     found = [*lines.pop("main"), *lines.pop("insurance", [])]
-    return found + [_side(sides[spot], rows, code, colon) for spot, rows in lines.items()]
+    return found + [_format_side_bet(sides[spot], rows, code, colon) for spot, rows in lines.items()]
 
 
-def _paid(odds: "Odds", code: str) -> str:
-    return odds.printed(code) if odds.share else odds.texts_by_language()[code]
+def _format_odds(odds: "Odds", code: str) -> str:
+    return odds.printed(code) if odds.share else odds.format_by_language()[code]
 
 
-def _side(side: "Side", rows: list[str], code: str, colon: str) -> str:
-    return f"{_of(side.name, code)}{colon} {'; '.join(rows)}."
+def _format_side_bet(side: "Side", rows: list[str], code: str, colon: str) -> str:
+    return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
 
 
 _CHARTED: Final = {
@@ -191,7 +201,7 @@ _CHARTED: Final = {
 }
 
 
-def chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
+def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     """Return the lines of a chart as a screen draws them: named by language, equal ones in one row.
 
     The cells are a letter for each first card of the dealer, two to ace.
@@ -202,7 +212,7 @@ def chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
         names = {}
         for code, name in _CHARTED[kind].model_dump().items():
-            run = totals[0] if len(totals) == 1 else _of(_TO, code).format(totals[0], totals[-1])
+            run = totals[0] if len(totals) == 1 else _choose_language(_TO, code).format(totals[0], totals[-1])
             names[code] = name.format(run)
         found.append({"names": names, "cells": cells})
     return found

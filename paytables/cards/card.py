@@ -38,13 +38,13 @@ def is_red(card: Card) -> bool:
     return card != JOKER and suit_of(card) in {1, 2}
 
 
-def card_name(card: Card) -> str:
+def format_card(card: Card) -> str:
     """Return the card's two letters: ``As``, ``Td``, ``Jk`` for the joker."""
     return _JOKER_NAME if card == JOKER else RANKS[rank_of(card)] + SUITS[suit_of(card)]
 
 
-def card_of(name: str) -> Card:
-    """Read a card's two letters; :func:`card_name` is the inverse. Raises :class:`ValueError`."""
+def parse_card(name: str) -> Card:
+    """Read a card's two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
     if name == _JOKER_NAME:
         return JOKER
     if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # an empty string is in every text
@@ -54,12 +54,12 @@ def card_of(name: str) -> Card:
     return RANKS.index(name[0]) * 4 + SUITS.index(name[1])
 
 
-def cards_of(names: str) -> tuple[Card, ...]:
+def parse_cards(names: str) -> tuple[Card, ...]:
     """Read cards separated by spaces. Raises :class:`ValueError`."""
-    return tuple(card_of(name) for name in names.split())
+    return tuple(parse_card(name) for name in names.split())
 
 
-def deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...]:
+def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...]:
     """Return the cards of one deck in order, ``without`` some ranks."""
     out = set(without)
     return tuple(c for c in range(52) if rank_of(c) not in out) + ((JOKER,) if joker else ())
@@ -74,7 +74,7 @@ class Shoe:
     @classmethod
     def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
         """Return a full shoe of ``decks`` decks, ``without`` some ranks."""
-        cards = set(deck(joker=joker, without=without))
+        cards = set(build_deck(joker=joker, without=without))
         return cls([decks * (card in cards) for card in range(JOKER + 1)])
 
     @property
@@ -99,12 +99,12 @@ class Shoe:
         """Remove these cards. Raises :class:`ValueError` if one is not in the shoe."""
         for card in cards:
             if not self.counts[card]:
-                raise ValueError(f"{card_name(card)} is not in the shoe")
+                raise ValueError(f"{format_card(card)} is not in the shoe")
             self.counts[card] -= 1
 
     def to_json(self) -> dict[str, int]:
         """Return the remaining cards by name, as the journal stores them; :meth:`from_json` is the inverse."""
-        return {card_name(card): count for card, count in enumerate(self.counts) if count}
+        return {format_card(card): count for card, count in enumerate(self.counts) if count}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> "Shoe":
@@ -113,5 +113,5 @@ class Shoe:
         for name, count in data.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
                 raise ValueError(f"{name}: {count!r} is not a count of cards")
-            counts[card_of(name)] = count
+            counts[parse_card(name)] = count
         return cls(counts)

@@ -35,7 +35,7 @@ class Counts:
     closed: Ints
 
 
-def duel(
+def count_duel_results(
     player: Sets, chosen: Ints, strengths: Ints, dealer: Sets, dealers: Ints, *, up: bool, opens: int = 0
 ) -> Counts:
     """Count the dealer's hands against each ``chosen`` hand of the player, of these ``strengths``.
@@ -54,7 +54,7 @@ def duel(
     mine = player.members[chosen]
     columns = cards if up else 1
     found = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
-    put, ask = _kernels()
+    put, ask = _compile_kernels()
     done = 0
     marks = np.unique(np.append(strengths, opens)) if opens else np.unique(strengths)
     for mark in marks:
@@ -71,7 +71,7 @@ def duel(
 
 
 @cache
-def _kernels() -> tuple[Callable[..., None], ...]:
+def _compile_kernels() -> tuple[Callable[..., None], ...]:
     import numba  # noqa: PLC0415 (laboratory package)
 
     return tuple(numba.njit(nogil=True)(kernel) for kernel in (_put, _ask))

@@ -87,12 +87,12 @@ PAI_GOW: Final = Order(low_ace="second", low_ace_flush="highest", wild=(JOKER_RA
 PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
 
 
-def category(strength: int, order: Order = FIVE) -> str:
+def find_category(strength: int, order: Order = FIVE) -> str:
     """Return the combination of a strength."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
 
-def ranks_in(strength: int) -> tuple[int, ...]:
+def unpack_ranks(strength: int) -> tuple[int, ...]:
     """Return the five numbers that decide within the combination, the most important first.
 
     They are ranks, those of sets before single cards; for a straight, its rank among straights.
@@ -130,7 +130,7 @@ class Ranking:
 
     def category(self, cards: Iterable[Card]) -> str:
         """Return the combination of the best hand among the cards."""
-        return category(self.strength(cards), self.order)
+        return find_category(self.strength(cards), self.order)
 
     def plain(self, ranks: tuple[int, ...]) -> int:
         """Return the strength of sorted ranks, ignoring suits: no flush counts."""
@@ -140,7 +140,7 @@ class Ranking:
                 fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
                 found = max(map(self.plain, fewer))
             else:
-                found = self._with_wilds(ranks)
+                found = self._compute_strength_with_wilds(ranks)
             self._plain[ranks] = found
         return found
 
@@ -154,18 +154,18 @@ class Ranking:
             found = self._suited[mask, wilds] = self._flush(mask, wilds)
         return found
 
-    def _with_wilds(self, ranks: Sequence[int]) -> int:
+    def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
         natural = [rank for rank in ranks if rank not in self.order.wild]
         wilds = len(ranks) - len(natural)
         best = -1
         for substitutes in combinations_with_replacement(range(13), wilds):
-            strength = self._natural([*natural, *substitutes])
+            strength = self._compute_natural_strength([*natural, *substitutes])
             straight = strength >> _CATEGORY_SHIFT == self._level.get("straight")
             if straight or not self.order.bug or all(rank == ACE for rank in substitutes):
                 best = max(best, strength)
         return best
 
-    def _natural(self, ranks: Sequence[int]) -> int:
+    def _compute_natural_strength(self, ranks: Sequence[int]) -> int:
         """Return the strength of exactly ``size`` ranks without a wild one."""
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
@@ -173,8 +173,8 @@ class Ranking:
         if not shape and "straight" in self._level:
             place = self._straights.get(sum(1 << rank for rank in ranks))
             if place is not None:
-                return self._made("straight", [place])
-        return self._made(_SHAPES[shape], decide)
+                return self._encode_strength("straight", [place])
+        return self._encode_strength(_SHAPES[shape], decide)
 
     def _flush(self, mask: int, wilds: int) -> int:
         best = 0
@@ -182,15 +182,15 @@ class Ranking:
         for run, place in self._straight_flushes.items():
             if size - (mask & run).bit_count() <= wilds:
                 royal = "royal-flush" in self._level and run == self._top_run
-                best = max(best, self._made("royal-flush" if royal else "straight-flush", [place]))
+                best = max(best, self._encode_strength("royal-flush" if royal else "straight-flush", [place]))
         for _ in range(wilds):
             mask |= 1 << next(rank for rank in range(ACE, -1, -1) if not mask >> rank & 1)
         highest = [rank for rank in range(ACE, -1, -1) if mask >> rank & 1]
         if len(highest) < size:
             return 0
-        return max(best, self._made("flush", highest[:size]))
+        return max(best, self._encode_strength("flush", highest[:size]))
 
-    def _made(self, name: str, decide: Sequence[int]) -> int:
+    def _encode_strength(self, name: str, decide: Sequence[int]) -> int:
         strength = self._level[name]
         for n in range(5):
             strength = strength << 4 | (decide[n] if n < len(decide) else 0)
@@ -202,13 +202,13 @@ class Ranking:
 
     @cached_property
     def _straights(self) -> dict[int, int]:
-        return self._runs(self.order.low_ace)
+        return self._rank_straights(self.order.low_ace)
 
     @cached_property
     def _straight_flushes(self) -> dict[int, int]:
-        return self._runs(self.order.low_ace_flush)
+        return self._rank_straights(self.order.low_ace_flush)
 
-    def _runs(self, low_ace: str) -> dict[int, int]:
+    def _rank_straights(self, low_ace: str) -> dict[int, int]:
         """Return the rank masks of straights, each with its rank among them."""
         size = self.order.size
         run = (1 << size) - 1

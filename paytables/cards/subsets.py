@@ -31,7 +31,7 @@ class Sets:
     @cached_property
     def smaller(self) -> Sets:
         """Return the sets with one card less."""
-        return sets(self.cards, self.size - 1)
+        return build_sets(self.cards, self.size - 1)
 
     @cached_property
     def last(self) -> Ints:
@@ -124,7 +124,7 @@ class Sets:
         wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
-            level = sets(self.cards, size)
+            level = build_sets(self.cards, size)
             count = count[level.parent] + wild[level.last]
         return count, sum(1 << rank for rank in order.wild if rank != JOKER_RANK)
 
@@ -218,6 +218,6 @@ def rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]
 
 
 @lru_cache(maxsize=16)
-def sets(cards: int, size: int) -> Sets:
+def build_sets(cards: int, size: int) -> Sets:
     """Return the sets of ``size`` of the ``cards`` cards of a deck, created once."""
     return Sets(cards, size)

@@ -15,8 +15,8 @@ from paytables.contract.chance import (
     RecordingDraw,
     ReplayDraw,
     deal_one,
+    draw_weighted_index,
     throw_dice,
-    weighted_index,
 )
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelPlay, LevelShare, PrizeInKind, Remark
@@ -61,9 +61,9 @@ __all__ = [
     "Step",
     "Wager",
     "deal_one",
+    "draw_weighted_index",
     "drive",
     "play_with_answers",
     "throw_dice",
     "view_of_seat",
-    "weighted_index",
 ]

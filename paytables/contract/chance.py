@@ -35,7 +35,7 @@ def deal_one(draw: Draw, remaining: list[T], purpose: str) -> T:
     return remaining.pop(draw.below(len(remaining), purpose))
 
 
-def weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:
+def draw_weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:
     """Draw an index of ``weights`` with probability proportional to its weight."""
     value = draw.below(sum(weights), purpose)
     for index, weight in enumerate(weights):

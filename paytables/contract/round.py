@@ -134,7 +134,8 @@ class Outcome:
     ``settlements`` are those of the round, in order; the win is their sum and is not stored separately.
     ``progressives`` and ``merchandise`` name the levels (or parts of them) and prizes hit, in order; the
     cabinet values and pays them, and the win excludes them. ``display`` is all a screen needs to redraw the
-    end of the round. ``table`` is the table state that the round leaves (:meth:`paytables.game.Rules.at`), or None.
+    end of the round. ``table`` is the table state that the round leaves
+    (:meth:`paytables.game.Rules.at`), or None.
     """
 
     settlements: tuple[Settlement, ...] = ()
@@ -267,7 +268,7 @@ class Round:
         """Return the total staked in the round: its wager and what the answers so far have added."""
         return sum(bet.credits for bet in self.staked)
 
-    def undecided(self) -> tuple[Bet, ...]:
+    def list_undecided_stakes(self) -> tuple[Bet, ...]:
         """Return the stakes that no settlement has decided, which a void round returns."""
         left: dict[tuple[int, str], int] = {}
         for bet in self.staked:

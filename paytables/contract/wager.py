@@ -124,9 +124,9 @@ class Wager:
     def bets(self) -> tuple[Bet, ...]:
         """Return every bet of the wager; for a game without spots, one bet on :data:`WHOLE`."""
         if "seats" in self.options:
-            return _laid(self.options["seats"])
+            return _build_bets(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
-            return _laid({str(self.seat or 0): bets})
+            return _build_bets({str(self.seat or 0): bets})
         return (Bet(SINGLE_SPOT, self.credits),)
 
     @property
@@ -140,7 +140,7 @@ class Wager:
     @property
     def others(self) -> tuple[Bet, ...]:
         """Return the bets of the other seats, which are not part of this wager's money."""
-        return _laid(self.options.get("others", {}))
+        return _build_bets(self.options.get("others", {}))
 
     def to_json(self) -> dict[str, Json]:
         """Return the wager as the journal stores it; :meth:`from_json` is the inverse."""
@@ -152,7 +152,7 @@ class Wager:
         return cls(credits=int(data["credits"]), options=dict(data["options"]))
 
 
-def _laid(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
+def _build_bets(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
     return tuple(
         Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
     )

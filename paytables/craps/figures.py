@@ -17,8 +17,8 @@ from paytables.craps.linear import Sums, add, solve_chain
 from paytables.craps.places import THROWS, SpotRules
 from paytables.craps.schema import NUMBERS, PAIRS
 from paytables.craps.state import State, apply_throw
-from paytables.layout import Case, Odds, analyse_cases, distribution_of
-from paytables.wording import percent
+from paytables.layout import Case, Odds, analyse_cases, build_distribution
+from paytables.wording import format_percent
 
 #: Maximum number of table states for a joint distribution; above it only the mean and the variance are
 #: computed.
@@ -39,7 +39,7 @@ class Chain:
     places: Mapping[str, SpotRules]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
 
-    def throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
+    def iter_throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
         """Yield every throw: its probability, its settlements and the table it leaves."""
         for dice, chance in PAIR_CHANCES:
             yield chance, *apply_throw(self.places, state, dice)
@@ -48,7 +48,7 @@ class Chain:
         """Return every state reachable from one, up to just above :data:`STATES_MOST`."""
         found, ahead = {start}, [start]
         while ahead and len(found) <= STATES_MOST:
-            for _, _, after in self.throws(ahead.pop()):
+            for _, _, after in self.iter_throws(ahead.pop()):
                 if after not in found:
                     found.add(after)
                     ahead.append(after)
@@ -65,7 +65,7 @@ class Chain:
             for state in alike:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
                 then: Sums[int] = {}
-                for chance, settled, after in self.throws(state):
+                for chance, settled, after in self.iter_throws(state):
                     if (after.bets, after.reversed_bets) == (start.bets, start.reversed_bets):
                         if after not in alike:
                             alike.append(after)
@@ -80,20 +80,20 @@ class Chain:
         return self._wins[start]
 
 
-def most_of_a_throw(places: Mapping[str, SpotRules], laid: State) -> dict[int, int]:
+def find_highest_throw_return(places: Mapping[str, SpotRules], laid: State) -> dict[int, int]:
     """Return the most credits that one throw may return to each seat: the next, or a later one.
 
     For each pair of dice, every bet counts with its best result at any point: an upper bound, exact for bets of
     one throw.
     """
-    best = {bet: _best(places, bet, laid.point) for bet in laid.bets}
+    best = {bet: _find_highest_bet_returns(places, bet, laid.point) for bet in laid.bets}
     return {
         seat: max(sum(best[bet][n] for bet in laid.bets if bet.seat == seat) for n in range(len(PAIRS)))
         for seat in {bet.seat for bet in laid.bets}
     }
 
 
-def _best(places: Mapping[str, SpotRules], bet: Bet, point: int | None) -> list[int]:
+def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: int | None) -> list[int]:
     """Return the most a bet may return for each pair of dice, where it stands and where it may travel."""
     own = places[bet.spot]
     boxed = own.bet.kind in {"come", "dontcome"} and not own.key
@@ -110,7 +110,7 @@ def _best(places: Mapping[str, SpotRules], bet: Bet, point: int | None) -> list[
     return found
 
 
-def stakes_a_throw(place: SpotRules, point: int | None = None) -> Fraction:
+def compute_stakes_per_throw(place: SpotRules, point: int | None = None) -> Fraction:
     """Return how often per throw a bet is placed at a table where it is placed whenever it may be.
 
     Throws in which it is off count. Odds count as often as there is a number to place them on; ``point`` is
@@ -124,16 +124,16 @@ def stakes_a_throw(place: SpotRules, point: int | None = None) -> Fraction:
     if not place.stays:
         return Fraction(1)
     plays = 1 - COME_OUT if place.bet.off else Fraction(1)
-    return plays * decided_a_throw(place, None)
+    return plays * compute_decided_per_throw(place, None)
 
 
-def decided_a_throw(place: SpotRules, point: int | None) -> Fraction:
+def compute_decided_per_throw(place: SpotRules, point: int | None) -> Fraction:
     """Return the probability that a throw decides a bet that is on."""
     fates = (place.fate(dice, point, is_reversed=place.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 
-def of_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
+def analyse_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
     """Return the figures of the minimum bet of each kind and price, played to its end."""
     found: dict[str, BetAnalysis] = {}
     for place in places.values():
@@ -145,11 +145,11 @@ def of_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysi
                 f"{place.group} {place.pays(point)[0].text}" if place.line and not place.key else place.group
             )
             if name not in found:
-                found[name] = _alone(places, place, point, name, depth)
+                found[name] = _analyse_bet_alone(places, place, point, name, depth)
     return tuple(found.values())
 
 
-def _alone(
+def _analyse_bet_alone(
     places: Mapping[str, SpotRules], place: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
     least = place.spot(point).least
@@ -157,26 +157,28 @@ def _alone(
     wager = Wager(least, {"bets": {place.id: least}, **working})
     reversed_bets = frozenset({(0, place.id)}) if place.bet.off else frozenset()
     figures = analyse_cases(
-        name, wager, _cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth
+        name, wager, _iter_cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth
     )
     figures = replace(
-        figures, table=None if point is None else _table_with_point(places, place, point, least)
+        figures, table=None if point is None else _build_table_with_point(places, place, point, least)
     )
     if depth is Depth.RETURN:
         return figures
     edge = 1 - figures.rtp
-    throws = _mean_throws(place, point)
-    table = edge * stakes_a_throw(place, point)
+    throws = _compute_mean_throws(place, point)
+    table = edge * compute_stakes_per_throw(place, point)
     note = (
-        f"decided in {percent(throws / 100, 4)} throws on average ({throws}); "
+        f"decided in {format_percent(throws / 100, 4)} throws on average ({throws}); "
         f"the house keeps {edge} of it a bet, "
-        f"{edge / throws} a throw in which it plays, {table} ({percent(table, 4)} %) a throw of a table "
+        f"{edge / throws} a throw in which it plays, {table} ({format_percent(table, 4)} %) a throw of a table "
         "where it is staked whenever it may be"
     )
     return replace(figures, notes=(note,))
 
 
-def _table_with_point(places: Mapping[str, SpotRules], place: SpotRules, point: int, credits_: int) -> object:
+def _build_table_with_point(
+    places: Mapping[str, SpotRules], place: SpotRules, point: int, credits_: int
+) -> object:
     """Return a table with a point that accepts a bet: the required bet stands, or else the shooter's line bet."""
     lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
     needs = place.needs or next(lines)
@@ -185,14 +187,14 @@ def _table_with_point(places: Mapping[str, SpotRules], place: SpotRules, point: 
     return State(point, 0, (Bet(needs, stake),)).to_json()
 
 
-def _mean_throws(place: SpotRules, point: int | None) -> Fraction:
+def _compute_mean_throws(place: SpotRules, point: int | None) -> Fraction:
     """Return the mean number of throws until a bet is decided, if it is on in all of them."""
     if place.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
         return 1 / COME_OUT
-    return 1 / decided_a_throw(place, point)
+    return 1 / compute_decided_per_throw(place, point)
 
 
-def _cases(chain: Chain, start: State) -> Iterator[Case]:
+def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
     """Yield the results of a single bet: one case for each sum that it returns."""
     (bet,) = start.bets
     for back, chance in chain.wins(start).items():
@@ -206,7 +208,7 @@ def _cases(chain: Chain, start: State) -> Iterator[Case]:
         )
 
 
-def of_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetAnalysis:
+def analyse_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetAnalysis:
     """Return the figures of a wager's new stakes on a table, each bet played to its end.
 
     The distribution is exact up to :data:`STATES_MOST` states of the table; beyond, the mean and the variance
@@ -223,35 +225,35 @@ def of_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetA
     if not new:
         law = WinDistribution(1, {0: 1})
         return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
-    laws = {bet: distribution_of(chain.wins(start)) for bet, start in starts.items()}
+    laws = {bet: build_distribution(chain.wins(start)) for bet, start in starts.items()}
     mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
         cost_credits=cost,
         options=wager.options,
         rtp=mean / cost,
-        prizes=tuple(_prizes(laws, cost)),
+        prizes=tuple(_iter_prizes(laws, cost)),
         max_win_credits=sum(max(law.counts) for law in laws.values()),
     )
     start = laid.with_bets(new, laid.reversed_bets)
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
-        return replace(figures, variance=_variance(chain, laid, laws), notes=(note,))
-    law = distribution_of(chain.wins(start))
+        return replace(figures, variance=_compute_sum_variance(chain, laid, laws), notes=(note,))
+    law = build_distribution(chain.wins(start))
     return figures.with_distribution(law)
 
 
-def _variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
+def _compute_sum_variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
     """Return the variance of a sum from those of its terms and of every pair of them."""
     single = sum((law.variance() for law in laws.values()), Fraction(0))
     pairs = (
-        distribution_of(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
+        build_distribution(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
         for pair in combinations(laws, 2)
     )
     return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
 
 
-def _prizes(laws: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
+def _iter_prizes(laws: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
     for bet, law in laws.items():
         for back, count in law.counts.items():
             if back:

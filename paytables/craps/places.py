@@ -8,7 +8,7 @@ from math import lcm
 from typing import Final, TypeAlias
 
 from paytables.contract import Bet, Settlement, Spot
-from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, terms
+from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, describe_terms
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, push_bet, settle_bet
 
@@ -82,15 +82,15 @@ class SpotRules:
         if self.bet.kind == "hop":
             return self.bet.pays[self.key] if f"{min(dice)}-{max(dice)}" == self.key else None
         if self.bet.kind in _BOXES and not self.key:
-            return self.id if is_reversed or point is None else self._first(total)
+            return self.id if is_reversed or point is None else self._find_first_throw_fate(total)
         number = self.number or point
         if number is None:
-            return self._first(total)
+            return self._find_first_throw_fate(total)
         if self.bet.off and point is None and not is_reversed:
             return PUSH if self.line and total in {7, number} else self.id
-        return self._race(dice, number, point)
+        return self._find_race_fate(dice, number, point)
 
-    def _first(self, total: int) -> Fate:
+    def _find_first_throw_fate(self, total: int) -> Fate:
         """Return the effect of the first throw of a line bet; a total that decides nothing becomes its point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
@@ -98,7 +98,7 @@ class SpotRules:
             return PUSH if total == 12 else None if total in {7, 11} else EVEN
         return EVEN if total in {7, 11} else None
 
-    def _race(self, dice: tuple[int, int], number: int, point: int | None) -> Fate:
+    def _find_race_fate(self, dice: tuple[int, int], number: int, point: int | None) -> Fate:
         total = sum(dice)
         if total not in {7, number}:
             return self.id
@@ -133,12 +133,12 @@ class SpotRules:
         if not odds.net:
             return push_bet(bet)
         back = odds.returned(bet.credits - paid)
-        return _with(settle_bet(bet, EVEN), back, paid)
+        return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
     def down(self, bet: Bet, point: int | None) -> Settlement:
         """Return a bet taken down: all of it except the commission is returned."""
         paid = self.commission(bet.credits, point)
-        return _with(push_bet(bet, "taken down"), bet.credits - paid, paid)
+        return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
         """Return the spot in the table's current state with this point."""
@@ -156,7 +156,7 @@ class SpotRules:
             needs=self.needs,
             most_times=self.most_times(point),
             covers=self._covers(point),
-            terms=terms(bet, odds),
+            terms=describe_terms(bet, odds),
         )
 
     def most_times(self, point: int | None) -> int | None:
@@ -181,7 +181,7 @@ class SpotRules:
         return tuple(wins)
 
 
-def _with(settlement: Settlement, credits_: int, commission: int) -> Settlement:
+def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> Settlement:
     detail = {"commission": commission} if commission else {}
     s = settlement
     return Settlement(s.name, credits_, detail, s.spot, s.staked, s.seat)
@@ -200,7 +200,7 @@ class Felt:
     @cached_property
     def places(self) -> Mapping[str, SpotRules]:
         """Return every place by id, in the order of the bets."""
-        return {place.id: place for place in _places_of(self.definition)}
+        return {place.id: place for place in _build_places(self.definition)}
 
     @cached_property
     def removable(self) -> frozenset[str]:
@@ -218,7 +218,7 @@ class Felt:
 
 def check_places(felt: Felt, file: str) -> None:
     """Refuse two places with the same id, and limits that no bet fits. Raises :class:`DefinitionError`."""
-    ids = [place.id for place in _places_of(felt.definition)]
+    ids = [place.id for place in _build_places(felt.definition)]
     for name in ids:
         if ids.count(name) > 1:
             raise DefinitionError(file, "bet", f"two places are called {name!r}")
@@ -230,7 +230,7 @@ def check_places(felt: Felt, file: str) -> None:
                 raise DefinitionError(file, f"bet.{bet}.most", why)
 
 
-def _places_of(definition: CrapsDefinition) -> list[SpotRules]:
+def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
     bets = {bet.id: bet for bet in definition.bet}
     found: list[SpotRules] = []
     for bet in definition.bet:
@@ -241,11 +241,14 @@ def _places_of(definition: CrapsDefinition) -> list[SpotRules]:
         elif bet.kind == "odds":
             on = bets[str(bet.on)]
             keys = [str(n) for n in NUMBERS] if on.kind in _BOXES else [""]
-            found += [SpotRules(_numbered(bet, key), bet, key, on.kind, _numbered(on, key)) for key in keys]
+            found += [
+                SpotRules(_format_place_id(bet, key), bet, key, on.kind, _format_place_id(on, key))
+                for key in keys
+            ]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:
             found += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.pays]
     return found
 
 
-def _numbered(bet: CrapsBet, key: str) -> str:
+def _format_place_id(bet: CrapsBet, key: str) -> str:
     return f"{bet.id}-{key}" if key else bet.id

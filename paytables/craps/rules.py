@@ -13,7 +13,7 @@ from paytables.craps.schema import CrapsDefinition
 from paytables.craps.state import OPENING, State, apply_throw, state_from_json
 from paytables.errors import WagerError
 from paytables.layout import Layout, TableRules
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class CrapsRules(TableRules):
         """Return the bets that stand."""
         return self.state.bets
 
-    def current_view(self) -> dict[str, object]:
+    def build_current_view(self) -> dict[str, object]:
         """Return the point, the bets that a come-out requires first, and which bets are on.
 
         ``first``: any new bet requires a bet on one of these spots. ``plays``: the current on/off state of
@@ -94,7 +94,7 @@ class CrapsRules(TableRules):
         given: list[Settlement] = []
         for bet in self.state.bets:
             place = self.places[bet.spot]
-            least = self._least_to_leave(place, bet.seat) if place.removable else bet.credits
+            least = self._find_least_to_leave(place, bet.seat) if place.removable else bet.credits
             if least < bet.credits:
                 taken_down = replace(bet, credits=bet.credits - least)
                 given.append(place.down(taken_down, self.state.point))
@@ -103,7 +103,7 @@ class CrapsRules(TableRules):
         left = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
         return tuple(given), left.to_json()
 
-    def _least_to_leave(self, place: SpotRules, seat: int) -> int:
+    def _find_least_to_leave(self, place: SpotRules, seat: int) -> int:
         """Return what the shooter must leave on don't pass until it is decided, in credits."""
         must_leave = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         return self.cloth.by_id[place.id].least if must_leave else 0
@@ -117,16 +117,18 @@ class CrapsRules(TableRules):
         """
         working = options.pop("working", None)
         wager = (
-            self._available(credits_) if not options and credits_ else self.cloth.wager(credits_, **options)
+            self._find_available_wager(credits_)
+            if not options and credits_
+            else self.cloth.wager(credits_, **options)
         )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
         laid = self.laid(wager)
         if self.definition.table.most_win is not None:
-            self.cloth.most_win(figures.most_of_a_throw(self.places, laid))
+            self.cloth.most_win(figures.find_highest_throw_return(self.places, laid))
         return wager
 
-    def _available(self, credits_: int) -> Wager:
+    def _find_available_wager(self, credits_: int) -> Wager:
         """Return the first form of that cost that the table's current state accepts."""
         refused: WagerError | None = None
         for form in self.definition.form:
@@ -139,7 +141,7 @@ class CrapsRules(TableRules):
                 else:
                     return wager
         raise refused or WagerError(
-            f"no bet of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+            f"no bet of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
     def laid(self, wager: Wager) -> State:
@@ -151,24 +153,26 @@ class CrapsRules(TableRules):
             stood = standing.pop(where, 0)
             if stood and bet.credits > 0 and place.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
-                    f"bets.{bet.spot}: {counted(stood, 'credit')} stand there and may not be increased"
+                    f"bets.{bet.spot}: {format_count(stood, 'credit')} stand there and may not be increased"
                 )
-            if stood + bet.credits < (least := self._least_to_leave(place, bet.seat)):
-                raise WagerError(f"bets.{bet.spot}: the shooter must leave {counted(least, 'credit')} there")
+            if stood + bet.credits < (least := self._find_least_to_leave(place, bet.seat)):
+                raise WagerError(
+                    f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
+                )
             if stood + bet.credits:
                 standing[where] = stood + bet.credits
         if not standing:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing.items()]
-        laid = state.with_bets(bets, self._reversed_bets(wager, standing))
-        return self._with_shooter(laid, wager)
+        laid = state.with_bets(bets, self._list_reversed_bets(wager, standing))
+        return self._give_dice_to_shooter(laid, wager)
 
-    def _reversed_bets(
+    def _list_reversed_bets(
         self, wager: Wager, standing: Mapping[tuple[int, str], int]
     ) -> Iterable[tuple[int, str]]:
         """Return the bets that the player has turned on or off against the default, including earlier rounds."""
         reversed_bets = set(self.state.reversed_bets)
-        for seat, spot, plays in _on_off_choices(wager.options):
+        for seat, spot, plays in _iter_on_off_choices(wager.options):
             place = self.places.get(spot)
             if place is None or not place.asks:
                 raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
@@ -179,7 +183,7 @@ class CrapsRules(TableRules):
             (reversed_bets.add if plays == place.bet.off else reversed_bets.discard)((seat, spot))
         return reversed_bets
 
-    def _with_shooter(self, laid: State, wager: Wager) -> State:
+    def _give_dice_to_shooter(self, laid: State, wager: Wager) -> State:
         """Give the dice on a come-out to the next seat with a bet on pass or don't pass.
 
         Bets that only wait for their decision are thrown for without one: nobody has to place a new bet for
@@ -251,20 +255,20 @@ class CrapsRules(TableRules):
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of each bet to its end; see :mod:`paytables.craps.figures`."""
         header = self.definition.game
-        bets = figures.of_places(self.places, depth)
+        bets = figures.analyse_places(self.places, depth)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
-    def most_of_round(self, wager: Wager) -> int:
+    def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that this or a later throw may return to a seat, standing bets included."""
-        return max(figures.most_of_a_throw(self.places, self.laid(wager)).values())
+        return max(figures.find_highest_throw_return(self.places, self.laid(wager)).values())
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager's new stakes, each bet played to its end."""
         wager = self.wager(wager.credits, **wager.options)
-        return figures.of_wager(self.places, self.laid(wager), wager)
+        return figures.analyse_wager(self.places, self.laid(wager), wager)
 
 
-def _on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
+def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
     """Yield the on/off choices in a wager: the seat, the spot, and the value."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}

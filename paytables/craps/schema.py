@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from paytables.definition import CREDITS_MAX, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, Pay, TableDefinition
-from paytables.wording import counted
+from paytables.wording import format_count
 
 #: The pay of the line bets.
 EVEN: Final = Odds.parse("1:1")
@@ -84,7 +84,7 @@ class CrapsBet(Strict):
         if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
             raise ValueError("odds say on which single chance they are laid, and what every point pays")
         if not self.least <= self.most <= CREDITS_MAX:
-            raise ValueError(f"no bets of {self.least:,} to {counted(self.most, 'credit')}")
+            raise ValueError(f"no bets of {self.least:,} to {format_count(self.most, 'credit')}")
         return self
 
 
@@ -114,15 +114,15 @@ class CrapsDefinition(TableDefinition):
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays: its name, and its odds by what it pays on."""
         return {
-            "en": [f"{bet.name.en}: {_paid(bet, 'en')}" for bet in self.bet],
-            "fr": [f"{bet.name.fr} : {_paid(bet, 'fr')}" for bet in self.bet],
+            "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bet],
+            "fr": [f"{bet.name.fr} : {_format_pays(bet, 'fr')}" for bet in self.bet],
         }
 
 
-def terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
+def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
     """Return the text on a bet's pay if its odds are not enough: a commission, or several prices of one throw."""
     if bet.kind == "throw" and len(set(bet.pays.values())) > 1:
-        return {code: _paid(bet, code) for code in ("en", "fr")}
+        return {code: _format_pays(bet, code) for code in ("en", "fr")}
     if bet.commission is None:
         return None
     of = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[bet.commission.of]
@@ -132,16 +132,16 @@ def terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
     }
 
 
-def _paid(bet: CrapsBet, language: str) -> str:
+def _format_pays(bet: CrapsBet, language: str) -> str:
     """Return ``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers if a bet of one throw has one pay."""
     keys: dict[str, list[str]] = {}
     for key, odds in bet.pays.items():
-        keys.setdefault(odds.texts_by_language()[language], []).append(key)
+        keys.setdefault(odds.format_by_language()[language], []).append(key)
     if bet.kind == "throw" and len(keys) == 1:
         return next(iter(keys))
     several = {"en": "; ", "fr": " ; "}[language]
     pays = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
-    return pays or EVEN.texts_by_language()[language]
+    return pays or EVEN.format_by_language()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:

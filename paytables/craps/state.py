@@ -9,7 +9,7 @@ from paytables.craps.places import Felt, SpotRules
 from paytables.craps.schema import NUMBERS
 from paytables.definition import CREDITS_MAX
 from paytables.layout import bets_from_json, bets_to_json
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +101,19 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
     if not place.stays or ended or boxed or (is_reversed and not place.asks):
         raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
-        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}")
+        raise ValueError(
+            f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}"
+        )
     laid = state.at(bet.seat)
     if place.needs is not None and place.needs not in laid:
         raise ValueError(f"a bet on {bet.spot!r}, and none on {place.needs!r}")
-    if not spot.least <= bet.credits <= min(spot.most, most_odds(place, laid, state.point)):
-        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot")
+    if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(place, laid, state.point)):
+        raise ValueError(
+            f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot"
+        )
 
 
-def most_odds(place: SpotRules, laid: Mapping[str, int], point: int | None) -> int:
+def find_maximum_odds(place: SpotRules, laid: Mapping[str, int], point: int | None) -> int:
     """Return the maximum odds on the bet they are placed on, in credits; unlimited if no multiple is set."""
     times = place.most_times(point)
     return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
@@ -120,7 +124,7 @@ def apply_throw(
 ) -> tuple[tuple[Settlement, ...], State]:
     """Return what a throw settles of the bets on the table, in their order, and the table it leaves."""
     settled: list[Settlement] = []
-    after = list(_after(places, state, dice, settled))
+    after = list(_iter_bets_after(places, state, dice, settled))
     point, shooter, total = state.point, state.shooter, sum(dice)
     if point is None:
         point = total if total in NUMBERS else None
@@ -132,7 +136,7 @@ def apply_throw(
     return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(after, reversed_bets, seats)
 
 
-def _after(
+def _iter_bets_after(
     places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], settled: list[Settlement]
 ) -> Iterator[Bet]:
     for bet in state.bets:

@@ -12,15 +12,15 @@ from paytables.craps.figures import PAIR_CHANCES
 from paytables.craps.linear import Sums, add, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import Strategy
-from paytables.craps.state import OPENING, apply_throw, most_odds
+from paytables.craps.state import OPENING, apply_throw, find_maximum_odds
 from paytables.errors import AnalysisError, WagerError
-from paytables.wording import among, percent
+from paytables.wording import format_known_names, format_percent
 
 #: Maximum number of table states that a strategy may reach.
 _STATES_MOST = 500
 
 
-def bets_of(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
+def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
     """Return what the strategy stakes on the next throw, credits by spot."""
     point, standing = rules.state.point, rules.state.at(0)
     bets: dict[str, int] = {}
@@ -34,24 +34,24 @@ def bets_of(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
     for place in rules.places.values() if strategy.odds else ():
         if place.line and place.open(point) and place.needs in standing:
             limits = rules.cloth.by_id[place.id]
-            most = min(most_odds(place, standing, point), limits.most) // limits.step * limits.step
+            most = min(find_maximum_odds(place, standing, point), limits.most) // limits.step * limits.step
             if most > standing.get(place.id, 0):
                 bets[place.id] = most - standing.get(place.id, 0)
     return bets
 
 
-def named_strategy(name: str, rules: object) -> BetAnalysis:
+def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
     """Return the figures of a strategy that a definition names. Raises :class:`AnalysisError`."""
     if not isinstance(rules, CrapsRules):
         raise AnalysisError("the definitions of this family name no ways to play")
     for strategy in rules.definition.strategy:
         if strategy.id == name:
-            return of_strategy(strategy, rules)
+            return analyse_strategy(strategy, rules)
     known = [strategy.id for strategy in rules.definition.strategy]
-    raise AnalysisError(f"no way to play {name!r}; {among(name, known)}")
+    raise AnalysisError(f"no way to play {name!r}; {format_known_names(name, known)}")
 
 
-def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
+def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     """Return the figures of a hand. Raises :class:`AnalysisError` for bets that the rules refuse.
 
     The return is per credit of the first stakes, as for every game with later stakes; ``rtp_of_all_staked``
@@ -64,7 +64,7 @@ def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     first = Wager(0)
     for state in states:  # grows by the states it leads to
         now = replace(rules, state=state)
-        bets = bets_of(strategy, now)
+        bets = find_strategy_bets(strategy, now)
         cost = sum(bets.values())
         try:
             wager = now.wager(cost, bets=bets)
@@ -86,16 +86,16 @@ def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
             raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MOST} states of the table")
         rows.append(row)
         right.append(sums)
-    return _figures(strategy, first, solve_chain(rows, right)[0])
+    return _build_figures(strategy, first, solve_chain(rows, right)[0])
 
 
-def _figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
+def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
     lost = hand["staked"] - hand["back"]
     edge, throw, throws = lost / hand["staked"], lost / hand["throws"], hand["throws"]
     note = (
-        f"{strategy.name.en}: a hand lasts {percent(throws / 100, 4)} throws on average ({throws}); "
-        f"of all that is staked the house keeps {percent(edge, 4)} % ({edge}), "
-        f"a throw {percent(throw / 100, 6)} ({throw})"
+        f"{strategy.name.en}: a hand lasts {format_percent(throws / 100, 4)} throws on average ({throws}); "
+        f"of all that is staked the house keeps {format_percent(edge, 4)} % ({edge}), "
+        f"a throw {format_percent(throw / 100, 6)} ({throw})"
     )
     return BetAnalysis(
         bet=strategy.id,

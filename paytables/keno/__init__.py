@@ -3,12 +3,12 @@
 from paytables.game import Family
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import tables
+from paytables.keno.tables import build_tables
 
 
 def build(data: KenoDefinition, file: str) -> KenoRules:
     """Build the rules. Raises :class:`DefinitionError`."""
-    return KenoRules(data, tables(data, file))
+    return KenoRules(data, build_tables(data, file))
 
 
 FAMILY = Family(KenoDefinition, build)

@@ -11,10 +11,16 @@ from itertools import combinations
 
 from paytables.analysis import BetAnalysis
 from paytables.keno.joint import Joint, Part
-from paytables.keno.law import credits_distribution, factors, joint, part, quick_pick_distributions
+from paytables.keno.law import (
+    build_credits_distribution,
+    build_part,
+    compute_factor_weights,
+    compute_joint_distribution,
+    list_quick_pick_distributions,
+)
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import Tables
-from paytables.keno.ticket import Selection, Ticket, subsets
+from paytables.keno.ticket import Selection, Ticket, iter_subsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class Sum:
     none_least: Fraction
     none_most: Fraction
 
-    def plus(self, other: "Sum") -> "Sum":
+    def add_independent(self, other: "Sum") -> "Sum":
         """Return the sum with an independent one."""
         return Sum(
             self.mean + other.mean,
@@ -44,17 +50,19 @@ class Sum:
         )
 
 
-def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str) -> BetAnalysis:
+def compute_bounded_figures(
+    definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str
+) -> BetAnalysis:
     """Return the figures of a ticket beyond exact reach: return and variance exact, the hit rate bounded.
 
     Both ignore the limit of a draw; the game's own analysis states its maximum cost.
     """
-    all_ways = _marked(definition, tables, ticket)
-    for law in quick_pick_distributions(definition, tables, ticket):
-        one = credits_distribution(law)
-        none = 1 - one.at_least(1)
-        all_ways = all_ways.plus(Sum(one.moment(1), one.moment(2), none, none))
-    weights = factors(ticket.options)
+    all_ways = _sum_marked_ways(definition, tables, ticket)
+    for law in list_quick_pick_distributions(definition, tables, ticket):
+        one = build_credits_distribution(law)
+        none = 1 - one.compute_chance_of_at_least(1)
+        all_ways = all_ways.add_independent(Sum(one.moment(1), one.moment(2), none, none))
+    weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
     second = Fraction(sum(f * f * w for f, w in weights.items()), total)
@@ -76,47 +84,51 @@ def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, w
     )
 
 
-def _ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
+def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             for spots, stake in sorted(selection.stakes.items()):
-                for places in subsets(selection.sizes, spots):
+                for places in iter_subsets(selection.sizes, spots):
                     yield frozenset(n for g in places for n in selection.groups[g]), stake
 
 
-def _marked(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
-    ways = list(_ways(ticket))
+def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
+    ways = list(_iter_ways(ticket))
     singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
     pairs: dict[tuple[int, int, int, int, int], Pair] = {}
     mean = second = hit_one = hit_two = Fraction(0)
     for numbers, stake in ways:
         kind = (len(numbers), stake)
         if kind not in singles:
-            law = credits_distribution(
-                joint(definition, [_part(tables, ticket, numbers, stake)], ticket.options)
+            law = build_credits_distribution(
+                compute_joint_distribution(
+                    definition, [_build_part(tables, ticket, numbers, stake)], ticket.options
+                )
             )
-            singles[kind] = (law.moment(1), law.moment(2), law.at_least(1))
+            singles[kind] = (law.moment(1), law.moment(2), law.compute_chance_of_at_least(1))
         mean += singles[kind][0]
         second += singles[kind][1]
         hit_one += singles[kind][2]
     for a, b in combinations(ways, 2):
-        key = _kind(a, b)
+        key = _classify_pair(a, b)
         if key not in pairs:
             pairs[key] = _pair(definition, tables, ticket, key)
         second += 2 * pairs[key].product
         hit_two += pairs[key].both
-    least, most = any_of(len(ways), hit_one, hit_two)
+    least, most = bound_chance_of_any(len(ways), hit_one, hit_two)
     return Sum(mean, second, 1 - most, 1 - least)
 
 
-def _kind(a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]) -> tuple[int, int, int, int, int]:
+def _classify_pair(
+    a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
+) -> tuple[int, int, int, int, int]:
     one, two = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
     return (*one, *two, len(a[0] & b[0]))
 
 
-def _part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
+def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
     selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
-    return part(selection, [numbers], tables, ticket.options)
+    return build_part(selection, [numbers], tables, ticket.options)
 
 
 def _pair(
@@ -124,12 +136,14 @@ def _pair(
 ) -> Pair:
     """Compute the joint distribution of two ways; the second one's credits are scaled to keep the two apart."""
     spots_a, stake_a, spots_b, stake_b, common = kind
-    a = _part(tables, ticket, frozenset(range(spots_a)), stake_a)
-    b = _part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
+    a = _build_part(tables, ticket, frozenset(range(spots_a)), stake_a)
+    b = _build_part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest
     apart = Part(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
-    law = credits_distribution(Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law())
+    law = build_credits_distribution(
+        Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law()
+    )
     split = [(won % unit, won // unit, count) for won, count in law.counts.items()]
     return Pair(
         product=Fraction(sum(x * y * n for x, y, n in split), law.total),
@@ -137,7 +151,7 @@ def _pair(
     )
 
 
-def any_of(events: int, first: Fraction, second: Fraction) -> tuple[Fraction, Fraction]:
+def bound_chance_of_any(events: int, first: Fraction, second: Fraction) -> tuple[Fraction, Fraction]:
     """Return bounds of P(at least one of ``events``), given S1 = sum of P(i) and S2 = sum of P(i and j).
 
     The lower bound is by Dawson and Sankoff, *An inequality for probabilities* (1967); the upper by Kwerel,

@@ -13,7 +13,7 @@ from typing import Final
 
 from paytables.contract import Json
 from paytables.errors import PaytableError
-from paytables.keno.paper import Paper, same_number, well_formed
+from paytables.keno.paper import Paper, is_same_number, is_well_formed
 
 
 class State(StrEnum):
@@ -174,7 +174,7 @@ class Claim:
     differs: tuple[str, ...]
 
 
-def _after(record: Record, event: Event) -> State:
+def _find_next_state(record: Record, event: Event) -> State:
     state = TABLE.get((record.state, event))
     if state is None:
         raise TicketRefused(
@@ -186,12 +186,12 @@ def _after(record: Record, event: Event) -> State:
 
 def pay(record: Record) -> Record:
     """Record that the player has paid for the ticket, which must happen before its first draw (s. 83)."""
-    return replace(record, state=_after(record, Event.PAY))
+    return replace(record, state=_find_next_state(record, Event.PAY))
 
 
 def cancel(record: Record) -> tuple[Record, int]:
     """Cancel the ticket before any of its draws; return the credits to refund. Raises TicketRefused later."""
-    state = _after(record, Event.CANCEL)
+    state = _find_next_state(record, Event.CANCEL)
     refund = record.paper.cost_credits if record.state is State.PAID else 0
     return replace(record, state=state), refund
 
@@ -199,7 +199,7 @@ def cancel(record: Record) -> tuple[Record, int]:
 def close(record: Record, draw: int) -> Record:
     """Close sales for a draw before its first ball: an unpaid ticket of that draw becomes void (s. 83)."""
     _is_open(record, draw)
-    state = _after(record, Event.CLOSE)
+    state = _find_next_state(record, Event.CLOSE)
     return replace(record, state=state, closed=record.closed | {draw})
 
 
@@ -210,7 +210,7 @@ def settle(record: Record, draw: int, prize_credits: int, on: date) -> Record:
     return _decide(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=on))
 
 
-def fault(record: Record, draw: int, on: date) -> Record:
+def record_fault(record: Record, draw: int, on: date) -> Record:
     """Record that the draw failed permanently: its stake is returned to the holder."""
     return _decide(record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=on))
 
@@ -223,7 +223,7 @@ def _is_open(record: Record, draw: int) -> None:
 
 
 def _decide(record: Record, event: Event, draw: int, decided: Decided) -> Record:
-    state = _after(record, event)
+    state = _find_next_state(record, event)
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
     if draw not in record.closed:
@@ -240,12 +240,16 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
     applies. The proof is checked first, so that a refusal reveals nothing about the ticket to a stranger.
     """
     number = presented.control_number
-    if number is None or not well_formed(number) or not same_number(number, record.paper.control_number):
+    if (
+        number is None
+        or not is_well_formed(number)
+        or not is_same_number(number, record.paper.control_number)
+    ):
         raise TicketRefused(
             Refusal.NOT_PROVEN,
             f"a paper that is {presented.condition}, and whose control number proves nothing",
         )
-    state = _after(record, Event.CLAIM)
+    state = _find_next_state(record, Event.CLAIM)
     if place != record.paper.claim_place:
         raise TicketRefused(
             Refusal.WRONG_PLACE, f"claimed at {place}; the ticket says {record.paper.claim_place}"
@@ -274,7 +278,7 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
 
 def expire(record: Record, today: date) -> tuple[Record, int]:
     """Close a ticket after its claim period; return the credits that were not claimed."""
-    state = _after(record, Event.EXPIRE)
+    state = _find_next_state(record, Event.EXPIRE)
     if record.deadline is None or today <= record.deadline:
         raise TicketRefused(
             Refusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paytables.contract import Draw, Settlement, deal_one, weighted_index
-from paytables.keno.tables import Options, Tables, prize_name
-from paytables.keno.ticket import Ticket, subsets
+from paytables.contract import Draw, Settlement, deal_one, draw_weighted_index
+from paytables.keno.tables import Options, Tables, format_prize_name
+from paytables.keno.ticket import Ticket, iter_subsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Way:
             "stake": self.stake,
             "factor": self.factor,
         }
-        return Settlement(prize_name(len(self.numbers), len(self.hits)), credits_, detail)
+        return Settlement(format_prize_name(len(self.numbers), len(self.hits)), credits_, detail)
 
 
 def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
@@ -51,10 +51,10 @@ def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[in
     return tuple(deal_one(draw, left, f"{purpose} {i + 1}") for i in range(count))
 
 
-def weighted(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
+def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
     """Draw one of the factors by its weight."""
     factors = sorted(weights)
-    return factors[weighted_index(draw, [weights[factor] for factor in factors], purpose)]
+    return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
 def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
@@ -63,13 +63,13 @@ def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
     found = []
     for i, selection in enumerate(ticket.selections):
         for spots, stake in sorted(selection.stakes.items()):
-            for places in subsets(selection.sizes, spots):
+            for places in iter_subsets(selection.sizes, spots):
                 numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
-                found.append(_way(tables, ticket.options, i, numbers, stake, drawn, factor))
+                found.append(_build_way(tables, ticket.options, i, numbers, stake, drawn, factor))
     return found
 
 
-def _way(
+def _build_way(
     tables: Tables,
     options: Options,
     selection: int,
@@ -93,7 +93,7 @@ def _way(
     )
 
 
-def levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
+def list_levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
     """Return the levels that the ways of one draw win, each once, in the order of the definition."""
     won = 0
     for way in ways:

@@ -8,11 +8,17 @@ from math import comb, perm
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
-from paytables.keno.law import credits_distribution, draw_distribution, factors, level_rates, repeat
+from paytables.keno.law import (
+    build_credits_distribution,
+    compute_factor_weights,
+    draw_distribution,
+    level_rates,
+    repeat,
+)
 from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Options, Tables, every_option, prize_name
-from paytables.keno.ticket import Selection, Ticket, tables_of
-from paytables.wording import counted
+from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
+from paytables.keno.ticket import Selection, Ticket, restrict_tables
+from paytables.wording import format_count
 
 
 def analyse(
@@ -26,28 +32,29 @@ def analyse(
     lowest of these. The forms follow at full depth, at every stake with different figures.
     """
     bets = []
-    for options in every_option(definition):
+    for options in list_every_option(definition):
         for spots in sorted(tables.pays):
             bets += [
-                _straight(definition, tables, spots, stake, options) for stake in _stakes(definition, spots)
+                _analyse_straight(definition, tables, spots, stake, options)
+                for stake in _list_distinct_stakes(definition, spots)
             ]
             if definition.most_paid is not None:
                 dearest = _cut_most(definition, tables, spots, options, definition.most_paid)
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
     if depth in {Depth.HIGHEST, Depth.FULL}:
-        bets += _forms(definition, tables, forms)
+        bets += _analyse_forms(definition, tables, forms)
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
 def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str) -> BetAnalysis:
     """Return the exact figures of any ticket, or exact bounds if its selections overlap too much."""
-    tables = tables_of(tables, ticket)
+    tables = restrict_tables(tables, ticket)
     try:
         one_draw = draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
-        return bounds.bet(definition, tables, ticket, name, str(error))
-    law = credits_distribution(one_draw)
+        return bounds.compute_bounded_figures(definition, tables, ticket, name, str(error))
+    law = build_credits_distribution(one_draw)
     mean, variance = law.moment(1), law.variance()
     notes: tuple[str, ...] = ()
     all_draws: WinDistribution | None = law
@@ -56,7 +63,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
             all_draws = repeat(law, ticket.draws)
         except AnalysisError as error:
             all_draws, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
-    lost = 1 - law.at_least(1)
+    lost = 1 - law.compute_chance_of_at_least(1)
     top = max(law.counts)
     return BetAnalysis(
         bet=name,
@@ -66,27 +73,31 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
         cycle=definition.cycle,
         variance=variance * ticket.draws,
         hit_probability=1 - lost**ticket.draws,
-        return_bet_probability=None if all_draws is None else all_draws.at_least(ticket.cost),
+        return_bet_probability=None
+        if all_draws is None
+        else all_draws.compute_chance_of_at_least(ticket.cost),
         law=all_draws,
         max_win_credits=top * ticket.draws,
-        max_win_probability=law.at_least(top) ** ticket.draws,
-        progressives=_shares(definition, ticket, mean, level_rates(one_draw, len(tables.levels))),
+        max_win_probability=law.compute_chance_of_at_least(top) ** ticket.draws,
+        progressives=_list_progressive_shares(
+            definition, ticket, mean, level_rates(one_draw, len(tables.levels))
+        ),
         notes=notes,
     )
 
 
-def _straight(
+def _analyse_straight(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> BetAnalysis:
     selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
     ticket = Ticket((selection,), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
     name = f"{spots} spot{'s' if spots > 1 else ''} at {stake}{bonuses}"
-    prizes = _prizes(definition, tables, spots, stake, options)
+    prizes = _list_prizes(definition, tables, spots, stake, options)
     return replace(analyse_ticket(definition, tables, ticket, name), prizes=prizes)
 
 
-def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
+def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
     """Return the stakes whose figures differ: the minimum, and the minimum that plays for each level.
 
     For a linked level with a fixed stake, the next higher stake, which does not play for it, is included too.
@@ -116,11 +127,11 @@ def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int
     return placed * others * comb(others_left, missed) if missed >= 0 else 0
 
 
-def _prizes(
+def _list_prizes(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> tuple[Prize, ...]:
     """Return one line per catch that pays; bonuses are included in its return but not in its credits."""
-    weights = factors(options)
+    weights = compute_factor_weights(options)
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
     named = len(options.balls)
     found = []
@@ -133,8 +144,8 @@ def _prizes(
         mean = multiplier * Fraction(sum(n * options.factor(m) for m, n in enumerate(cases)), total) * pay
         found.append(
             Prize(
-                name=prize_name(spots, catch),
-                where=counted(spots, "spot"),
+                name=format_prize_name(spots, catch),
+                where=format_count(spots, "spot"),
                 credits=pay * stake,
                 hits=count_catches(definition, spots, catch, 0, 0),
                 rate=Fraction(sum(cases), total),
@@ -154,7 +165,9 @@ def _cut_most(
     ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
     one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
-    law = credits_distribution(draw_distribution(definition.model_copy(update={"limit": None}), tables, one))
+    law = build_credits_distribution(
+        draw_distribution(definition.model_copy(update={"limit": None}), tables, one)
+    )
 
     def cut(cost: int) -> Fraction:
         share = Fraction(limit * options.cost, cost)
@@ -162,12 +175,12 @@ def _cut_most(
         return mean / options.cost
 
     numbers = (tuple(range(1, spots + 1)),)
-    stakes = _dearest(definition, options)
+    stakes = _find_dearest_stakes(definition, options)
     ticket = Ticket(tuple(Selection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
     least = cut(definition.marks.cost or ticket.cost)
     return BetAnalysis(
-        bet=f"{counted(ticket.cost, 'credit')} on the same {counted(spots, 'spot')}{bonuses}",
+        bet=f"{format_count(ticket.cost, 'credit')} on the same {format_count(spots, 'spot')}{bonuses}",
         cost_credits=ticket.cost,
         options=ticket.to_json(),
         rtp=cut(ticket.cost),
@@ -179,7 +192,7 @@ def _cut_most(
     )
 
 
-def _dearest(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
+def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
     """Return the stakes of the most expensive permitted ticket made of selections with one way each."""
     marks = definition.marks
     most = max(marks.stakes) * marks.selections
@@ -194,7 +207,7 @@ def _dearest(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
     return fewest[max(fewest)]
 
 
-def _forms(
+def _analyse_forms(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
 ) -> list[BetAnalysis]:
     found = []
@@ -202,8 +215,10 @@ def _forms(
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
-        key = (form.id, len(open_to), tables_of(tables, ticket).closed)
-        is_unlimited = definition.most_paid is None or _greatest(tables, ticket) <= definition.most_paid
+        key = (form.id, len(open_to), restrict_tables(tables, ticket).closed)
+        is_unlimited = (
+            definition.most_paid is None or _find_highest_pay_bound(tables, ticket) <= definition.most_paid
+        )
         if is_unlimited and key in seen:
             continue
         seen.add(key)
@@ -211,7 +226,7 @@ def _forms(
     return found
 
 
-def _greatest(tables: Tables, ticket: Ticket) -> int:
+def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
     """Return an upper bound on the pay of any draw of the ticket."""
     return ticket.options.greatest * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
@@ -220,7 +235,7 @@ def _greatest(tables: Tables, ticket: Ticket) -> int:
     )
 
 
-def _shares(
+def _list_progressive_shares(
     definition: KenoDefinition, ticket: Ticket, mean: Fraction, rates: Sequence[Fraction]
 ) -> tuple[ProgressiveShare, ...]:
     found = []

@@ -107,13 +107,13 @@ class Joint:
     def law(self, states_max: int = STATES_MAX) -> Counted:
         """Return the exact distribution of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
         cases: dict[Won, int] = {}
-        for weight, sizes, marks in self._placements(list(self.sizes), self.numbers_outside, 0):
+        for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
             for won, count in self._run(sizes, marks, states_max).items():
                 cases[won] = cases.get(won, 0) + weight * count
         total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
         return Counted(total, cases)
 
-    def _placements(
+    def _iter_placements(
         self, sizes: list[int], outside: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
         """Yield every placement of the named balls: its weight, the remaining atom sizes, and each atom's marks."""
@@ -123,11 +123,11 @@ class Joint:
         for atom in range(len(sizes)):
             if sizes[atom]:
                 here = [n - (i == atom) for i, n in enumerate(sizes)]
-                for weight, left, marks in self._placements(here, outside, ball + 1):
+                for weight, left, marks in self._iter_placements(here, outside, ball + 1):
                     added = [m | (1 << ball if i == atom else 0) for i, m in enumerate(marks)]
                     yield weight * sizes[atom], left, added
         if outside:
-            for weight, left, marks in self._placements(sizes, outside - 1, ball + 1):
+            for weight, left, marks in self._iter_placements(sizes, outside - 1, ball + 1):
                 yield weight * outside, left, marks
 
     def _run(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
@@ -180,11 +180,11 @@ class Joint:
         """Return the win of a selection whose groups are all known; each group is given as its own single way."""
         key = (part, groups)
         if key not in self._wins:
-            self._wins[key] = self.parts[part].win(ways_caught(groups, self.parts[part].spots))
+            self._wins[key] = self.parts[part].win(count_ways_caught(groups, self.parts[part].spots))
         return self._wins[key]
 
 
-def ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
+def count_ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
     """Return the number of ways by (spots, catch, marks) for the wanted spots, as a product over the groups."""
     most = max(spots)
     made: dict[Caught, int] = {(0, 0, 0): 1}

@@ -23,7 +23,7 @@ PAIRS_MAX = 4_000_000
 NOTHING = Counted(1, {(0, 0): 1})
 
 
-def part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
+def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
     """Return a selection in the form used for the joint distribution."""
     stakes = selection.stakes
 
@@ -37,21 +37,25 @@ def part(selection: Selection, groups: Sequence[Group], tables: Tables, options:
     return Part(tuple(groups), frozenset(stakes), win)
 
 
-def joint(definition: KenoDefinition, parts: Sequence[Part], options: Options) -> Counted:
+def compute_joint_distribution(
+    definition: KenoDefinition, parts: Sequence[Part], options: Options
+) -> Counted:
     """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is beyond reach."""
     return Joint(parts, definition.field.numbers, definition.field.drawn, len(options.balls)).law()
 
 
-def marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
+def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
     """Return the parts of the selections whose numbers are known."""
     return [
-        part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
+        build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
         for s in ticket.selections
         if not s.is_quick_pick
     ]
 
 
-def quick_pick_distributions(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> list[Counted]:
+def list_quick_pick_distributions(
+    definition: KenoDefinition, tables: Tables, ticket: Ticket
+) -> list[Counted]:
     """Return the distribution of each quick-picked selection; equal selections share one computation."""
     known: dict[tuple[object, ...], Counted] = {}
     laws = []
@@ -62,23 +66,25 @@ def quick_pick_distributions(definition: KenoDefinition, tables: Tables, ticket:
         if key not in known:
             ends = accumulate(selection.sizes)
             groups = [frozenset(range(e - n, e)) for n, e in zip(selection.sizes, ends, strict=True)]
-            known[key] = joint(definition, [part(selection, groups, tables, ticket.options)], ticket.options)
+            known[key] = compute_joint_distribution(
+                definition, [build_part(selection, groups, tables, ticket.options)], ticket.options
+            )
         laws.append(known[key])
     return laws
 
 
-def before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
+def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
     """Return the distribution of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
-    parts = marked_parts(ticket, tables)
-    law = joint(definition, parts, ticket.options) if parts else NOTHING
-    for other in quick_pick_distributions(definition, tables, ticket):
+    parts = list_marked_parts(ticket, tables)
+    law = compute_joint_distribution(definition, parts, ticket.options) if parts else NOTHING
+    for other in list_quick_pick_distributions(definition, tables, ticket):
         law = convolve(law, other)
     return law
 
 
 def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
     """Return the distribution of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
-    law = multiply(before_multipliers(definition, tables, ticket), ticket.options)
+    law = multiply(compute_win_before_multipliers(definition, tables, ticket), ticket.options)
     return law if definition.most_paid is None else cut(law, definition.most_paid)
 
 
@@ -94,7 +100,7 @@ def convolve(a: Counted, b: Counted) -> Counted:
     return Counted(a.total * b.total, cases)
 
 
-def factors(options: Options) -> dict[int, int]:
+def compute_factor_weights(options: Options) -> dict[int, int]:
     """Return the weights of the product of all multipliers."""
     made = {1: 1}
     for bonus in options.multipliers:
@@ -108,7 +114,7 @@ def factors(options: Options) -> dict[int, int]:
 
 def multiply(law: Counted, options: Options) -> Counted:
     """Apply the multipliers of the draw, which all wins share; a level is not multiplied."""
-    weights = factors(options)
+    weights = compute_factor_weights(options)
     cases: dict[Won, int] = {}
     for (credits_, levels), count in law.cases.items():
         for factor, weight in weights.items():
@@ -126,7 +132,7 @@ def cut(law: Counted, limit: int) -> Counted:
     return Counted(law.total, cases)
 
 
-def credits_distribution(law: Counted) -> WinDistribution:
+def build_credits_distribution(law: Counted) -> WinDistribution:
     """Return the distribution of the credits alone, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in law.cases.items():
@@ -149,10 +155,10 @@ def level_rates(law: Counted, levels: int) -> list[Fraction]:
 def repeat(law: WinDistribution, draws: int) -> WinDistribution:
     """Return the distribution of several draws together. Raises :class:`AnalysisError` if it is too large."""
     one = Counted(law.total, {(credits_, 0): n for credits_, n in law.counts.items()})
-    return credits_distribution(_product([one] * draws))
+    return build_credits_distribution(_convolve_all([one] * draws))
 
 
-def _product(laws: Iterable[Counted]) -> Counted:
+def _convolve_all(laws: Iterable[Counted]) -> Counted:
     product = NOTHING
     for law in laws:
         product = convolve(product, law)

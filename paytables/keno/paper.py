@@ -180,10 +180,10 @@ def issue(
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
-    return Paper.from_json({**bare.to_json(), "control_number": control_number(bare, key)})
+    return Paper.from_json({**bare.to_json(), "control_number": compute_control_number(bare, key)})
 
 
-def control_number(paper: Paper, key: bytes) -> str:
+def compute_control_number(paper: Paper, key: bytes) -> str:
     """Return the number that proves a ticket: 18 digits and two check digits.
 
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
@@ -195,17 +195,17 @@ def control_number(paper: Paper, key: bytes) -> str:
     return f"{body:018d}{98 - body * 100 % 97:02d}"
 
 
-def well_formed(number: str) -> bool:
+def is_well_formed(number: str) -> bool:
     """Return whether the check digits of a control number, as read or typed, are right."""
     return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
 
 
-def same_number(a: str, b: str) -> bool:
+def is_same_number(a: str, b: str) -> bool:
     """Compare control numbers in constant time, so that the time does not reveal where they differ."""
     return hmac.compare_digest(a.encode(), b.encode())
 
 
-def lines(
+def list_ticket_lines(
     definition: KenoDefinition, paper: Paper, language: str, money: Callable[[int], str]
 ) -> list[tuple[Line, str, str]]:
     """Return the ticket as (line, label, text), top to bottom. ``money`` formats an amount of credits."""
@@ -224,7 +224,7 @@ def lines(
     names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
     entries += [(Line.BONUS, names[b]) for b in paper.bonuses]
     entries.append((Line.TOTAL, money(paper.cost_credits)))
-    entries.append((Line.DRAWS, _runs(paper.draws)))
+    entries.append((Line.DRAWS, _format_draw_runs(paper.draws)))
     most = paper.most_paid_credits
     entries.append((Line.MOST_PAID, _NO_LIMIT[language] if most is None else money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
@@ -234,7 +234,7 @@ def lines(
     return [(line, LABELS[line][language], text) for line, text in entries]
 
 
-def _runs(draws: Sequence[int]) -> str:
+def _format_draw_runs(draws: Sequence[int]) -> str:
     """Return draw numbers as text, with runs as first-last."""
     runs: list[list[int]] = []
     for n in draws:
@@ -245,7 +245,7 @@ def _runs(draws: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def slip(definition: KenoDefinition) -> dict[str, Json]:
+def build_slip(definition: KenoDefinition) -> dict[str, Json]:
     """Return what the selection slip and the point of play must show (ss. 76, 77), as JSON data."""
     spots = sorted(t.spots for t in definition.table)
     return {
@@ -259,14 +259,14 @@ def slip(definition: KenoDefinition) -> dict[str, Json]:
     }
 
 
-def slip_form(
+def format_slip_form(
     definition: KenoDefinition, language: str, money: Callable[[int], str], selections: int = 1
 ) -> str:
     """Return the selection slip as a printable page: the text that s. 77 requires, and boxes to mark.
 
     ``money`` formats an amount of credits; the page has room for ``selections`` selections.
     """
-    slip_data, words = slip(definition), SLIP[language]
+    slip_data, words = build_slip(definition), SLIP[language]
     most, at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
     colon = words["colon"]
     header = [

@@ -8,7 +8,7 @@ from paytables.keno.schema import BallBonus, Bonus, KenoDefinition
 from paytables.keno.ticket import Ticket
 
 
-def presentation(definition: KenoDefinition) -> dict[str, Json]:
+def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
     """Return the board, the tables (by spots, by catch, for one credit staked), the bonuses and the forms."""
     return {
         "kind": "keno",
@@ -20,7 +20,7 @@ def presentation(definition: KenoDefinition) -> dict[str, Json]:
             for t in sorted(definition.table, key=lambda t: t.spots)
         },
         "marks": definition.marks.model_dump(mode="json"),
-        "bonuses": [_bonus(b) for b in definition.bonus],
+        "bonuses": [_describe_bonus(b) for b in definition.bonus],
         "progressives": [level.model_dump(mode="json") for level in definition.progressive],
         "forms": [form.model_dump(mode="json") for form in definition.form],
         "limit": definition.most_paid,
@@ -28,7 +28,7 @@ def presentation(definition: KenoDefinition) -> dict[str, Json]:
     }
 
 
-def _bonus(bonus: Bonus) -> dict[str, Json]:
+def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
     data: dict[str, Json] = {
         "id": bonus.id,
         "kind": bonus.kind,

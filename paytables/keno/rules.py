@@ -10,13 +10,13 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
-from paytables.keno.draws import Drawn, evaluate, levels_won, pick, weighted
+from paytables.keno.draws import Drawn, draw_weighted_factor, evaluate, list_levels_won, pick
 from paytables.keno.limit import share_out
 from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Options, Tables, options
+from paytables.keno.tables import Options, Tables, build_options
 from paytables.keno.ticket import Selection, Ticket
 from paytables.tableless import Tableless
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class KenoRules(Tableless):
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
         """Return the costs of every form at every stake, in credits, ascending. A ticket may cost other sums."""
-        return tuple(sorted({self.form_ticket(f, stake).cost for f, stake in self._offers}))
+        return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offers}))
 
     @cached_property
     def _offers(self) -> list[tuple[Form, int]]:
@@ -38,12 +38,14 @@ class KenoRules(Tableless):
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
         if marks.cost is None:
             return offers
-        return [(f, s) for f, s in offers if self.form_ticket(f, s).cost_a_draw <= marks.cost]
+        return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
 
-    def form_ticket(self, form: Form, stake: int) -> Ticket:
+    def build_form_ticket(self, form: Form, stake: int) -> Ticket:
         """Return the quick-pick ticket of a form."""
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
-        return Ticket((selection,) * form.selections, form.draws, options(self.definition, form.bonuses))
+        return Ticket(
+            (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)
+        )
 
     def ticket(self, request: Mapping[str, Json]) -> Ticket:
         """Check a ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
@@ -57,28 +59,28 @@ class KenoRules(Tableless):
         ``bonuses`` (ids) are optional. ``form`` requests a form by its id.
         """
         if "selections" not in options:
-            return self._form_wager(credits_, options)
+            return self._find_form_wager(credits_, options)
         found = self.ticket(options)
         if found.cost != credits_:
-            raise WagerError(f"the ticket costs {counted(found.cost, 'credit')}, not {credits_}")
+            raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {credits_}")
         return Wager(credits_, found.to_json())
 
-    def _form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
+    def _find_form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:
-            found = self.form_ticket(form, stake)
+            found = self.build_form_ticket(form, stake)
             if options.get("form", form.id) == form.id and found.cost == credits_:
                 return Wager(credits_, found.to_json())
         named = f" of form {options['form']!r}" if options else ""
         raise WagerError(
-            f"no ticket{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+            f"no ticket{named} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self.ticket(self.wager(wager.credits, **wager.options).options)
-        known, tables = self.quick_pick(bought, draw), ticket.tables_of(self.tables, bought)
+        known, tables = self.draw_quick_picks(bought, draw), ticket.restrict_tables(self.tables, bought)
         wins: list[Settlement] = []
         levels: list[str] = []
         shown: list[Json] = []
@@ -86,7 +88,7 @@ class KenoRules(Tableless):
             drawn = self.draw_balls(draw, known.options)
             ways = evaluate(tables, known, drawn)
             paid = share_out([way.credits for way in ways], self.definition.most_paid)
-            reached = levels_won(tables, ways)
+            reached = list_levels_won(tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached
             shown.append(present.draw(n, drawn, ways, paid, reached))
@@ -101,9 +103,9 @@ class KenoRules(Tableless):
         """Draw the balls, in order, and then the factors of the multipliers in force."""
         field = self.definition.field
         balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
-        return Drawn(balls, {b.id: weighted(draw, b.weights, b.id) for b in in_force.multipliers})
+        return Drawn(balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers})
 
-    def quick_pick(self, ticket: Ticket, draw: Draw) -> Ticket:
+    def draw_quick_picks(self, ticket: Ticket, draw: Draw) -> Ticket:
         """Return the ticket with its quick picks drawn, those of each selection from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
         known = []
@@ -119,18 +121,18 @@ class KenoRules(Tableless):
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the levels that some way of the ticket plays for, with the odds of one way at the minimum stake."""
         bought = self.ticket(wager.options)
-        closed = ticket.tables_of(self.tables, bought).closed
+        closed = ticket.restrict_tables(self.tables, bought).closed
         played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.ways()}
         return tuple(
             play
             for i, (level, play) in enumerate(
-                zip(self.definition.progressive, self.every_level(), strict=True)
+                zip(self.definition.progressive, self.list_every_level(), strict=True)
             )
             if not closed >> i & 1
             and any(spots == level.spots and stake >= level.stake for spots, stake in played)
         )
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return every level at its minimum stake, which is the only one of a linked level."""
         return self._every_level
 
@@ -152,12 +154,12 @@ class KenoRules(Tableless):
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the board, as JSON data."""
-        return present.presentation(self.definition)
+        return present.build_presentation(self.definition)
 
     def explain(self) -> tuple[str, ...]:
         """Return what each number of spots pays for a credit staked."""
         return tuple(
-            f"{counted(spots, 'spot')}: "
+            f"{format_count(spots, 'spot')}: "
             + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
             for spots, pays in sorted(self.tables.pays.items())
         )
@@ -177,7 +179,7 @@ class KenoRules(Tableless):
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
-        offers = [(form, self.form_ticket(form, stake)) for form, stake in self._offers]
+        offers = [(form, self.build_form_ticket(form, stake)) for form, stake in self._offers]
         return figures.analyse(self.definition, self.tables, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

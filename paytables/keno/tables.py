@@ -7,7 +7,7 @@ from math import prod
 
 from paytables.errors import DefinitionError
 from paytables.keno.schema import BallBonus, KenoDefinition, MultiplierBonus, Progressive
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Options:
         return prod(bonus.factor for i, bonus in enumerate(self.balls) if marks >> i & 1)
 
 
-def prize_name(spots: int, catch: int) -> str:
+def format_prize_name(spots: int, catch: int) -> str:
     """Return the name of a prize in wins and on the PAR sheet."""
     return f"{catch} of {spots}"
 
 
-def options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
+def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
     """Return the bonuses in force if those with the ids ``bought`` are paid for."""
     paid = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
@@ -51,10 +51,10 @@ def options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
     )
 
 
-def every_option(definition: KenoDefinition) -> list[Options]:
+def list_every_option(definition: KenoDefinition) -> list[Options]:
     """Return every combination of the bonuses that are sold, the empty one first."""
     sold = [b.id for b in definition.bonus if b.fee]
-    return [options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
+    return [build_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Tables:
         )
 
 
-def tables(definition: KenoDefinition, file: str) -> Tables:
+def build_tables(definition: KenoDefinition, file: str) -> Tables:
     """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
     check = _Check(definition, file)
     pays = check.pays()
@@ -106,11 +106,11 @@ class _Check:
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
             if table.spots in found:
-                raise self.refuse(f"table.{n}.spots", f"two tables for {counted(table.spots, 'spot')}")
+                raise self.refuse(f"table.{n}.spots", f"two tables for {format_count(table.spots, 'spot')}")
             if table.spots >= numbers:
                 raise self.refuse(
                     f"table.{n}.spots",
-                    f"{counted(table.spots, 'spot')} on a field of {counted(numbers, 'number')}",
+                    f"{format_count(table.spots, 'spot')} on a field of {format_count(numbers, 'number')}",
                 )
             for catch in table.pays:
                 self._catch(f"table.{n}.pays.{catch}", table.spots, catch)
@@ -121,11 +121,11 @@ class _Check:
 
     def _catch(self, key: str, spots: int, catch: int) -> None:
         if catch > spots:
-            raise self.refuse(key, f"pays for {catch} hits on {counted(spots, 'spot')}")
+            raise self.refuse(key, f"pays for {catch} hits on {format_count(spots, 'spot')}")
         possible = self.definition.possible(spots)
         if catch not in possible:
             catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
-            raise self.refuse(key, f"a way of {counted(spots, 'spot')} {catches}")
+            raise self.refuse(key, f"a way of {format_count(spots, 'spot')} {catches}")
 
     def bonuses(self) -> None:
         bonuses, drawn = self.definition.bonus, self.definition.field.drawn
@@ -143,7 +143,9 @@ class _Check:
             raise self.refuse("progressive", "two levels have the same id")
         for n, level in enumerate(levels):
             if level.spots not in pays:
-                raise self.refuse(f"progressive.{n}.spots", f"no table for {counted(level.spots, 'spot')}")
+                raise self.refuse(
+                    f"progressive.{n}.spots", f"no table for {format_count(level.spots, 'spot')}"
+                )
             self._catch(f"progressive.{n}.catch", level.spots, level.catch)
             if level.stake > max(self.definition.marks.stakes):
                 raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
@@ -158,14 +160,14 @@ class _Check:
             raise self.refuse("form", "two forms have the same id")
         for n, form in enumerate(self.definition.form):
             if form.spots not in pays:
-                raise self.refuse(f"form.{n}.spots", f"no table for {counted(form.spots, 'spot')}")
+                raise self.refuse(f"form.{n}.spots", f"no table for {format_count(form.spots, 'spot')}")
             if form.selections > marks.selections:
                 raise self.refuse(f"form.{n}.selections", f"a ticket has at most {marks.selections}")
             if form.draws > marks.draws:
                 raise self.refuse(f"form.{n}.draws", f"a ticket takes part in at most {marks.draws}")
             for bonus in set(form.bonuses) - sold:
                 raise self.refuse(f"form.{n}.bonuses", f"no bonus {bonus!r} is sold")
-            cost = form.selections * min(marks.stakes) * options(self.definition, form.bonuses).cost
+            cost = form.selections * min(marks.stakes) * build_options(self.definition, form.bonuses).cost
             if marks.cost is not None and cost > marks.cost:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
@@ -175,7 +177,7 @@ class _Check:
             return
         if self.definition.marks.cost is None:
             raise self.refuse("marks.cost", "a limit on the prizes of a ticket needs one on its cost")
-        greatest = max(option.greatest for option in every_option(self.definition))
+        greatest = max(option.greatest for option in list_every_option(self.definition))
         prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
         if limit < prize:
             raise self.refuse(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from paytables.contract import Json
 from paytables.errors import WagerError
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import Options, Tables, options
-from paytables.wording import counted
+from paytables.keno.tables import Options, Tables, build_options
+from paytables.wording import format_count
 
 #: Maximum number of ways of a ticket: nobody could check the prizes of more.
 WAYS_MAX = 2000
@@ -79,7 +79,7 @@ class Ticket:
         }
 
 
-def tables_of(tables: Tables, ticket: Ticket) -> Tables:
+def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
     """Return the tables as this ticket plays them: without the linked levels it does not play for."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].ways() if plain else {}
@@ -91,14 +91,14 @@ def tables_of(tables: Tables, ticket: Ticket) -> Tables:
     return replace(tables, closed=closed)
 
 
-def subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
     """Yield every set of groups that together hold ``spots`` numbers, as their indices."""
     if spots == 0:
         yield ()
         return
     for i in range(first, len(sizes)):
         if sizes[i] <= spots:
-            for later in subsets(sizes, spots - sizes[i], i + 1):
+            for later in iter_subsets(sizes, spots - sizes[i], i + 1):
                 yield (i, *later)
 
 
@@ -119,50 +119,52 @@ def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]
     if not _list(selections) or not 1 <= len(selections) <= most:
         raise WagerError(f"selections: a ticket has 1 to {most} of them")
     ticket = Ticket(
-        selections=tuple(_selection(definition, tables, s, i) for i, s in enumerate(selections)),
+        selections=tuple(_parse_selection(definition, tables, s, i) for i, s in enumerate(selections)),
         draws=draws,
-        options=options(definition, bought),
+        options=build_options(definition, bought),
     )
     cost = definition.marks.cost
     if cost is not None and ticket.cost_a_draw > cost:
         raise WagerError(
-            f"the ticket costs {counted(ticket.cost_a_draw, 'credit')} a draw, and at most {cost} may be bet"
+            f"the ticket costs {format_count(ticket.cost_a_draw, 'credit')} a draw, and at most {cost} may be bet"
         )
     return ticket
 
 
-def _selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
+def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: has groups and stakes, nothing else")
     selection = Selection(
-        sizes=_sizes(definition, request["groups"], where),
-        groups=_marked(definition, request["groups"], where),
-        stakes=_stakes(request["stakes"], where),
+        sizes=_parse_sizes(definition, request["groups"], where),
+        groups=_parse_marked_groups(definition, request["groups"], where),
+        stakes=_parse_stakes(request["stakes"], where),
     )
     held = sum(selection.sizes)
     if held > definition.field.numbers:
-        raise WagerError(f"{where}: {counted(held, 'number')} on a field of {definition.field.numbers}")
+        raise WagerError(f"{where}: {format_count(held, 'number')} on a field of {definition.field.numbers}")
     for spots, count in selection.ways().items():
         stake = selection.stakes[spots]
         if spots not in tables.pays:
             raise WagerError(
-                f"{where}: no table for {counted(spots, 'spot')}; there are {sorted(tables.pays)}"
+                f"{where}: no table for {format_count(spots, 'spot')}; there are {sorted(tables.pays)}"
             )
         if stake not in definition.marks.stakes:
             raise WagerError(f"{where}: a stake of {stake}; there are {list(definition.marks.stakes)}")
         if not count:
-            raise WagerError(f"{where}: no groups of {list(selection.sizes)} make {counted(spots, 'spot')}")
+            raise WagerError(
+                f"{where}: no groups of {list(selection.sizes)} make {format_count(spots, 'spot')}"
+            )
         if count > WAYS_MAX:
-            ways = f"{counted(count, 'way')} of {counted(spots, 'spot')}"
+            ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
             raise WagerError(f"{where}: {ways}; a ticket has at most {WAYS_MAX}")
-    used = {g for spots in selection.stakes for way in subsets(selection.sizes, spots) for g in way}
+    used = {g for spots in selection.stakes for way in iter_subsets(selection.sizes, spots) for g in way}
     if len(used) != len(selection.sizes):
         raise WagerError(f"{where}: a group takes part in no way")
     return selection
 
 
-def _sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
+def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
     most = definition.marks.groups
     if not _list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
@@ -177,7 +179,7 @@ def _sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, .
     return tuple(len(group) for group in groups)
 
 
-def _marked(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
+def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
     if _is_integer(groups[0]):
         return ()
     seen: set[int] = set()
@@ -191,7 +193,7 @@ def _marked(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple
     return tuple(tuple(sorted(group)) for group in groups)
 
 
-def _stakes(requested: Json, where: str) -> dict[int, int]:
+def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
     if not isinstance(requested, Mapping) or not requested:
         raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}

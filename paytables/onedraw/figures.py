@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
 from paytables.layout import Case, analyse_cases
-from paytables.prison import Held, on_table, with_prison_choice
-from paytables.wording import percent
+from paytables.prison import Held, list_bets_on_table, with_prison_choice
+from paytables.wording import format_percent
 
 if TYPE_CHECKING:
     from paytables.onedraw.table import OneDrawTable
@@ -39,22 +39,22 @@ def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
 
 def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the figures of a wager, each bet followed to its end; a player with a choice takes the part back."""
-    bets = on_table((), wager, table.cloth.spots)
-    figures = analyse_cases(name, wager, cases(table, bets), depth)
+    bets = list_bets_on_table((), wager, table.cloth.spots)
+    figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
     choices = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
     if not choices:
         return figures
-    worst = analyse_cases(name, wager, cases(table, bets, prison=True), Depth.RETURN).rtp
-    ever = min(prison_for_ever(table, spot) for spot in choices)
+    worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), Depth.RETURN).rtp
+    ever = min(compute_prison_for_ever_rtp(table, spot) for spot in choices)
     note = (
-        f"with every stake left in prison at zero {percent(worst)} %; "
-        f"of a simple chance that could be halved for ever {percent(ever)} %"
+        f"with every stake left in prison at zero {format_percent(worst)} %; "
+        f"of a simple chance that could be halved for ever {format_percent(ever)} %"
     )
     return with_prison_choice(figures, _STRATEGY, worst, note)
 
 
-def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
+def iter_cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
     """Yield every possible end of the bets, with its weight; ``prison``: every choice is for prison."""
     total = sum(table.weights.values())
     for result, count in table.weights.items():
@@ -69,11 +69,11 @@ def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) 
         if not stand:
             yield Case(count, done)
             continue
-        for later in cases(table, stand, prison=prison):
+        for later in iter_cases(table, stand, prison=prison):
             yield Case(count * Fraction(later.weight) / total, [*done, *later.settlements])
 
 
-def prison_for_ever(table: "OneDrawTable", spot: str) -> Fraction:
+def compute_prison_for_ever_rtp(table: "OneDrawTable", spot: str) -> Fraction:
     """Return the RTP of an even-money bet whose stake is always left in prison and halved at every further zero."""
     total, pays = sum(table.weights.values()), table.by_spot[spot].pays
     wins = Fraction(sum(table.weights[result] for result in pays), total)
@@ -83,12 +83,12 @@ def prison_for_ever(table: "OneDrawTable", spot: str) -> Fraction:
     return wins * (1 + net) + zero * held
 
 
-def most_back(table: "OneDrawTable", wager: Wager) -> dict[int, int]:
+def find_highest_returns(table: "OneDrawTable", wager: Wager) -> dict[int, int]:
     """Return the most that one result may return to each seat, assuming that it completes every repeat."""
     found: dict[int, int] = {}
     for result in table.weights:
         back: dict[int, int] = {}
-        for bet in on_table(table.held, wager, table.cloth.spots):
+        for bet in list_bets_on_table(table.held, wager, table.cloth.spots):
             odds = table.by_spot[bet.spot].pays.get(result)
             if odds is not None:
                 in_prison = bet.count and table.by_spot[bet.spot].spins == 1

@@ -33,12 +33,12 @@ from paytables.prison import (
     Held,
     held_from_json,
     held_to_json,
-    on_table,
-    part_back,
+    list_bets_on_table,
     release_stake,
     settle,
+    settle_part_back,
 )
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,14 @@ class OneDrawTable(TableRules):
         """Draw a result; return its key in :attr:`weights`, the animation cue, and the display data."""
         raise NotImplementedError
 
-    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
+    def obtain_result(
+        self, draw: Draw
+    ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Return the result of :meth:`drawn`; a family with a real wheel asks the wheel instead."""
         yield from ()
         return self.drawn(draw)
 
-    def pictured(self) -> dict[str, object]:
+    def build_display_data(self) -> dict[str, object]:
         """Return what the screen needs in addition to the layout."""
         raise NotImplementedError
 
@@ -105,15 +107,15 @@ class OneDrawTable(TableRules):
             return Wager(0, {"bets": {}})
         wager = self.cloth.wager(credits_, **options)
         if self.table.most_win is not None:
-            self.cloth.most_win(figures.most_back(self, wager))
+            self.cloth.most_win(figures.find_highest_returns(self, wager))
         return wager
 
     def at(self, table: object) -> Self:
         """Return the table as a round has left it. Raises ValueError for a state that no round leaves."""
-        held = () if table is None else self._held(table)
+        held = () if table is None else self._read_held_bets(table)
         return self if held == self.held else replace(self, held=held)
 
-    def _held(self, table: object) -> tuple[Held, ...]:
+    def _read_held_bets(self, table: object) -> tuple[Held, ...]:
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
         held = held_from_json(table["held"], self.by_spot, self.table.seats)
@@ -146,7 +148,7 @@ class OneDrawTable(TableRules):
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
         left = tuple(bet for bet in self.held if bet not in prison)
-        return tuple(part_back(bet) for bet in prison), _state(left)
+        return tuple(settle_part_back(bet) for bet in prison), _state(left)
 
     def fate(self, bet: Held, result: str) -> Fate:
         """Return the effect of a result on a bet: a settlement, or the bet that stays; with both, a choice."""
@@ -158,15 +160,15 @@ class OneDrawTable(TableRules):
         if result in self.zero and place.on_zero != "lost" and result not in place.pays:
             met = replace(bet, count=bet.count + 1)
             may_stand = self._may_stand(place, met)
-            return part_back(met), met if may_stand else None
+            return settle_part_back(met), met if may_stand else None
         if bet.count:
             return release_stake(bet, won=result in place.pays), None
         return settle_bet(bet, place.pays.get(result)), None
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Draw once, and settle every bet; at zero, players of even-money bets may be asked about their stakes."""
-        bets = on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
-        result, cue, drawn = yield from self.comes(draw)
+        bets = list_bets_on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
+        result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
         standing = yield from settle(bets, lambda bet: self.fate(bet, result), shown, "zero")
@@ -174,7 +176,7 @@ class OneDrawTable(TableRules):
 
     def presentation(self) -> dict[str, object]:
         """Return the layout with its spots, and the family's own display data."""
-        return {"kind": "table", "felt": self.felt, **self.pictured(), **self.cloth.to_json()}
+        return {"kind": "table", "felt": self.felt, **self.build_display_data(), **self.cloth.to_json()}
 
     def groups(self) -> dict[str, list[SpotRules]]:
         """Return the places by the group of their spots, in layout order."""
@@ -190,7 +192,7 @@ class OneDrawTable(TableRules):
             f"{group}: {places[0].spot.odds}"
             f" on {sum(self.weights[result] for result in places[0].pays):,} of {total:,}"
             + (f", {places[0].spins} times in a row" if places[0].spins > 1 else "")
-            + f"; {counted(len(places), 'place')}"
+            + f"; {format_count(len(places), 'place')}"
             for group, places in self.groups().items()
         )
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from paytables.cards.ranking import FIVE, Ranking
-from paytables.cards.subsets import rank_steps, sets
+from paytables.cards.subsets import build_sets, rank_steps
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bits, Bools, Ints
@@ -83,10 +83,10 @@ class Solver:
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
         self.streets, self.each, self.report_progress = streets, each, report_progress
-        self.tables = tables(streets.opens)
-        self.flops, self.like = sets(52, 3).classes
-        self.cards = sets(52, 3).members[self.flops].astype(np.int64)
-        self.holes = sets(52, 2).members
+        self.tables = build_tables(streets.opens)
+        self.flops, self.like = build_sets(52, 3).classes
+        self.cards = build_sets(52, 3).members[self.flops].astype(np.int64)
+        self.holes = build_sets(52, 2).members
         self.pays = np.array(streets.super_pays, dtype=np.int64)
 
     def solve(self) -> Solved:
@@ -100,13 +100,13 @@ class Solver:
             best += found[2] * int(self.like[n])
             worst += found[3] * int(self.like[n])
             self.report_progress(n + 1, 2 * count)
-        chosen, first, mean, worst_mean = self._first(best, worst)
+        chosen, first, mean, worst_mean = self._decide_before_flop(best, worst)
         law = np.zeros((3 + firsts, 13), dtype=np.int64)
-        laws = self.each(lambda n: (self._law(n, first, flop[n], on[n]),), range(count))
+        laws = self.each(lambda n: (self._count_flop_results(n, first, flop[n], on[n]),), range(count))
         for n, (part,) in enumerate(laws):
             law += part
             self.report_progress(count + n + 1, 2 * count)
-        nets, staked = self._nets(law)
+        nets, staked = self._count_nets(law)
         total = int(law.sum())
         ends = tuple(map(tuple, law.tolist()))
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
@@ -117,7 +117,7 @@ class Solver:
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
-        strengths, standings, add, _ = _kernels()
+        strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn, streets.river)
         known = (self.cards[n], made.ranks, made.kind, made.opens, money, self.pays)
         add(*known, strengths, standings, counts, turns, sums)
@@ -143,13 +143,15 @@ class Solver:
         worst = np.stack([np.minimum(bet, spoils), *firsts])
         return flop, np.packbits(on, axis=1), best, worst
 
-    def _first(self, best: Ints, worst: Ints) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
+    def _decide_before_flop(
+        self, best: Ints, worst: Ints
+    ) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
         """Decide before the flop: the bet by class of hole cards, its index by hole hand, and both means."""
-        of = sets(52, 2).class_of
+        of = build_sets(52, 2).class_of
         sizes = (0, *self.streets.first)
         chosen: list[int] = []
         mean = low = 0
-        for hands in range(len(sets(52, 2).classes[0])):
+        for hands in range(len(build_sets(52, 2).classes[0])):
             options = [sum(row[of == hands].tolist()) for row in best]
             mean += max(options)
             low += min(sum(row[of == hands].tolist()) for row in worst)
@@ -162,19 +164,19 @@ class Solver:
             Fraction(low, ways),
         )
 
-    def _law(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
+    def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
         """Count one flop's results, for the holes that do not share a card with it."""
         law = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
-        strengths, standings, _, count = _kernels()
+        strengths, standings, _, count = _compile_kernels()
         made = self.tables
         known = (self.cards[n], made.ranks, made.kind, made.opens, int(self.like[n]))
         count(*known, strengths, standings, counts, early, plays, law)
         return law
 
-    def _nets(self, law: Ints) -> tuple[dict[int, int], int]:
+    def _count_nets(self, law: Ints) -> tuple[dict[int, int], int]:
         """Return the number of cases that end with each net, and the sum of all stakes in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
@@ -201,7 +203,7 @@ class Tables:
     opens: int
 
 
-def tables(opens: int) -> Tables:
+def build_tables(opens: int) -> Tables:
     """Return the tables, strengths numbered without gaps; ``opens`` is the strength with which the bank opens."""
     steps, keys = rank_steps(7, 13)
     ranking = Ranking(FIVE)
@@ -227,7 +229,7 @@ def tables(opens: int) -> Tables:
     )
 
 
-def _strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
+def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
     """Fill ``shown`` with the strength of each hole and count it in ``bucket``; return minimum and maximum.
 
     A hole of cards a < b is number b (b - 1) / 2 + a.
@@ -264,7 +266,7 @@ def _strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints
     return low, high
 
 
-def _standings(  # noqa: C901, PLR0912 (one loop for numba)
+def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
     unseen: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
     """Fill ``counts`` with the bank's 990 hands against each hole: closed, open and weaker, equal."""
@@ -409,7 +411,9 @@ def _count(
 
 
 @cache
-def _kernels() -> tuple[Callable[..., object], ...]:
+def _compile_kernels() -> tuple[Callable[..., object], ...]:
     import numba  # noqa: PLC0415 (laboratory package)
 
-    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_strengths, _standings, _add, _count))
+    return tuple(
+        numba.njit(nogil=True)(kernel) for kernel in (_fill_strengths, _count_standings, _add, _count)
+    )

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator
 
 from paytables.cards import RANKS
-from paytables.cards.ranking import FIVE, Order, category, ranks_in
+from paytables.cards.ranking import FIVE, Order, find_category, unpack_ranks
 from paytables.definition import Identifier, NaturalInt, Strict, Text
 
 #: The combinations in the terms of the Québec by-law; a straight flush of fewer than five cards has its own
@@ -40,7 +40,7 @@ Category = Literal[
 ]
 
 
-def _span(value: str) -> str:
+def _check_span(value: str) -> str:
     low, _, high = value.partition("-")
     places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
@@ -49,10 +49,10 @@ def _span(value: str) -> str:
 
 
 #: A rank, or the lowest and the highest of several: ``A``, ``J-A``.
-Span = Annotated[str, AfterValidator(_span)]
+Span = Annotated[str, AfterValidator(_check_span)]
 
 
-def span(value: str) -> range:
+def parse_span(value: str) -> range:
     """Return the ranks of a span as numbers."""
     low, _, high = value.partition("-")
     return range(RANKS.index(low), RANKS.index(high or low) + 1)
@@ -82,19 +82,19 @@ class HandRow(Strict):
 
     def fits(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
         """Return whether the row pays a hand of that strength with ``wilds`` wild cards."""
-        if category(strength, order) != self.hand or self.wilds not in {None, wilds}:
+        if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
-        first, second, *_ = ranks_in(strength)
-        if self.of is not None and first not in span(self.of):
+        first, second, *_ = unpack_ranks(strength)
+        if self.of is not None and first not in parse_span(self.of):
             return False
-        return self.kicker is None or second in span(self.kicker)
+        return self.kicker is None or second in parse_span(self.kicker)
 
 
-def row_of(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
+def find_row(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
     """Return the index of the first row that fits, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.fits(strength, wilds, order)), None)
 
 
-def wild_ranks(names: Iterable[str]) -> tuple[int, ...]:
+def parse_wild_ranks(names: Iterable[str]) -> tuple[int, ...]:
     """Return ranks by their letters, as numbers."""
     return tuple(RANKS.index(name) for name in names)

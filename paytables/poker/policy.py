@@ -21,30 +21,30 @@ from paytables.cards import JOKER, Card
 HAND: Final = 5
 
 
-def packed(states: bytes) -> str:
+def pack_policy(states: bytes) -> str:
     """Return a policy in the form a definition stores."""
     return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
-def unpacked(text: str) -> bytes:
-    """Read a policy; :func:`packed` is the inverse. Raises ValueError for invalid text."""
+def unpack_policy(text: str) -> bytes:
+    """Read a policy; :func:`pack_policy` is the inverse. Raises ValueError for invalid text."""
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
         raise ValueError(f"is not a packed policy: {error}") from None
 
 
-def _readable(text: str) -> str:
-    unpacked(text)
+def _check_readable(text: str) -> str:
+    unpack_policy(text)
     return text
 
 
-Policy = Annotated[str, AfterValidator(_readable)]
+Policy = Annotated[str, AfterValidator(_check_readable)]
 
 
 @lru_cache(maxsize=4)
-def classes(cards: int, hand: int = HAND) -> list[int]:
+def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
     """Return the numbers of one representative of each class of ``hand`` cards up to suits, ascending.
 
     For a deck of 52, or 53 with the joker; the same as :attr:`paytables.cards.subsets.Sets.classes`.
@@ -56,25 +56,27 @@ def classes(cards: int, hand: int = HAND) -> list[int]:
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
         for suit in range(4)
     ]
-    #: What each card adds to a set's number at each index, as in :func:`number`.
+    #: What each card adds to a set's number at each index, as in :func:`rank_set`.
     chosen = [[comb(card, place) for card in range(JOKER + 1)] for place in range(1, hand + 1)]
     found = []
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
         jokers = [JOKER] * (hand - size)
-        for counts in _splits(size):
-            for a, b, c, d in _ascending(masks, counts):
+        for counts in _list_suit_splits(size):
+            for a, b, c, d in _list_ascending_choices(masks, counts):
                 own = sorted(held[0][a] + held[1][b] + held[2][c] + held[3][d]) + jokers
                 found.append(sum([row[card] for row, card in zip(chosen, own, strict=True)]))
     return sorted(found)
 
 
-def _splits(size: int) -> list[tuple[int, ...]]:
+def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
     """Return the possible numbers of cards in each of four suits."""
     every = range(size + 1)
     return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
 
 
-def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) -> list[tuple[int, ...]]:
+def _list_ascending_choices(
+    masks: list[list[int]], counts: Sequence[int], least: int = 0
+) -> list[tuple[int, ...]]:
     """Return every choice of one mask per suit with these sizes, none below the previous one."""
     if not counts:
         return [()]
@@ -82,17 +84,17 @@ def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) ->
     return [
         (mask, *later)
         for mask in own[bisect_left(own, least) :]
-        for later in _ascending(masks, counts[1:], mask)
+        for later in _list_ascending_choices(masks, counts[1:], mask)
     ]
 
 
-def number(cards: Sequence[Card]) -> int:
-    """Return the number of ascending cards among all sets of that size (colexicographic)."""
+def rank_set(cards: Sequence[Card]) -> int:
+    """Return the colexicographic index of a set of cards, in ascending order, among all sets of that size."""
     return sum(comb(card, place) for place, card in enumerate(cards, 1))
 
 
-def _turned(dealt: Sequence[Card]) -> list[int]:
-    """Return the suits in the order of their cards, which is their order in the class."""
+def _order_suits(dealt: Sequence[Card]) -> list[int]:
+    """Return the suits sorted by the ranks dealt in each; hands that differ only in suits become equal."""
     masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
     return sorted(range(4), key=lambda suit: masks[suit])
 
@@ -100,30 +102,30 @@ def _turned(dealt: Sequence[Card]) -> list[int]:
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
     """Return the index of a policy's answer for the dealt cards and the dealer's visible card, if any."""
     at, _ = state(dealt, 52)
-    return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _turned(dealt).index(up & 3)]
+    return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
 
-def shared(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
+def find_shared_cards_answer(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
     """Return the index of the answer for two hole cards and three board cards, or for the hole cards alone.
 
     Such a policy has first the classes of two cards, then for each class of three all pairs of cards.
     """
     if not board:
         return answer(policy, own, None)
-    turned = _turned(board)
-    pair = number(sorted(card // 4 * 4 + turned.index(card & 3) for card in own))
+    turned = _order_suits(board)
+    pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in own))
     at, _ = state(board, 52)
-    return policy[len(classes(52, 2)) + at * comb(52, 2) + pair]
+    return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 
 
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
     """Return the index of the class of some cards, and the position among them of each of its ascending cards."""
-    turned = _turned(dealt)
+    turned = _order_suits(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
         for place, card in enumerate(dealt)
     )
-    at = bisect_left(classes(deck_cards, len(dealt)), number([card for card, _ in as_class]))
+    at = bisect_left(list_hand_classes(deck_cards, len(dealt)), rank_set([card for card, _ in as_class]))
     return at, [place for _, place in as_class]
 
 

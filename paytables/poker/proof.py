@@ -11,31 +11,34 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from paytables.errors import AnalysisError
-from paytables.poker.policy import unpacked
+from paytables.poker.policy import unpack_policy
 
 #: An exact number: ``-3/20``, ``7/1``.
 Exact = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
-def exact(value: Fraction) -> str:
+def format_exact(value: Fraction) -> str:
     """Return a fraction in the form definitions store."""
     return f"{value.numerator}/{value.denominator}"
 
 
-def held_against(game: str, carried: object, prove: Callable[[], object]) -> None:
+def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) -> None:
     """Compare stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
-    if carried and _plain(carried) != _plain(prove()):
+    if carried and _unpack_policies(carried) != _unpack_policies(prove()):
         raise AnalysisError(
             f"{game}: proved: other figures come out; `python -m tools.dev prove` writes them"
         )
 
 
-def _plain(proof: object) -> object:
+def _unpack_policies(proof: object) -> object:
     """Return a proof with its policies unpacked, because two compressions of the same data may differ."""
     if isinstance(proof, BaseModel):
-        return {key: unpacked(value) if key == "policy" and value else _plain(value) for key, value in proof}
+        return {
+            key: unpack_policy(value) if key == "policy" and value else _unpack_policies(value)
+            for key, value in proof
+        }
     if isinstance(proof, Mapping):
-        return {key: _plain(value) for key, value in proof.items()}
+        return {key: _unpack_policies(value) for key, value in proof.items()}
     if isinstance(proof, tuple):
-        return tuple(map(_plain, proof))
+        return tuple(map(_unpack_policies, proof))
     return proof

@@ -29,12 +29,12 @@ from paytables.layout import (
     Limits,
     TableDefinition,
     TableRules,
+    build_distribution,
     check_forms,
-    distribution_of,
-    stakes_stated,
+    find_stated_stakes,
 )
-from paytables.poker.proof import Exact, held_against
-from paytables.wording import counted
+from paytables.poker.proof import Exact, check_stored_proof
+from paytables.wording import format_count
 
 SPOT: Final = "stake"
 SURRENDER: Final = "surrender"
@@ -57,8 +57,8 @@ class Commission(Strict):
     def terms(self) -> dict[str, str]:
         """Return what a win pays, by language."""
         return {
-            "en": f"1:1, less {counted(self.credits, 'credit')} for each {self.of} staked",
-            "fr": f"1:1, moins {counted(self.credits, 'crédit')} par {self.of} misés",
+            "en": f"1:1, less {format_count(self.credits, 'credit')} for each {self.of} staked",
+            "fr": f"1:1, moins {format_count(self.credits, 'crédit')} par {self.of} misés",
         }
 
 
@@ -135,11 +135,11 @@ class TwoHands(TableRules):
         """Return the low hand's indices, as bits, of the way in which a player is advised to set pieces."""
         return self.house(dealt)[2]
 
-    def side_bet_spots(self) -> tuple[Spot, ...]:
+    def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots of the side bets."""
         return ()
 
-    def most_beside(self, bets: Mapping[str, int]) -> int:  # noqa: ARG002
+    def find_highest_side_return(self, bets: Mapping[str, int]) -> int:  # noqa: ARG002
         """Return the most that a seat's side bets, credits by spot, may return."""
         return 0
 
@@ -179,7 +179,7 @@ class TwoHands(TableRules):
             most=limits.most,
             step=limits.step,
         )
-        return Layout((stake, *self.side_bet_spots()), self.definition.table, self.definition.form)
+        return Layout((stake, *self.list_side_bet_spots()), self.definition.table, self.definition.form)
 
     def check(self, file: str) -> None:
         """Check what the model alone cannot check. Raises :class:`DefinitionError`."""
@@ -202,30 +202,30 @@ class TwoHands(TableRules):
             yield step
         dealt = [place for place in places if SPOT in place.bets]
         for place in dealt:
-            place.dealt = self._dealt(place.hand, left, draw)
+            place.dealt = self._deal_hand(place.hand, left, draw)
             for piece in place.dealt:
                 data = {"hand": place.hand, "card": self.PIECES[piece]}
                 yield Cue("deal", data, place.seat if len(places) > 1 else None)
         for place in dealt:
             offered = {way[2]: way for way in self.settings(place.dealt)}
-            decision = self._setting_decision(place, offered, self._felt(dealt, [], side_steps))
+            decision = self._build_setting_decision(place, offered, self._build_felt(dealt, [], side_steps))
             answer = decision.check((yield decision))
             place.way = offered.get(answer)
-        bank = self._dealt("bank", left, draw) if dealt else []
+        bank = self._deal_hand("bank", left, draw) if dealt else []
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
         for place in dealt:
-            yield self._settled(place, self.house(bank))
+            yield self._settle_seat(place, self.house(bank))
         for step in self.closing(places, left, draw):
             side_steps.append(step)
             yield step
-        return Outcome(display=self._felt(dealt, bank, side_steps))
+        return Outcome(display=self._build_felt(dealt, bank, side_steps))
 
-    def _dealt(self, hand: str, left: list[int], draw: Draw) -> list[int]:
+    def _deal_hand(self, hand: str, left: list[int], draw: Draw) -> list[int]:
         numbers = range(1, self.HAND + 1)
         return [deal_one(draw, left, f"{hand} {self.PIECE} {n}") for n in numbers]
 
-    def _setting_decision(
+    def _build_setting_decision(
         self, place: SeatRound, offered: Mapping[int, Way], felt: Mapping[str, object]
     ) -> Decision:
         prompt = {
@@ -238,7 +238,7 @@ class TwoHands(TableRules):
         options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
         return Decision("set", options, prompt, seat=place.seat)
 
-    def _settled(self, place: SeatRound, theirs: Way) -> Settlement:
+    def _settle_seat(self, place: SeatRound, theirs: Way) -> Settlement:
         stake = place.bets[SPOT].credits
         if place.way is None:
             return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)
@@ -249,14 +249,14 @@ class TwoHands(TableRules):
             back -= self.definition.commission.on(stake)
         return Settlement(name, back, spot=SPOT, staked=stake, seat=place.seat)
 
-    def most_of_round(self, wager: Wager) -> int:
+    def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to a seat."""
         stakes = [(bets.get(SPOT, 0), bets) for bets in wager.by_seat.values()]
         fee: Commission = self.definition.commission
-        return max(2 * stake - fee.on(stake) + self.most_beside(bets) for stake, bets in stakes)
+        return max(2 * stake - fee.on(stake) + self.find_highest_side_return(bets) for stake, bets in stakes)
 
     # ------------------------------------------------------------ what is shown and said
-    def _felt(
+    def _build_felt(
         self, places: Sequence[SeatRound], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
     ) -> dict[str, object]:
         """Return the hands as set: the low hand's pieces first, and the description of both."""
@@ -295,7 +295,9 @@ class TwoHands(TableRules):
     def explain(self) -> tuple[str, ...]:
         """Return what a win pays."""
         fee = self.definition.commission
-        return (f"both hands better pay 1:1 less {fee.credits} for each {counted(fee.of, 'credit')} staked",)
+        return (
+            f"both hands better pay 1:1 less {fee.credits} for each {format_count(fee.of, 'credit')} staked",
+        )
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return no remarks."""
@@ -307,17 +309,17 @@ class TwoHands(TableRules):
 
     def verify(self) -> None:
         """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
-        held_against(self.definition.game.id, self.definition.proved, self.prove)
+        check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def stakes(self) -> dict[str, int]:
         """Return the stakes for which figures are stated, by name: the minimum, and the worst."""
-        return stakes_stated(SPOT, self.definition.stake, self.definition.commission.on)
+        return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
         """Return the figures of a stake with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
-        law = distribution_of({back: Fraction(rate) for back, rate in rates.items()})
+        law = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": SPOT,
@@ -333,9 +335,9 @@ class TwoHands(TableRules):
                 Prize(name=name, where=SPOT, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in paid
             ),
-            hit_probability=law.at_least(stake + 1),
+            hit_probability=law.compute_chance_of_at_least(stake + 1),
             least_hit_credits=stake + 1,
-            return_bet_probability=law.at_least(stake),
+            return_bet_probability=law.compute_chance_of_at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),
             **data | more,

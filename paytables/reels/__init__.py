@@ -2,7 +2,7 @@
 
 from paytables.errors import AnalysisError, BeyondReach, DefinitionError
 from paytables.game import Family
-from paytables.reels.build import ModeStages, check_references, inherit
+from paytables.reels.build import ModeStages, check_references, expand_inherited_stages
 from paytables.reels.figures import chain_of
 from paytables.reels.rules import ReelRules
 from paytables.reels.schema import ReelsDefinition
@@ -27,4 +27,4 @@ def build(data: ReelsDefinition, file: str) -> ReelRules:
     return ReelRules(definition=data, modes=modes, stages=stages)
 
 
-FAMILY = Family(ReelsDefinition, build, inherit)
+FAMILY = Family(ReelsDefinition, build, expand_inherited_stages)

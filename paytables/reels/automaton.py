@@ -97,7 +97,7 @@ class Graph:
     _final: dict[End, int] = field(default_factory=dict)
     _live: dict[int, list[Option]] = field(default_factory=dict)
 
-    def _node(self, end: End) -> int:
+    def _add_node(self, end: End) -> int:
         self.row.append(END)
         self.width.append(0)
         self.value.append(end.value)
@@ -130,7 +130,7 @@ class Graph:
     def final(self, end: End) -> int:
         """Return the node of the given end, created on first use."""
         if end not in self._final:
-            self._final[end] = self._node(end)
+            self._final[end] = self._add_node(end)
         return self._final[end]
 
     def add(
@@ -147,26 +147,28 @@ class Graph:
         state into its end. Only reachable states get nodes, each once per reel.
         """
         layers: list[dict[S, int]] = [{} for _ in letters]
-        layers[0][start] = self._node(NOTHING)
+        layers[0][start] = self._add_node(NOTHING)
         for x, width in enumerate(letters):
             for state, node in layers[x].items():
                 row: list[tuple[int, int]] = []
                 for letter in range(width):
                     target, factor = step(x, state, letter)
-                    row.append((self._target(layers, x + 1, target, finish), factor))
+                    row.append((self._find_target_node(layers, x + 1, target, finish), factor))
                 self.row[node] = len(self.delta)
                 self.width[node] = width
                 self.delta.extend(n for n, _ in row)
                 self.gain.extend(f for _, f in row)
         return layers[0][start]
 
-    def _target(self, layers: list[dict[S, int]], x: int, state: S | End, finish: Callable[[S], End]) -> int:
+    def _find_target_node(
+        self, layers: list[dict[S, int]], x: int, state: S | End, finish: Callable[[S], End]
+    ) -> int:
         if isinstance(state, End):
             return self.final(state)
         if x == len(layers):
             return self.final(finish(state))
         if state not in layers[x]:
-            layers[x][state] = self._node(NOTHING)
+            layers[x][state] = self._add_node(NOTHING)
         return layers[x][state]
 
 

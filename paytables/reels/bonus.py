@@ -15,7 +15,7 @@ from itertools import accumulate
 from math import comb
 from operator import mul
 
-from paytables.contract import Decision, Draw, weighted_index
+from paytables.contract import Decision, Draw, draw_weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
     Given,
@@ -24,11 +24,11 @@ from paytables.reels.run import (
     Run,
     Running,
     Table,
-    extras_of,
-    given_of,
-    rates_of,
-    table_of,
-    tops_of,
+    build_table,
+    compute_award_rates,
+    compute_extras,
+    find_law_top_pays,
+    select_given_awards,
 )
 
 
@@ -54,9 +54,9 @@ class _SmallStage(ABC):
         """Return the exact distribution of (credits, awards given)."""
         return self._law
 
-    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
-        return tops_of(self._law)
+        return find_law_top_pays(self._law)
 
     @property
     def worst(self) -> Fraction | None:
@@ -73,7 +73,7 @@ class _SmallStage(ABC):
 
     @cached_property
     def _table(self) -> Table:
-        return table_of(self._law)
+        return build_table(self._law)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact table of one run."""
@@ -93,7 +93,7 @@ class Pick(_SmallStage):
     boxes: int
     replaced: bool
 
-    def _without(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
+    def _remove_drawn_item(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
         """Return what may be drawn after item ``index`` was drawn."""
         return left if self.replaced else (*left[:index], left[index] - 1, *left[index + 1 :])
 
@@ -113,8 +113,8 @@ class Pick(_SmallStage):
             decision = Decision("pick", tuple(closed), {"stage": self.name, "opened": list(opened)})
             box = decision.check((yield decision))
             closed.remove(box)
-            index = weighted_index(draw, left, f"{self.name}.pick{n + 1}")
-            left = self._without(left, index)
+            index = draw_weighted_index(draw, left, f"{self.name}.pick{n + 1}")
+            left = self._remove_drawn_item(left, index)
             prop = self.props[index]
             paid += prop.paid({"box": box})
             awards += prop.awards
@@ -137,11 +137,11 @@ class Pick(_SmallStage):
                 for i, prop in enumerate(self.props):
                     if not left[i]:
                         continue
-                    now = (credits_ + prop.credits, given_of((*given, *prop.awards)))
+                    now = (credits_ + prop.credits, select_given_awards((*given, *prop.awards)))
                     if prop.end or n + 1 == self.picks:
                         ended[now] += cases * left[i]
                     else:
-                        there[self._without(left, i), *now] += cases * left[i]
+                        there[self._remove_drawn_item(left, i), *now] += cases * left[i]
             for now, cases in ended.items():
                 done[now] += Fraction(cases, orders)
             here = there
@@ -165,7 +165,7 @@ class Pick(_SmallStage):
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of levels and merchandise prizes that a run gives."""
         rated = zip(self.props, self._openings, strict=True)
-        return extras_of((award, rate) for prop, rate in rated for award in prop.awards)
+        return compute_extras((award, rate) for prop, rate in rated for award in prop.awards)
 
     @cached_property
     def _openings(self) -> list[Fraction]:
@@ -179,7 +179,7 @@ class Pick(_SmallStage):
                     if left[i]:
                         opened[i] += cases * left[i]
                         if not prop.end:
-                            there[self._without(left, i)] += cases * left[i]
+                            there[self._remove_drawn_item(left, i)] += cases * left[i]
             rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened, strict=True)]
             here = there
         return rates
@@ -202,7 +202,7 @@ class Wheel(_SmallStage):
     def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
         law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
         for prop in self.parts:
-            law[prop.credits, given_of(prop.awards)] += Fraction(1, len(self.parts))
+            law[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
         return dict(law)
 
     def prizes(self) -> list[PrizeRate]:
@@ -215,13 +215,13 @@ class Wheel(_SmallStage):
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of levels and merchandise prizes that a run gives."""
-        return extras_of(
+        return compute_extras(
             (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
         )
 
 
 @lru_cache(maxsize=256)
-def _landed(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
+def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
     """Return the probabilities that zero, one, two... of the empty cells land a coin."""
     return tuple(
         Fraction(comb(empty, new) * hit**new * (of - hit) ** (empty - new), of**empty)
@@ -252,14 +252,14 @@ class Hold(_SmallStage):
         ):  # positions of the first coins: a uniform sample, each with its own value draw
             k = n + draw.below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
-            worth[order[n]] = weighted_index(draw, weights, f"{self.name}.coin")
+            worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respins, "cells": list(worth)}]
         left = self.respins
         while left and None in worth:
             left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
                 if draw.below(self.of, f"{self.name}.land") < self.hit:
-                    worth[cell] = weighted_index(draw, weights, f"{self.name}.coin")
+                    worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     left = self.respins
             spins.append({"left": left, "cells": list(worth)})
         paid: list[Paid] = []
@@ -285,7 +285,7 @@ class Hold(_SmallStage):
                 if left == 0 or coins == self.cells:
                     done[coins] += share
                     continue
-                for new, odds in enumerate(_landed(self.hit, self.of, self.cells - coins)):
+                for new, odds in enumerate(_compute_landing_chances(self.hit, self.of, self.cells - coins)):
                     there[coins + new, self.respins if new else left - 1] += share * odds
             here = there
         return dict(done)
@@ -305,12 +305,12 @@ class Hold(_SmallStage):
         for coins, p in self._coins.items():
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
-            given = given_of(extra.awards if extra is not None else ())
+            given = select_given_awards(extra.awards if extra is not None else ())
             expected = coins * mean + fixed
             odds[given] += p
             parts[given] += p * expected
             second_moment += p * (coins * (square - mean**2) + expected**2)
-        return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
+        return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the distribution as a mixture over the number of coins of the sums of their values."""
@@ -319,7 +319,7 @@ class Hold(_SmallStage):
         for coins in range(self.cells + 1):
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
-            given = given_of(extra.awards if extra is not None else ())
+            given = select_given_awards(extra.awards if extra is not None else ())
             if coins in self._coins:
                 scale = self._coins[coins] / self._weight**coins
                 for credits_, cases in sums.items():
@@ -331,7 +331,7 @@ class Hold(_SmallStage):
             sums = grown
         return dict(law)
 
-    def _rates(self) -> list[tuple[Prop, Fraction]]:
+    def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
         rows = [(prop, mean * Fraction(prop.count, self._weight)) for prop in self.props]
         if self.full is not None:
@@ -342,10 +342,12 @@ class Hold(_SmallStage):
         """Return each coin's expected number in a run, and the full board."""
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
-            for p, r in self._rates()
+            for p, r in self._compute_prop_rates()
             if p.credits
         ]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of levels and merchandise prizes that a run gives."""
-        return extras_of((award, rate) for prop, rate in self._rates() for award in prop.awards)
+        return compute_extras(
+            (award, rate) for prop, rate in self._compute_prop_rates() for award in prop.awards
+        )

@@ -8,8 +8,8 @@ from paytables.errors import DefinitionError
 from paytables.reels.bonus import Hold, Pick, Prop, Wheel
 from paytables.reels.chain import Memory
 from paytables.reels.enumerated import Falls, Holds
-from paytables.reels.reelbuild import ReelBuilder, awards_of
-from paytables.reels.run import Stage, given_of
+from paytables.reels.reelbuild import ReelBuilder, build_awards
+from paytables.reels.run import Stage, select_given_awards
 from paytables.reels.schema import (
     Award,
     HoldStage,
@@ -22,10 +22,10 @@ from paytables.reels.schema import (
 )
 from paytables.reels.spin import Spin
 from paytables.reels.symbols import Symbols
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
-def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     """Expand ``like = "other"`` of each stage: missing keys are copied from the other stage.
 
     A stage that names no kind is reels. ``like`` is retained if the pays are inherited: a pay that this stage
@@ -76,7 +76,7 @@ class ModeStages:
 
     def __post_init__(self) -> None:
         for name, table in self.definition.stage.items():
-            self.memory[name] = self._memory(name, table)
+            self.memory[name] = self._build_memory(name, table)
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
         """Return the error for ``key``."""
@@ -88,7 +88,7 @@ class ModeStages:
             self._made[name, size] = self._make(name, size)
         return self._made[name, size]
 
-    def _memory(self, name: str, table: object) -> Memory:
+    def _build_memory(self, name: str, table: object) -> Memory:
         if not isinstance(table, ReelsStage):
             return Memory()
         key = f"stage.{name}"
@@ -108,9 +108,10 @@ class ModeStages:
     def _make(self, name: str, size: int) -> Stage:
         table = self.definition.stage[name]
         if isinstance(table, ReelsStage):
-            return self._reels(name, table, size)
+            return self._build_reels_stage(name, table, size)
         props = tuple(
-            self._prop(f"stage.{name}.items.{n}", item, table.unit) for n, item in enumerate(table.items)
+            self._build_prop(f"stage.{name}.items.{n}", item, table.unit)
+            for n, item in enumerate(table.items)
         )
         if isinstance(table, PickStage):
             return self._pick(name, table, props)
@@ -118,7 +119,7 @@ class ModeStages:
             return Wheel(name, tuple(p for p in props for _ in range(p.count)))
         return self._hold(name, table, props, size)
 
-    def _reels(self, name: str, table: ReelsStage, size: int) -> Stage:
+    def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
         key = f"stage.{name}"
         reels = ReelBuilder(name, table, self.mode, self.symbols, size, self.file).reels()
         if table.sticky is not None:
@@ -147,14 +148,14 @@ class ModeStages:
         boxes = table.boxes or sum(p.count for p in props)
         picks = table.picks or boxes
         if picks > boxes:
-            why = f"{counted(picks, 'pick')} from {counted(boxes, 'box', 'boxes')}"
+            why = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
             raise self.refuse(f"stage.{name}.picks", why)
         if table.picks is None and not any(p.end for p in props):
             raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
         return Pick(name, props, picks, boxes, replaced=table.boxes is not None)
 
-    def _prop(self, key: str, item: Item, unit: str) -> Prop:
-        awards = awards_of(item.gives, self.mode, None)
+    def _build_prop(self, key: str, item: Item, unit: str) -> Prop:
+        awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
             raise self.refuse(key, "is worth nothing: it needs credits, something it gives, or `end`")
         label = item.id or (
@@ -166,13 +167,15 @@ class ModeStages:
     def _hold(self, name: str, table: HoldStage, props: tuple[Prop, ...], size: int) -> Hold:
         key = f"stage.{name}"
         for n, prop in enumerate(props):
-            if given_of(prop.awards):
+            if select_given_awards(prop.awards):
                 raise self.refuse(
                     f"{key}.items.{n}", "a coin gives credits, a level or merchandise, not a stage"
                 )
         if size > table.cells:
-            raise self.refuse(key, f"starts with {counted(size, 'coin')} on {counted(table.cells, 'cell')}")
-        full = self._prop(f"{key}.full", table.full, table.unit) if table.full else None
+            raise self.refuse(
+                key, f"starts with {format_count(size, 'coin')} on {format_count(table.cells, 'cell')}"
+            )
+        full = self._build_prop(f"{key}.full", table.full, table.unit) if table.full else None
         return Hold(name, table.cells, table.respins, *table.coin, props, full, size)
 
 
@@ -192,7 +195,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
         if name is not None and name not in known[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")
 
-    awards = _all_awards(definition)
+    awards = _list_all_awards(definition)
     for key, award in awards:
         for kind, name in award.names():
             refer(key, kind, name)
@@ -221,7 +224,7 @@ def _check_given(definition: ReelsDefinition, given: set[str | None], file: str)
                 raise DefinitionError(file, f"{key}.increment", "a level with a ceiling must grow to be won")
 
 
-def _all_awards(definition: ReelsDefinition) -> list[tuple[str, Award]]:
+def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, Award]]:
     found: list[tuple[str, Award]] = []
     for name, table in definition.stage.items():
         rows: Sequence[tuple[str, Any]]

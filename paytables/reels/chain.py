@@ -50,13 +50,15 @@ class State(NamedTuple):
     size: int
 
 
-def first_state(memory: Memory, times: int, size: int) -> State:
+def build_first_state(memory: Memory, times: int, size: int) -> State:
     """Return the initial state of a series of ``times`` runs."""
     most = memory.most_runs
     return State(times if most is None else min(times, most), 0, 0, size)
 
 
-def next_state(memory: Memory, stage: str, state: State, given: Iterable[Award]) -> tuple[State, Given]:
+def compute_next_state(
+    memory: Memory, stage: str, state: State, given: Iterable[Award]
+) -> tuple[State, Given]:
     """Return the state of a series after a run that gave ``given``, and the runs it starts in other stages.
 
     Play and analysis both use this function: it defines how stages start one another.
@@ -118,8 +120,8 @@ class Chain:
         start(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._order(stage):
             if self.memory[group[0]].plain:
-                nodes = self._nodes(group, [n for n in plain if n[0] in group])
-                matrix = self.inverse(nodes)
+                nodes = self._list_group_nodes(group, [n for n in plain if n[0] in group])
+                matrix = self.compute_inverse(nodes)
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
                     found[(*to, 1)] += rate
@@ -139,20 +141,20 @@ class Chain:
         start: Callable[[Award, Fraction], None],
     ) -> None:
         stage, times, size = key
-        here = {first_state(self.memory[stage], times, size): rate}
+        here = {build_first_state(self.memory[stage], times, size): rate}
         while here:
             there: dict[State, Fraction] = defaultdict(Fraction)
             for state, weight in here.items():
                 found[stage, state.size, self.memory[stage].multipliers[state.place]] += weight
-                for given, p in self._odds(stage, state.size).items():
-                    after, elsewhere = next_state(self.memory[stage], stage, state, given)
+                for given, p in self._find_odds(stage, state.size).items():
+                    after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
                         start(award, weight * p)
                     if after.left > 0 and p:
                         there[after] += weight * p
             here = there
 
-    def _odds(self, stage: str, size: int) -> Mapping[Given, Fraction]:
+    def _find_odds(self, stage: str, size: int) -> Mapping[Given, Fraction]:
         odds = self.table(stage, size).odds
         if not odds:
             raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
@@ -162,35 +164,37 @@ class Chain:
     def worth(self, award: Award) -> Worth:
         """Return the value of everything an award of runs starts. The tables must include second moments."""
         if self.memory[award.name].plain:
-            one = self._plain(award.name, award.size)
+            one = self._compute_plain_worth(award.name, award.size)
             return Worth(one.mean * award.times, one.variance * award.times)
         if award.name in self._open:
             raise AnalysisError(
                 f"stage {award.name} remembers its series and is started again by what it gives"
             )
         self._open.append(award.name)
-        worth = self._series(award.name, first_state(self.memory[award.name], award.times, award.size))
+        worth = self._compute_series_worth(
+            award.name, build_first_state(self.memory[award.name], award.times, award.size)
+        )
         self._open.pop()
         return worth
 
-    def _plain(self, stage: str, size: int) -> Worth:
+    def _compute_plain_worth(self, stage: str, size: int) -> Worth:
         if (stage, size) not in self._worth:
             group = self._group(stage)
-            nodes = self._nodes(group, [(stage, size)])
-            matrix = self.inverse(nodes)
+            nodes = self._list_group_nodes(group, [(stage, size)])
+            matrix = self.compute_inverse(nodes)
             tables = [self.table(*n) for n in nodes]
-            means = self._times(matrix, [self._one_mean(t, group) for t in tables])
+            means = self._multiply(matrix, [self._compute_run_mean(t, group) for t in tables])
             inside = dict(zip(nodes, means, strict=True))
-            spread = [self._one_variance(t, group, inside) for t in tables]
-            for node, mean, variance in zip(nodes, means, self._times(matrix, spread), strict=True):
+            spread = [self._compute_run_variance(t, group, inside) for t in tables]
+            for node, mean, variance in zip(nodes, means, self._multiply(matrix, spread), strict=True):
                 self._worth[node] = Worth(mean, variance)
         return self._worth[stage, size]
 
-    def _one_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
+    def _compute_run_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
         return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
 
-    def _one_variance(
+    def _compute_run_variance(
         self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
         """Return Var(X + mean value of what X gives) + E[variance of the value from other groups]."""
@@ -198,7 +202,7 @@ class Chain:
         square += table.second
         for given, p in table.odds.items():
             part = table.parts[given]
-            outside = self._outside(given, group)
+            outside = self._sum_worth_outside(given, group)
             expected = outside.mean + sum(
                 (inside[a.name, a.size] * a.times for a in given if a.kind == "stage" and a.name in group),
                 ZERO,
@@ -207,11 +211,11 @@ class Chain:
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
-    def _outside(self, given: Given, group: tuple[str, ...]) -> Worth:
+    def _sum_worth_outside(self, given: Given, group: tuple[str, ...]) -> Worth:
         found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
-    def _series(self, stage: str, state: State) -> Worth:
+    def _compute_series_worth(self, stage: str, state: State) -> Worth:
         if state.left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
@@ -222,9 +226,9 @@ class Chain:
             square = factor**2 * table.second
             for given, p in table.odds.items():
                 part = table.parts[given]
-                after, elsewhere = next_state(self.memory[stage], stage, state, given)
-                remaining = self._series(stage, after)
-                other = self._outside(elsewhere, (stage,))
+                after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
+                remaining = self._compute_series_worth(stage, after)
+                other = self._sum_worth_outside(elsewhere, (stage,))
                 expected = remaining.mean + other.mean
                 mean += factor * part + p * expected
                 square += 2 * factor * part * expected + p * (
@@ -239,21 +243,22 @@ class Chain:
         if memory.plain:
             own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
             return None if own else award.times
-        return self._longest(award.name, first_state(memory, award.times, award.size))
+        return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
-    def _longest(self, stage: str, state: State) -> int:
+    def _count_longest_series(self, stage: str, state: State) -> int:
         if state.left <= 0:
             return 0
         key = (stage, state)
         if key not in self._lengths:
             after = {
-                next_state(self.memory[stage], stage, state, g)[0] for g in self._odds(stage, state.size)
+                compute_next_state(self.memory[stage], stage, state, g)[0]
+                for g in self._find_odds(stage, state.size)
             }
-            self._lengths[key] = 1 + max(self._longest(stage, s) for s in after)
+            self._lengths[key] = 1 + max(self._count_longest_series(stage, s) for s in after)
         return self._lengths[key]
 
     # ------------------------------------------------------------ who starts whom
-    def _starts(self, stage: str, seen: set[Node], size: int = 0) -> None:
+    def _collect_reachable_nodes(self, stage: str, seen: set[Node], size: int = 0) -> None:
         """Collect every (stage, size) that can follow."""
         todo = [(stage, size)]
         while todo:
@@ -267,21 +272,21 @@ class Chain:
                 elif award.kind == "stick" and mean:
                     todo.append((node[0], award.size))
 
-    def reachable(self, stage: str) -> set[Node]:
+    def find_reachable_nodes(self, stage: str) -> set[Node]:
         """Return every (stage, size) that one game can reach."""
         seen: set[Node] = set()
-        self._starts(stage, seen)
+        self._collect_reachable_nodes(stage, seen)
         return seen
 
-    def _edges(self, stage: str) -> dict[str, set[str]]:
+    def _find_started_stages(self, stage: str) -> dict[str, set[str]]:
         edges: dict[str, set[str]] = defaultdict(set)
-        for node in self.reachable(stage):
+        for node in self.find_reachable_nodes(stage):
             rates = self.table(*node).rates
             edges[node[0]].update(a.name for a, mean in rates.items() if mean and a.kind == "stage")
         return {name: edges[name] for name in edges}
 
     def _reach(self, stage: str) -> dict[str, set[str]]:
-        edges = self._edges(stage)
+        edges = self._find_started_stages(stage)
         reach = {s: set(t) for s, t in edges.items()}
         for middle in edges:
             for s in edges:
@@ -305,14 +310,14 @@ class Chain:
                 )
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
-    def _nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
+    def _list_group_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
         seen: set[Node] = set()
         for node in first:
-            self._starts(node[0], seen, node[1])
+            self._collect_reachable_nodes(node[0], seen, node[1])
         return sorted(node for node in seen if node[0] in group)
 
     # ------------------------------------------------------------ linear algebra
-    def inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
+    def compute_inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
         """Return (I - K)^-1 over ``nodes``. Raises :class:`AnalysisError` if it does not exist."""
         size = len(nodes)
         index = {node: i for i, node in enumerate(nodes)}
@@ -335,5 +340,5 @@ class Chain:
         return [row[size:] for row in matrix]
 
     @staticmethod
-    def _times(matrix: list[list[Fraction]], vector: list[Fraction]) -> list[Fraction]:
+    def _multiply(matrix: list[list[Fraction]], vector: list[Fraction]) -> list[Fraction]:
         return [sum((a * b for a, b in zip(row, vector, strict=True)), ZERO) for row in matrix]

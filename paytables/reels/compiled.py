@@ -19,7 +19,7 @@ from paytables.errors import AnalysisError
 from paytables.reels.automaton import settle
 from paytables.reels.build import ModeStages
 from paytables.reels.moments import award_components
-from paytables.reels.run import given_of
+from paytables.reels.run import select_given_awards
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
 
@@ -70,7 +70,7 @@ class Arrays(NamedTuple):
     sure_given: Any
 
 
-def arrays_of(reels: Reels, names: list[str]) -> Arrays:
+def build_arrays(reels: Reels, names: list[str]) -> Arrays:
     """Convert a stage's tables to arrays; ``names`` numbers the stages that its prizes give."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -88,7 +88,7 @@ def arrays_of(reels: Reels, names: list[str]) -> Arrays:
     g = reels.graph
     given = np.zeros((len(g.ends), len(names)), dtype=np.int64)
     for node, end in enumerate(g.ends):
-        for award in given_of(end.prize.awards) if end.prize is not None else ():
+        for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
             given[node, names.index(award.name)] += award.times
     return Arrays(
         row=np.array(g.row, dtype=np.int32),
@@ -100,11 +100,11 @@ def arrays_of(reels: Reels, names: list[str]) -> Arrays:
         column=column,
         cases=np.array(reels.totals, dtype=np.int64),
         given=given,
-        **_together(reels, given),
+        **_walk_first_two_reels(reels, given),
     )
 
 
-def _together(reels: Reels, given: Any) -> dict[str, Any]:
+def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
     """Walk every pair of columns of the first two reels; return what is already won and what can still win.
 
     A game of one reel is paired with an empty column.
@@ -153,7 +153,7 @@ def _together(reels: Reels, given: Any) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- kernels: numba compiles these
-def _window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
+def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
     """Return the pay of one window; ``case`` is the case of each reel."""
     reels = len(t.cases)
     pair = t.column[0, case[0]] * t.columns
@@ -182,7 +182,7 @@ def _window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
 def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
     at, ends, weights, _, _ = room
     for game in range(len(totals)):
-        totals[game] = _window(t, cases[game], at, ends, weights)
+        totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
 
 
 def _enumerate(t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
@@ -243,7 +243,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                 left -= 1
                 t = tables[s]
                 state = _spin(t, state, bits, case)
-                win += _window(t, case, at, ends, weights)
+                win += _compute_window_pay(t, case, at, ends, weights)
                 pair = t.column[0, case[0]] * t.columns
                 if len(t.cases) > 1:
                     pair += t.column[1, case[1]]
@@ -265,7 +265,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
 
 
 @lru_cache(maxsize=16)
-def _compiled(kernel: Callable[..., Any], inline: str = "never") -> Callable[..., Any]:
+def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callable[..., Any]:
     """Compile a kernel, and the functions that it calls by name.
 
     The kernels borrow their arrays: without reference counts, and without passing a stage's tables between
@@ -273,14 +273,14 @@ def _compiled(kernel: Callable[..., Any], inline: str = "never") -> Callable[...
     """
     import numba  # noqa: PLC0415 (laboratory package)
 
-    called = [f for f in (settle, _window, _spin) if f.__name__ in kernel.__code__.co_names]
-    known = {**kernel.__globals__, **{f.__name__: _compiled(f, "always") for f in called}}
+    called = [f for f in (settle, _compute_window_pay, _spin) if f.__name__ in kernel.__code__.co_names]
+    known = {**kernel.__globals__, **{f.__name__: _compile_kernel(f, "always") for f in called}}
     options: dict[str, Any] = {"nogil": True, "_nrt": False, "inline": inline}
     made: Callable[..., Any] = numba.njit(**options)(FunctionType(kernel.__code__, known, kernel.__name__))
     return made
 
 
-def _room(components: int) -> tuple[Any, ...]:
+def _allocate_room(components: int) -> tuple[Any, ...]:
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     size = max(components, 16)
@@ -294,7 +294,9 @@ def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
 
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     totals = np.zeros(len(cases), dtype=np.int64)
-    _compiled(_evaluate)(arrays_of(reels, names), cases, totals, _room(len(reels.components)))
+    _compile_kernel(_evaluate)(
+        build_arrays(reels, names), cases, totals, _allocate_room(len(reels.components))
+    )
     return totals
 
 
@@ -308,8 +310,8 @@ def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     count = len(reels.components)
     every = tuple(np.array(v, dtype=np.int32) for v in (range(count), reels.starts, [1] * count))
-    room = _room(count)
-    total, squares = _compiled(_enumerate)(arrays_of(reels, names), every, windows, room)
+    room = _allocate_room(count)
+    total, squares = _compile_kernel(_enumerate)(build_arrays(reels, names), every, windows, room)
     return int(total), int(squares)
 
 
@@ -332,10 +334,10 @@ def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
         raise AnalysisError(f"no compiled simulation: {reason}")
     names = list(stages.definition.stage)
     made = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, Spin)]
-    tables = tuple(arrays_of(reels, names) for reels in made)
+    tables = tuple(build_arrays(reels, names) for reels in made)
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
-    room = _room(max(len(reels.components) for reels in made))
+    room = _allocate_room(max(len(reels.components) for reels in made))
     first = names.index(stages.mode.stage)
-    found = _compiled(_play)(tables, first, games, state, bits, room)
+    found = _compile_kernel(_play)(tables, first, games, state, bits, room)
     return Sample(games, *(int(v) for v in found))

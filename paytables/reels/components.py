@@ -73,12 +73,12 @@ class Component:
         """Return the part of reel x's column that it reads."""
         return column[slice(*self.rows[x])] if self.rows else column
 
-    def letter_of(self, x: int, column: Column) -> int:
+    def find_letter(self, x: int, column: Column) -> int:
         """Return the letter it sees in a column of reel x."""
         return self.letter(x, self.seen(x, column))
 
 
-def counter(element: Element, *, once: bool) -> Callable[[Column], int]:
+def build_counter(element: Element, *, once: bool) -> Callable[[Column], int]:
     """Return a function that counts a symbol in a column; with ``once`` it returns at most 1."""
     if once:
         return lambda column: int(any(element[s] for s in column))
@@ -99,7 +99,7 @@ def can_show(pattern: Pattern, line: Sequence[tuple[int, int]], columns: Sequenc
     )
 
 
-def placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
+def list_placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
     """Return the cells on which a run of ``count`` may lie, for a line of ``cells`` read in ``direction``."""
     if direction == "anywhere":
         return list(itertools.combinations(range(cells), count))
@@ -112,7 +112,7 @@ def placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
     return [tuple(range(i, i + count)) for i in first]
 
 
-def line_components(
+def build_line_components(
     graph: Graph,
     lines: Sequence[tuple[tuple[int, int], ...]],
     patterns: Sequence[Pattern],
@@ -135,15 +135,17 @@ def line_components(
         alike.setdefault((shape, fitting), []).append(index)
     found: dict[int, Component] = {}
     for (shape, fitting), members in alike.items():
-        alphabet = _alphabet(shape, [lines[i] for i in members], columns)
-        start = _line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
+        alphabet = _build_alphabet(shape, [lines[i] for i in members], columns)
+        start = _build_line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for i in members:
-            found[i] = Component("line", i + 1, start, _line_letter(lines[i], numbers), cells=tuple(lines[i]))
+            found[i] = Component(
+                "line", i + 1, start, _build_line_letter(lines[i], numbers), cells=tuple(lines[i])
+            )
     return [found[i] for i in range(len(lines))]
 
 
-def _alphabet(
+def _build_alphabet(
     shape: tuple[int, ...],
     lines: Sequence[tuple[tuple[int, int], ...]],
     columns: Sequence[Sequence[Column]],
@@ -156,7 +158,7 @@ def _alphabet(
     return [sorted(found) for found in letters]
 
 
-def _line_letter(
+def _build_line_letter(
     line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
 ) -> Callable[[int, Column], int]:
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
@@ -167,7 +169,7 @@ def _line_letter(
     return letter
 
 
-def _line_automaton(
+def _build_line_automaton(
     graph: Graph,
     shape: tuple[int, ...],
     alphabet: list[list[tuple[int, ...]]],
@@ -222,7 +224,7 @@ def _advance(
     return tuple(sorted(grown))
 
 
-def ways_components(
+def build_ways_components(
     graph: Graph,
     number: int,
     element: Element,
@@ -240,7 +242,7 @@ def ways_components(
     """
     reels = len(columns)
     top = max(prizes)
-    shown_in = counter(element, once=once)
+    shown_in = build_counter(element, once=once)
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def letter(_x: int, column: Column) -> int:
@@ -251,7 +253,7 @@ def ways_components(
 
     def left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
         if not shown:
-            return (_reached(prizes, x, run(x)), 1)
+            return (_find_reached_end(prizes, x, run(x)), 1)
         return (End(prizes[top], part=run(top)) if x + 1 == top else "run", shown)
 
     def right(count: int) -> WaysStep:
@@ -267,17 +269,19 @@ def ways_components(
     widths = [m + 1 for m in most]
     steps: list[tuple[WaysStep, End]] = []
     if direction in {"left", "both"}:
-        steps.append((left, _reached(prizes, reels, run(reels))))
+        steps.append((left, _find_reached_end(prizes, reels, run(reels))))
     if direction in {"right", "both"}:
         counts = [c for c in prizes if direction == "right" or c < reels]
         steps.extend((right(c), End(prizes[c], part=run(c)[::-1])) for c in counts)
     return [
-        Component("ways", number, graph.add("run", step, widths, _always(end)), letter, shows=element)
+        Component(
+            "ways", number, graph.add("run", step, widths, _build_constant_finish(end)), letter, shows=element
+        )
         for step, end in steps
     ]
 
 
-def scatter_component(
+def build_scatter_component(
     graph: Graph,
     number: int,
     element: Element,
@@ -291,7 +295,7 @@ def scatter_component(
     With ``once`` it counts the reels that show it.
     """
     fits = tuple(min(m, 1) for m in element)
-    shown_in = counter(fits, once=once)
+    shown_in = build_counter(fits, once=once)
     highest = max(prizes)
     everywhere = (True,) * len(columns)
 
@@ -302,11 +306,11 @@ def scatter_component(
         return (min(count + shown, highest), 1)
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
-    start = graph.add(0, step, widths, lambda count: _reached(prizes, count, everywhere))
+    start = graph.add(0, step, widths, lambda count: _find_reached_end(prizes, count, everywhere))
     return Component("scatter", number, start, letter, shows=fits)
 
 
-def stick_component(
+def build_stick_component(
     graph: Graph,
     symbol: int,
     columns: Sequence[Sequence[Column]],
@@ -333,10 +337,10 @@ def stick_component(
     return Component("stick", 1, graph.add(0, step, widths, finish), letter)
 
 
-def _reached(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:
+def _find_reached_end(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:
     reached = [c for c in prizes if c <= count]
     return End(prizes[max(reached)], part=part) if reached else NOTHING
 
 
-def _always(end: End) -> Callable[[str], End]:
+def _build_constant_finish(end: End) -> Callable[[str], End]:
     return lambda _state: end

@@ -17,8 +17,18 @@ from paytables.contract import Decision, Draw
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.run import Given, Paid, PrizeRate, Run, Running, Table, given_of, table_of, tops_of
-from paytables.reels.spin import OnReels, awards_of, cells_of
+from paytables.reels.run import (
+    Given,
+    Paid,
+    PrizeRate,
+    Run,
+    Running,
+    Table,
+    build_table,
+    find_law_top_pays,
+    select_given_awards,
+)
+from paytables.reels.spin import OnReels, list_awards, list_winning_cells
 from paytables.reels.stage import Hit
 
 #: Maximum number of windows to enumerate, for stages without a faster method.
@@ -51,7 +61,7 @@ class _Enumerated(OnReels, ABC):
         self._check_size()
         return self._enumerate()
 
-    def _won(self, hits: Sequence[Hit], factor: int = 1) -> list[tuple[str, int]]:
+    def _list_won_prizes(self, hits: Sequence[Hit], factor: int = 1) -> list[tuple[str, int]]:
         """Return each prize of a window with its credits, including prizes that only give an award."""
         return [
             (h.end.prize.name, h.credits * factor * self.reels.multiplier)
@@ -63,13 +73,13 @@ class _Enumerated(OnReels, ABC):
         """Return the exact distribution of a run."""
         return self._enumeration.law
 
-    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
-        return tops_of(self._enumeration.law)
+        return find_law_top_pays(self._enumeration.law)
 
     @cached_property
     def _table(self) -> Table:
-        return table_of(self._enumeration.law)
+        return build_table(self._enumeration.law)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact table of a run."""
@@ -103,7 +113,7 @@ class _Adder:
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
 
     def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
-        self.cases[sum(c for _, c in paid), given_of(awards)] += cases
+        self.cases[sum(c for _, c in paid), select_given_awards(awards)] += cases
         for name, credits_ in paid:
             row = self.hits.setdefault(name, [credits_, 0, 0])
             row[0] = min(row[0], credits_)
@@ -153,7 +163,7 @@ class Falls(_Enumerated):
                 found.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
                 return found
             found.append((columns, falling, factor))
-            removed = {cell for hit in falling for cell in cells_of(columns, hit)}
+            removed = {cell for hit in falling for cell in list_winning_cells(columns, hit)}
             for x, strip in enumerate(strips):
                 staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed]
                 new = heights[x] - len(staying)
@@ -173,20 +183,20 @@ class Falls(_Enumerated):
             paid += these
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in these]
             steps.append({"window": self.names(columns), "multiplier": factor, "wins": wins})
-        awards = tuple(award for _, hits, _ in falls for award in awards_of(hits))
+        awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
         display = {**self.display(stops, self.reels.shown(stops)), "falls": steps}
         return Run(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:
         adder = _Adder(self.reels.cycle)
         winning = 0
-        for stops, hits, cases in self.reels.winning_stops():
+        for stops, hits, cases in self.reels.iter_winning_stops():
             winning += cases
             paid = []
             awards: list[Award] = []
             for _, these, factor in self.falls(stops, hits):
-                paid += self._won(these, factor)
-                awards += awards_of(these)
+                paid += self._list_won_prizes(these, factor)
+                awards += list_awards(these)
             adder.add(paid, awards, cases)
         if winning < self.reels.cycle:
             adder.add((), (), self.reels.cycle - winning)
@@ -219,7 +229,9 @@ class Holds(_Enumerated):
         _, hits = self.reels.evaluate_stops(stops)
         window = self.reels.window(stops)
         paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
-        return Run(paid, awards_of(hits), {**self.display(stops, window), "first_stops": first, "held": held})
+        return Run(
+            paid, list_awards(hits), {**self.display(stops, window), "first_stops": first, "held": held}
+        )
 
     def advice(self, stops: Sequence[int]) -> int:
         """Return the mask that the best strategy holds at those stops."""
@@ -273,7 +285,7 @@ class Holds(_Enumerated):
                 for x in range(count):
                     if not mask >> x & 1:
                         cases *= self._weights[x][key[x]]
-                totals[mask][_held(key, mask)] += credits_ * cases
+                totals[mask][_select_held_columns(key, mask)] += credits_ * cases
         return totals
 
     @cached_property
@@ -281,7 +293,10 @@ class Holds(_Enumerated):
         """Return the mask to hold for every class of first window: highest expectation, then fewest reels held."""
         self._check_size()
         masks = range(1 << len(self._classes))
-        return {key: max(masks, key=lambda m: (self._worth(key, m), -m.bit_count())) for key in self._windows}
+        return {
+            key: max(masks, key=lambda m: (self._compute_hold_worth(key, m), -m.bit_count()))
+            for key in self._windows
+        }
 
     @cached_property
     def _respins(self) -> list[int]:
@@ -292,11 +307,11 @@ class Holds(_Enumerated):
             for mask in range(1 << count)
         ]
 
-    def _worth(self, key: tuple[int, ...], mask: int) -> Fraction:
+    def _compute_hold_worth(self, key: tuple[int, ...], mask: int) -> Fraction:
         """Return the expected win, before the multiplier, of holding ``mask`` at that window."""
-        return Fraction(self._totals[mask].get(_held(key, mask), 0), self._respins[mask])
+        return Fraction(self._totals[mask].get(_select_held_columns(key, mask), 0), self._respins[mask])
 
-    def _odds(self, key: tuple[int, ...]) -> Fraction:
+    def _compute_window_odds(self, key: tuple[int, ...]) -> Fraction:
         return Fraction(prod(self._weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
 
     @cached_property
@@ -304,16 +319,19 @@ class Holds(_Enumerated):
         """Return the expected credits of a run with the worst holds every time."""
         self._check_size()
         masks = range(1 << len(self._classes))
-        least = (self._odds(key) * min(self._worth(key, m) for m in masks) for key in self._windows)
+        least = (
+            self._compute_window_odds(key) * min(self._compute_hold_worth(key, m) for m in masks)
+            for key in self._windows
+        )
         return self.reels.multiplier * sum(least, Fraction(0))
 
     def held(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return, for every mask of the best strategy, how often it is held and its total pay."""
         found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
-            odds = self._odds(key)
+            odds = self._compute_window_odds(key)
             found[mask][0] += odds
-            found[mask][1] += odds * self._worth(key, mask) * self.reels.multiplier
+            found[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
 
     def _enumerate(self) -> _Enumeration:
@@ -326,13 +344,13 @@ class Holds(_Enumerated):
                 cases *= self._weights[x][key[x]]
                 if mask >> x & 1:
                     cases *= self.reels.totals[x]  # the second spin of a held reel does not matter
-            chosen[mask, _held(key, mask)] += cases
+            chosen[mask, _select_held_columns(key, mask)] += cases
         for key, (_, hits) in self._windows.items():
-            paid = self._won(hits)
-            awards = awards_of(hits)
+            paid = self._list_won_prizes(hits)
+            awards = list_awards(hits)
             cases = 0
             for mask in range(1 << count):
-                first = chosen.get((mask, _held(key, mask)), 0)
+                first = chosen.get((mask, _select_held_columns(key, mask)), 0)
                 if first:
                     for x in range(count):
                         if not mask >> x & 1:
@@ -342,5 +360,5 @@ class Holds(_Enumerated):
         return adder.result()
 
 
-def _held(key: tuple[int, ...], mask: int) -> tuple[int, ...]:
+def _select_held_columns(key: tuple[int, ...], mask: int) -> tuple[int, ...]:
     return tuple(n for x, n in enumerate(key) if mask >> x & 1)

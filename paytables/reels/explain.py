@@ -21,7 +21,7 @@ from paytables.reels.run import Stage
 from paytables.reels.schema import HoldStage, Item, Pay, ReelsDefinition, ReelsStage
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
-from paytables.wording import counted
+from paytables.wording import format_count
 
 #: A trial line: a symbol number per cell, or None for a symbol that fits nothing.
 Cells = Sequence[int | None]
@@ -43,8 +43,8 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     lines: list[str] = []
     known: dict[tuple[str, ...], str] = {}
     first: dict[str, tuple[str, ...]] = {}
-    for reading in _readings(stages):
-        sentences = tuple(reading.sentences())
+    for reading in _iter_readings(stages):
+        sentences = tuple(reading.iter_sentences())
         if reading.name in first:
             others = [sentence for sentence in sentences if sentence not in first[reading.name]]
             lines += [reading.title, *(f"  {s}" for s in others)] if others else []
@@ -57,9 +57,9 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
+def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
     """Return what is legal but surprising, each with its key."""
-    found = [remark for reading in _readings(stages) for remark in reading.remarks()]
+    found = [remark for reading in _iter_readings(stages) for remark in reading.remarks()]
     starting = {mode.stage for mode in definition.bets.mode}
     found += [
         Remark(f"stage.{name}", "has no name: players of every language read its id")
@@ -69,22 +69,22 @@ def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tu
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
     twice = sorted({cost for cost in costs if costs.count(cost) > 1})
     found += [
-        Remark("bets", f"several bets cost {counted(cost, 'credit')}: ask for one by its name")
+        Remark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
         for cost in twice
     ]
     return tuple(dict.fromkeys(found))
 
 
-def _readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
+def _iter_readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
     """Yield every stage for every way to bet that can reach it."""
     made = list(stages.values())
-    reached = {id(each): _reached(each) for each in made}
+    reached = {id(each): _find_reached_stages(each) for each in made}
     for name, table in made[0].definition.stage.items():
         for each in [m for m in made if name in reached[id(m)]] or made[:1]:
             yield _Reading(each, name, table, each.stage(name))
 
 
-def _reached(made: ModeStages) -> set[str]:
+def _find_reached_stages(made: ModeStages) -> set[str]:
     """Return the stages that a way to bet can reach."""
     reached, new = set[str](), [made.mode.stage]
     while new:
@@ -115,7 +115,7 @@ class _Reading:
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
         if isinstance(table, ReelsStage) and isinstance(stage, Spin | Falls | Holds):
             self._builder = ReelBuilder(name, table, made.mode, made.symbols, 0, made.file)
-            self._lines, self._groups = self._builder.line_patterns()
+            self._lines, self._groups = self._builder.build_line_patterns()
 
     @property
     def _reels(self) -> Reels:
@@ -126,26 +126,26 @@ class _Reading:
     @property
     def title(self) -> str:
         """Return the stage, and the way to bet it is read for."""
-        return f"{self.name} (bet {self._mode.id}, {counted(self._mode.cost, 'credit')}):"
+        return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost, 'credit')}):"
 
-    def sentences(self) -> Iterator[str]:
+    def iter_sentences(self) -> Iterator[str]:
         """Yield sentences on what the stage pays, before its multiplier."""
         stage = self._stage
         if isinstance(stage, Spin | Falls | Holds):
             assert isinstance(self._table, ReelsStage)
             yield from self._pay_sentences(self._table)
         elif isinstance(stage, Pick):
-            yield f"{counted(stage.picks, 'pick')} from {counted(stage.boxes, 'box', 'boxes')}"
-            yield from _items(stage.props, "by weight" if stage.replaced else "boxes")
+            yield f"{format_count(stage.picks, 'pick')} from {format_count(stage.boxes, 'box', 'boxes')}"
+            yield from _iter_item_texts(stage.props, "by weight" if stage.replaced else "boxes")
         elif isinstance(stage, Wheel):
-            yield f"one spin of a wheel of {counted(len(stage.parts), 'part')}"
-            yield from _items(stage.parts, "parts")
+            yield f"one spin of a wheel of {format_count(len(stage.parts), 'part')}"
+            yield from _iter_item_texts(stage.parts, "parts")
         elif isinstance(stage, Hold):
-            again = counted(stage.respins, "respin")
-            yield f"hold and spin on {counted(stage.cells, 'cell')}, {again} after each new coin"
-            yield from _items(stage.props, "by weight")
+            again = format_count(stage.respins, "respin")
+            yield f"hold and spin on {format_count(stage.cells, 'cell')}, {again} after each new coin"
+            yield from _iter_item_texts(stage.props, "by weight")
             if (full := stage.full) is not None:
-                yield f"{full.name} for a coin on every cell {_worth(full.credits, full.awards)}"
+                yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
 
     def times(self) -> Iterator[str]:
         """Yield sentences that apply to all its prizes: the number of ways, and the multipliers."""
@@ -158,55 +158,57 @@ class _Reading:
             yield f"and every prize {table.multiplier} times"
         if max(table.multipliers) > 1:
             each = "run" if table.advance == "run" else "step"
-            yield f"and every prize {_listed(table.multipliers)} times, from {each} to {each} of a series"
+            yield f"and every prize {_format_list(table.multipliers)} times, from {each} to {each} of a series"
         if max(table.cascade, default=1) > 1:
-            yield f"and every prize {_listed(table.cascade)} times, from fall to fall"
+            yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
 
     def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
         sentences: dict[str, None] = {}
         listed: set[str] = set()
-        for symbol in self._on_strips():
-            for cells in self._tries(symbol):
+        for symbol in self._list_symbols_on_strips():
+            for cells in self._iter_candidate_lines(symbol):
                 reading = self._read(cells)
-                if reading.prize is not None and self._shows(cells, reading.prize):
-                    sentences.setdefault(self._sentence_for(cells, reading))
+                if reading.prize is not None and self._is_shown_on_line(cells, reading.prize):
+                    sentences.setdefault(self._format_sentence(cells, reading))
                     listed.add(reading.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._groups.values() for p in patterns}
         for pay in table.pay:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
                 sentences.setdefault(
-                    f"{' '.join(pay.pattern)} on a line {_worth(prize.credits, prize.awards)}"
+                    f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
                 )
         yield from sentences
         for n, pay in enumerate(table.pay):
             if pay.on != "line":
                 yield from self._count_sentences(n, pay)
             elif pay.of is not None:
-                yield from self._mixed_sentences(n, pay, listed)
-        yield from self._multiplying(table)
+                yield from self._iter_mixed_sentences(n, pay, listed)
+        yield from self._iter_multiplier_sentences(table)
 
-    def _mixed_sentences(self, number: int, pay: Pay, listed: set[str]) -> Iterator[str]:
+    def _iter_mixed_sentences(self, number: int, pay: Pay, listed: set[str]) -> Iterator[str]:
         """Yield sentences on prizes that only a mixture of symbols, or substitutes, can win."""
-        own = self._builder.element(f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("="))
-        for prize in self._builder.prizes_of(number, pay).values():
+        own = self._builder.resolve_element(
+            f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("=")
+        )
+        for prize in self._builder.build_count_prizes(number, pay).values():
             if prize.name in listed or not (prize.credits or prize.awards):
                 continue
-            found = self._mixture(prize, own)
+            found = self._find_mixture(prize, own)
             if found is None:
                 continue
             cells, end = found
             shown = [s for s in cells if s is not None]
             if all(own[s] for s in shown):
-                names = [self._ids[s] for s in self._on_strips() if own[s]]
-                worth = _worth(end.value, prize.awards)
-                yield f"{len(shown)} mixed of {_listed(names)} on a line {worth}: as {prize.name}"
+                names = [self._ids[s] for s in self._list_symbols_on_strips() if own[s]]
+                worth = _format_worth(end.value, prize.awards)
+                yield f"{len(shown)} mixed of {_format_list(names)} on a line {worth}: as {prize.name}"
             else:
-                yield self._sentence_for(cells, end)
+                yield self._format_sentence(cells, end)
 
-    def _mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
+    def _find_mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
         """Return a line that wins the prize, preferring its own symbols to substitutes, or None if not found."""
-        on_strips = self._on_strips()
+        on_strips = self._list_symbols_on_strips()
         for pattern in (p for patterns in self._groups.values() for p in patterns if p.prize == prize):
             fits = [
                 [None] if e is None else sorted((s for s in on_strips if e[s]), key=lambda s: not own[s])
@@ -214,15 +216,15 @@ class _Reading:
             ]
             for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):
                 end = self._read(cells)
-                if end.prize == prize and self._shows(cells, prize):
+                if end.prize == prize and self._is_shown_on_line(cells, prize):
                     return cells, end
         return None
 
-    def _multiplying(self, table: ReelsStage) -> Iterator[str]:
+    def _iter_multiplier_sentences(self, table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
         on = {pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)}
         several = _SEVERAL[table.wild_multipliers if "line" in on else "multiply"]
-        for symbol in self._on_strips() if on else ():
+        for symbol in self._list_symbols_on_strips() if on else ():
             if self._symbols.multipliers[symbol] > 1 and (
                 table.multiply_own or self._symbols.substitutes_for[symbol]
             ):
@@ -231,21 +233,23 @@ class _Reading:
                 yield f"{self._ids[symbol]} multiplies a win{helps} by {times}; {several}"
 
     def _count_sentences(self, number: int, pay: Pay) -> Iterator[str]:
-        where = "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_side(pay)}, a way"
-        for prize in self._builder.prizes_of(number, pay).values():
+        where = (
+            "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_format_side(pay)}, a way"
+        )
+        for prize in self._builder.build_count_prizes(number, pay).values():
             if prize.name not in self._reels.dropped and (prize.credits or prize.awards):
-                yield f"{prize.name} {where} {_worth(prize.credits, prize.awards)}"
+                yield f"{prize.name} {where} {_format_worth(prize.credits, prize.awards)}"
 
-    def _on_strips(self) -> list[int]:
+    def _list_symbols_on_strips(self) -> list[int]:
         return sorted({s for strip in self._reels.strips for s in strip})
 
-    def _tries(self, symbol: int) -> Iterator[list[int | None]]:
+    def _iter_candidate_lines(self, symbol: int) -> Iterator[list[int | None]]:
         """Yield lines that begin with increasing counts of a symbol, and full ones with a multiplying substitute."""
         for length in sorted({len(line) for line in self._lines}):
             for count in range(1, length + 1):
                 cells = [symbol] * count + [None] * (length - count)
                 yield from (cells, cells[::-1])
-            for wild in self._on_strips():
+            for wild in self._list_symbols_on_strips():
                 if (
                     self._ids[symbol] in self._symbols.substitutes_for[wild]
                     and self._symbols.multipliers[wild] > 1
@@ -254,7 +258,7 @@ class _Reading:
                         for at in itertools.combinations(reversed(range(length)), wilds):
                             yield [wild if i in at else symbol for i in range(length)]
 
-    def _shows(self, cells: Cells, prize: Prize) -> bool:
+    def _is_shown_on_line(self, cells: Cells, prize: Prize) -> bool:
         """Return whether some window shows these symbols on a line."""
         only = {s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None}
         tried = Pattern(tuple(None if s is None else only[s] for s in cells), prize)
@@ -283,7 +287,7 @@ class _Reading:
         merged = COMBINE[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
         return End(pattern.prize, merged, pattern.part)
 
-    def _sentence_for(self, cells: Cells, end: End) -> str:
+    def _format_sentence(self, cells: Cells, end: End) -> str:
         """Return a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
         counted: dict[str, int] = {}
@@ -292,7 +296,7 @@ class _Reading:
                 counted[self._ids[symbol]] = counted.get(self._ids[symbol], 0) + 1
         order = sorted(counted.items(), key=lambda item: -item[1])
         shown = " and ".join(f"{count} {name}" for name, count in order)
-        sentence = f"{shown} on a line {_worth(end.value, end.prize.awards)}"
+        sentence = f"{shown} on a line {_format_worth(end.value, end.prize.awards)}"
         plain = len(counted) == 1 and end.multiplier == 1 and end.prize.name == shown
         times = f" x {end.multiplier}" if end.multiplier > 1 else ""
         return sentence if plain else f"{sentence}: as {end.prize.name}{times}"
@@ -306,40 +310,40 @@ class _Reading:
         key = f"stage.{self.name}"
         for name in self._reels.dropped:
             yield Remark(key, f"{name} is inherited from {table.like} and cannot be won here; it is left out")
-        yield from self._weights(key, table)
-        yield from self._wilds_alone(key)
-        yield from self._hidden_scatters(key, table)
-        yield from self._idle_multipliers(key, table)
-        yield from self._counted_for_others(key, table)
-        yield from self._paid_twice(key, table)
+        yield from self._iter_weights_remarks(key, table)
+        yield from self._iter_wilds_alone_remarks(key)
+        yield from self._iter_hidden_scatter_remarks(key, table)
+        yield from self._iter_idle_multiplier_remarks(key, table)
+        yield from self._iter_counted_for_others_remarks(key, table)
+        yield from self._iter_paid_twice_remarks(key, table)
 
-    def _weights(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_weights_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
         if table.weights is not None and table.weights_row is None:
-            only = self._builder.rows_of_the_only_line() is not None
+            only = self._builder.find_rows_of_only_line() is not None
             row = "the row of the only line" if only else "the top row of the window"
             yield Remark(f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another")
 
-    def _wilds_alone(self, key: str) -> Iterator[Remark]:
+    def _iter_wilds_alone_remarks(self, key: str) -> Iterator[Remark]:
         """Yield a remark if substitutes alone are paid as another symbol and some window shows them."""
-        for wild in self._on_strips():
+        for wild in self._list_symbols_on_strips():
             if not self._symbols.substitutes_for[wild]:
                 continue
-            for cells in self._tries(wild):
+            for cells in self._iter_candidate_lines(wild):
                 end = self._read(cells)
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
                 own = any(
                     p.prize == end.prize and self._own_of(p, wild) for ps in self._groups.values() for p in ps
                 )
-                if not own and self._shows(cells, end.prize):
-                    yield Remark(f"{key}.pay", self._sentence_for(cells, end))
+                if not own and self._is_shown_on_line(cells, end.prize):
+                    yield Remark(f"{key}.pay", self._format_sentence(cells, end))
 
     def _own_of(self, pattern: Pattern, wild: int) -> bool:
         """Return whether a prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
-    def _hidden_scatters(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_hidden_scatter_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
                 continue
@@ -354,38 +358,38 @@ class _Reading:
                     )
                     break
 
-    def _idle_multipliers(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_idle_multiplier_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
                 continue
-            element = self._symbols.element(str(pay.of), f"{key}.pay.{n}.of", multiply_own=True) or ()
+            element = self._symbols.resolve_element(str(pay.of), f"{key}.pay.{n}.of", multiply_own=True) or ()
             for symbol, factor in enumerate(element):
-                if factor > 1 and symbol in self._on_strips():
+                if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield Remark(f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here")
 
-    def _counted_for_others(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_counted_for_others_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
         """Yield remarks on substitutes that count as a scatter, or alone make a way of another symbol."""
         for n, pay in enumerate(table.pay):
             if pay.on == "line":
                 continue
             where = f"{key}.pay.{n}"
-            element = self._builder.element(where, str(pay.of))
-            own = self._builder.element(where, "=" + str(pay.of).removeprefix("="))
-            for wild in self._on_strips():
+            element = self._builder.resolve_element(where, str(pay.of))
+            own = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
+            for wild in self._list_symbols_on_strips():
                 if not element[wild] or own[wild]:
                     continue
                 name = self._ids[wild]
                 if pay.on == "scatter":
                     yield Remark(where, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)")
-                elif count := self._in_a_row(wild, n, pay):
-                    prize = self._builder.prizes_of(n, pay)[count]
+                elif count := self._find_longest_run(wild, n, pay):
+                    prize = self._builder.build_count_prizes(n, pay)[count]
                     times = 1 if pay.once_a_reel else element[wild] ** count
-                    worth = _worth(prize.credits * times, prize.awards)
+                    worth = _format_worth(prize.credits * times, prize.awards)
                     text = f"{count} {name} on reels in a row {worth}: as {prize.name}"
                     yield Remark(where, f"{text} x {times}" if times > 1 else text)
 
     @staticmethod
-    def _paid_twice(key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_paid_twice_remarks(key: str, table: ReelsStage) -> Iterator[Remark]:
         """Yield remarks on counts of the same symbols that two rows of the pay table name."""
         first: dict[object, int] = {}
         for n, pay in enumerate(table.pay):
@@ -396,35 +400,35 @@ class _Reading:
                     text = f"{count} {pay.of} stands in pay.{first[same]} as well: {what}"
                     yield Remark(f"{key}.pay.{n}.pays.{count}", text)
 
-    def _in_a_row(self, symbol: int, number: int, pay: Pay) -> int:
+    def _find_longest_run(self, symbol: int, number: int, pay: Pay) -> int:
         """Return the longest run of a symbol for which a ways prize is won, or 0."""
         shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
         longest = max([*side, False].index(False) for side in sides)
-        return max((c for c in self._builder.prizes_of(number, pay) if c <= longest), default=0)
+        return max((c for c in self._builder.build_count_prizes(number, pay) if c <= longest), default=0)
 
 
-def _listed(of: Sequence[object]) -> str:
+def _format_list(of: Sequence[object]) -> str:
     *most, last = map(str, of)
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _items(props: Sequence[Prop], of: str) -> Iterator[str]:
+def _iter_item_texts(props: Sequence[Prop], of: str) -> Iterator[str]:
     """Yield the contents of boxes, wheel segments or coins, with the count of each."""
     counts: Counter[Prop] = Counter()
     for prop in dict.fromkeys(props):
         counts[prop] += prop.count if of != "parts" else props.count(prop)
     for prop, count in counts.items():
         ends = " and end the picking" if prop.end else ""
-        worth = _worth(prop.credits, prop.awards)
+        worth = _format_worth(prop.credits, prop.awards)
         yield f"{prop.name} ({count:,} of {counts.total():,} {of}) {worth}{ends}"
 
 
-def _side(pay: Pay) -> str:
+def _format_side(pay: Pay) -> str:
     return "left or the right" if pay.direction == "both" else pay.direction
 
 
-def _worth(credits_: int, awards: Sequence[Award]) -> str:
+def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
     gives = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     paid = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not gives else []
     return " and ".join([*paid, *(f"give {what}" for what in gives)])

@@ -17,7 +17,7 @@ from paytables.analysis import (
     Prize,
     ProgressiveShare,
     WinDistribution,
-    mystery_rate,
+    compute_mystery_rate,
 )
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
@@ -44,7 +44,7 @@ _PICK = "pick any box, what each holds is equally likely"
 
 def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
     """Return the figures of every mode. They hold at every level, which multiplies cost and pays alike."""
-    bets = tuple(_bet(definition, made, depth) for made in stages.values())
+    bets = tuple(_analyse_bet(definition, made, depth) for made in stages.values())
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
@@ -54,7 +54,7 @@ def chain_of(stages: ModeStages, *, second: bool) -> Chain:
     return Chain(lambda name, size: stages.stage(name, size).table(second=second), stages.memory)
 
 
-def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
+def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
     mode = stages.mode
     chain = chain_of(stages, second=False)
     runs = {key: rate for key, rate in chain.runs(mode.stage).items() if rate}
@@ -69,17 +69,17 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         options={"mode": mode.id},
         rtp=mean / mode.cost,
         cycle=cycle,
-        progressives=_progressives(definition, stages, runs, mean / mode.cost),
-        merchandise=_merchandise(definition, stages, runs),
-        **_decided(definition, stages, runs, chain),
+        progressives=_list_progressive_shares(definition, stages, runs, mean / mode.cost),
+        merchandise=_list_merchandise_shares(definition, stages, runs),
+        **_describe_strategy(definition, stages, runs, chain),
     )
     if depth is Depth.RETURN:
         return plain
     figures = replace(
         plain,
-        prizes=_prizes(stages, runs),
-        features=_features(stages, runs, chain),
-        hit_probability=_quick_hits(stages),
+        prizes=_list_prizes(stages, runs),
+        features=_list_feature_figures(stages, runs, chain),
+        hit_probability=_find_quick_hit_frequency(stages),
     )
     if depth is Depth.PRIZES:
         return figures
@@ -88,15 +88,15 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         raise AnalysisError(f"{mode.id}: a mean of {mean} forwards and of {worth.mean} backwards")
     if depth is Depth.VOLATILITY:
         return replace(figures, variance=worth.variance)
-    highest = _highest(stages)
-    distribution = _distribution(stages) if depth is Depth.FULL else {}
+    highest = _find_highest_win(stages)
+    distribution = _compute_distribution_figures(stages) if depth is Depth.FULL else {}
     notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
     found = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
     table = definition.double_up
-    return found if table is None else replace(found, doubled=_doubled(table, found))
+    return found if table is None else replace(found, doubled=_analyse_doubling(table, found))
 
 
-def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
+def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     """Return the effect on a bet's wins of doubling as often as the table allows.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
@@ -108,10 +108,10 @@ def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
         return Doubled(most_credits=most)
     more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in law.counts.items())
     spread = variance + Fraction(more, law.total)
-    return Doubled(most_credits=most, variance=spread, law=_doubled_distribution(table, law))
+    return Doubled(most_credits=most, variance=spread, law=_compute_doubled_distribution(table, law))
 
 
-def _doubled_distribution(table: DoubleUp, law: WinDistribution) -> WinDistribution:
+def _compute_doubled_distribution(table: DoubleUp, law: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who always doubles; the tail stays unchanged."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
@@ -123,7 +123,9 @@ def _doubled_distribution(table: DoubleUp, law: WinDistribution) -> WinDistribut
     return WinDistribution(law.total * cases, dict(counts), law.tail)
 
 
-def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain) -> dict[str, Any]:
+def _describe_strategy(
+    definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain
+) -> dict[str, Any]:
     """Return the player's strategy for these figures, and the return of the worst decisions.
 
     No decision affects which stages follow, so the worst game consists of the worst runs. A double-up is an
@@ -144,7 +146,7 @@ def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain:
     return {"strategy": "; ".join(sorted(words)), "worst_rtp": mean / stages.mode.cost}
 
 
-def _highest(stages: ModeStages) -> dict[str, Any]:
+def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
     """Return the highest win and its probability, or a note on why it is unknown."""
     try:
         top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
@@ -155,7 +157,7 @@ def _highest(stages: ModeStages) -> dict[str, Any]:
     return {"max_win_credits": top[0], "max_win_probability": top[1]}
 
 
-def _quick_hits(stages: ModeStages) -> Fraction | None:
+def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
     """Return the hit frequency if it is quick to compute without laboratory packages, otherwise None."""
     try:
         return 1 - Nothing(stages, quick=True).chance()
@@ -163,7 +165,7 @@ def _quick_hits(stages: ModeStages) -> Fraction | None:
         return None
 
 
-def _distribution(stages: ModeStages) -> dict[str, Any]:
+def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     """Return the figures that need complete distributions, or a note if they are beyond exact computation."""
     mode = stages.mode
     notes = []
@@ -174,7 +176,7 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
-        law = _exact_distribution(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
+        law = _compute_exact_distribution(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
     except ImportError:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
@@ -186,13 +188,13 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
         )
     return {
         **found,
-        "return_bet_probability": law.at_least(mode.cost),
+        "return_bet_probability": law.compute_chance_of_at_least(mode.cost),
         "law": law,
         "notes": tuple(notes),
     }
 
 
-def _exact_distribution(
+def _compute_exact_distribution(
     stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]
 ) -> WinDistribution | None:
     """Return the distribution of a game that is a single run, or None if something may follow the run."""
@@ -205,7 +207,7 @@ def _exact_distribution(
     )
 
 
-def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
+def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
@@ -246,7 +248,7 @@ def _add_never_won(
                 hits[name, prize, credits_] = 0
 
 
-def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
+def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
         these = {key: rate for key, rate in runs.items() if key[0] == stage}
@@ -274,7 +276,7 @@ def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigu
     return tuple(found)
 
 
-def _rates(stages: ModeStages, runs: Runs, wanted: str) -> Mapping[str, Fraction]:
+def _compute_extra_rates(stages: ModeStages, runs: Runs, wanted: str) -> Mapping[str, Fraction]:
     """Return how many levels, or prizes in kind, one game gives on average, by name."""
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
@@ -284,10 +286,12 @@ def _rates(stages: ModeStages, runs: Runs, wanted: str) -> Mapping[str, Fraction
     return rates
 
 
-def _merchandise(definition: ReelsDefinition, stages: ModeStages, runs: Runs) -> tuple[MerchandiseShare, ...]:
+def _list_merchandise_shares(
+    definition: ReelsDefinition, stages: ModeStages, runs: Runs
+) -> tuple[MerchandiseShare, ...]:
     if not definition.merchandise:
         return ()
-    rates = _rates(stages, runs, "merchandise")
+    rates = _compute_extra_rates(stages, runs, "merchandise")
     return tuple(
         MerchandiseShare(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
         for prize in definition.merchandise
@@ -304,12 +308,12 @@ def _break_even(level: Progressive, rate: Fraction, shortfall: Fraction, step: F
     return shortfall / rate if rate else None
 
 
-def _progressives(
+def _list_progressive_shares(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
 ) -> tuple[ProgressiveShare, ...]:
     if not definition.progressive:
         return ()
-    rates = _rates(stages, runs, "progressive")
+    rates = _compute_extra_rates(stages, runs, "progressive")
     found = []
     cost = stages.mode.cost
     for level in definition.progressive:
@@ -319,7 +323,7 @@ def _progressives(
         if level.one_in is not None:
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
-            rate = mystery_rate((level.ceiling_credits - reset) / (increment * cost))
+            rate = compute_mystery_rate((level.ceiling_credits - reset) / (increment * cost))
         shortfall = cost * (1 - rtp)
         found.append(
             ProgressiveShare(

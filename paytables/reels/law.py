@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import NOTHING, Award, Graph
 from paytables.reels.moments import award_components
-from paytables.reels.run import Given, given_of
+from paytables.reels.run import Given, select_given_awards
 from paytables.reels.stage import Reels
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def run_nothing(reels: Reels) -> Mapping[Given, int]:
                     elif graph.value[target]:
                         break
                     elif (prize := graph.ends[target].prize) is not None:
-                        awards = given_of((*awards, *prize.awards))
+                        awards = select_given_awards((*awards, *prize.awards))
                 else:
                     after[tuple(going), awards] += count * weight
         cases = after
@@ -148,7 +148,7 @@ class _Tables:
         self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
         self.rest = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
         self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
-        given = [given_of(e.prize.awards) if e.prize is not None else () for e in g.ends]
+        given = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
         self.kinds: list[Given] = [(), *sorted(set(given) - {()}, key=repr)]
         self.base = len(self.kinds)
         givers = award_components(reels)
@@ -189,7 +189,7 @@ class _Tables:
         while code:
             code, digit = divmod(code, self.base)
             awards += self.kinds[digit]
-        return given_of(awards)
+        return select_given_awards(awards)
 
 
 def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:

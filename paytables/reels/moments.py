@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
-from paytables.reels.run import Given, PrizeRate, Table, extras_of, given_of
+from paytables.reels.run import Given, PrizeRate, Table, compute_extras, select_given_awards
 from paytables.reels.stage import Reels
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
@@ -32,7 +32,7 @@ Ends = Sequence[Mapping[int, tuple[int, int]]]
 Histogram = tuple[tuple[Letters, int], ...]
 
 
-def letter_counts(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
+def count_letters(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
     """Return, for each reel, the number of cases for each combination of the components' letters."""
     found = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
@@ -55,7 +55,7 @@ def ends_by_component(reels: Reels) -> Ends:
     for c, component in enumerate(reels.components):
         key = component.start, histograms.of((c,))
         if key not in walked:
-            walked[key] = _ends_of_one(reels.graph, component.start, letter_counts(reels, (c,)))
+            walked[key] = _ends_of_one(reels.graph, component.start, count_letters(reels, (c,)))
         found.append(walked[key])
     return found
 
@@ -92,7 +92,7 @@ def end_counts(
     return _walk(
         reels.graph,
         tuple(reels.components[c].start for c in components),
-        letter_counts(reels, components),
+        count_letters(reels, components),
         tuple(weighted),
         tuple(need),
     )
@@ -133,18 +133,18 @@ def _walk(
 
 def award_components(reels: Reels) -> list[int]:
     """Return the components that can give an award that is played next."""
-    gives = {start: _gives(reels.graph, start) for start in set(reels.starts)}
+    gives = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
     return [c for c, start in enumerate(reels.starts) if gives[start]]
 
 
-def _gives(g: Graph, start: int) -> bool:
+def _can_give_award(g: Graph, start: int) -> bool:
     """Return whether a walk from ``start`` can end with an award that is played next."""
     seen = {start}
     todo = [start]
     while todo:
         node = todo.pop()
         prize = g.ends[node].prize
-        if prize is not None and given_of(prize.awards):
+        if prize is not None and select_given_awards(prize.awards):
             return True
         if g.row[node] >= 0:
             for target in g.delta[g.row[node] : g.row[node] + g.width[node]]:
@@ -154,14 +154,14 @@ def _gives(g: Graph, start: int) -> bool:
     return False
 
 
-def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
+def find_given_awards(reels: Reels, nodes: Sequence[int]) -> Given:
     """Return the combined awards at the end nodes of the award-giving components, sorted."""
     awards: list[Award] = []
     for node in nodes:
         prize = reels.graph.ends[node].prize
         if prize is not None:
             awards += prize.awards
-    return given_of(awards)
+    return select_given_awards(awards)
 
 
 def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
@@ -174,42 +174,42 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for c in givers:
         for node, (amount, _) in ends[c].items():
-            for award in given_by(reels, (node,)):
+            for award in find_given_awards(reels, (node,)):
                 rates[award] += Fraction(amount, reels.cycle)
     odds: dict[Given, Fraction] = defaultdict(Fraction)
     if not givers:
         odds[()] = Fraction(1)
     elif len(givers) <= JOINT_AWARDS_MAX:
         for nodes, amount in end_counts(reels, givers, [False] * len(givers)).items():
-            odds[given_by(reels, nodes)] += Fraction(amount, reels.cycle)
+            odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
     elif second:
         raise BeyondReach(
             f"stage {reels.name}: {len(givers)} components give awards, too many to walk together"
         )
     if second:
-        parts = _parts(reels, givers)
-        return Table(rates, odds, sum(parts.values(), Fraction(0)), parts, second_moment(reels))
+        parts = _compute_parts(reels, givers)
+        return Table(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
     value = reels.graph.value
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
     return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
-def _parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:
+def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:
     """Return E[X; given] for every combination of awards of a run."""
     parts: dict[Given, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
     for c in range(len(reels.components)):
         for nodes, amount in end_counts(reels, [*givers, c], weighted, need=[len(givers)]).items():
-            parts[given_by(reels, nodes[:-1])] += amount * value[nodes[-1]]
+            parts[find_given_awards(reels, nodes[:-1])] += amount * value[nodes[-1]]
     return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})
 
 
-def second_moment(reels: Reels) -> Fraction:
+def compute_second_moment(reels: Reels) -> Fraction:
     """Return E[X^2] of one run's credits: the sum over all pairs of components of E[X_a X_b]."""
     size = len(reels.components)
-    same = sum(_paid_together(reels, [(c, c) for c in range(size)]))
-    other = sum(_paid_together(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
+    same = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
+    other = sum(_iter_win_products(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
     return Fraction((same + 2 * other) * reels.multiplier**2, reels.cycle)
 
 
@@ -236,7 +236,10 @@ class _Histograms:
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
         """Return the number of each reel's histogram."""
-        return tuple(self._one(x, tuple(lanes[c] for c in components)) for x, lanes in enumerate(self._lanes))
+        return tuple(
+            self._find_histogram(x, tuple(lanes[c] for c in components))
+            for x, lanes in enumerate(self._lanes)
+        )
 
     def count(self, number: int, step: "_Step") -> int:
         """Return how many of a reel's cases take a step, times its factors."""
@@ -248,7 +251,7 @@ class _Histograms:
             known[step.number] = found
         return found
 
-    def _one(self, x: int, lanes: tuple[int, ...]) -> int:
+    def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
         if (x, *lanes) not in self._made:
             counts: Counter[Letters] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
@@ -257,13 +260,13 @@ class _Histograms:
             histogram = tuple(sorted(counts.items()))
             if histogram not in self._numbers:
                 self._numbers[histogram] = len(self._sums)
-                self._sums.append(_with_any(histogram))
+                self._sums.append(_add_marginals(histogram))
                 self._counts.append({})
             self._made[x, *lanes] = self._numbers[histogram]
         return self._made[x, *lanes]
 
 
-def _with_any(histogram: Histogram) -> dict[Letters, int]:
+def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
     """Return the histogram with its marginals: ANY_LETTER stands for a letter that does not matter."""
     sums: dict[Letters, int] = defaultdict(int)
     for letters, count in histogram:
@@ -272,7 +275,7 @@ def _with_any(histogram: Histogram) -> dict[Letters, int]:
     return dict(sums)
 
 
-def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
+def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
     """Yield, for each tuple of components, the sum over the cycle of the product of their wins.
 
     Tuples that read the same letters in the same numbers have the same sum, and are walked once: on uniform
@@ -302,7 +305,7 @@ class _Step(NamedTuple):
 
 
 class _Walk:
-    """Memoized sums of products of wins, starting from any nodes."""
+    """Sums of products of wins from given nodes to the last reel, each computed once."""
 
     def __init__(self, reels: Reels, tables: _Histograms) -> None:
         self._graph = reels.graph
@@ -328,7 +331,7 @@ class _Walk:
             total = 0
             number, later, count = numbers[0], numbers[1:], self._tables.count
             windows = self._windows[len(later)]
-            for step in self._steps.get(nodes) or self._all_steps(nodes):
+            for step in self._steps.get(nodes) or self._list_steps(nodes):
                 cases = count(number, step)
                 if cases:
                     worth = step.worth
@@ -336,7 +339,7 @@ class _Walk:
             self._known[key] = total
         return total
 
-    def _all_steps(self, nodes: Nodes) -> list[_Step]:
+    def _list_steps(self, nodes: Nodes) -> list[_Step]:
         g, made = self._graph, []
         for options in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
             self._made += 1
@@ -357,7 +360,7 @@ class _Walk:
         return made
 
 
-def prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
+def compute_prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
     """Return how often each prize of a stage is won over its cycle, and its pay."""
     hits: dict[str, int] = defaultdict(int)
     paid: dict[str, int] = defaultdict(int)
@@ -378,9 +381,9 @@ def prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
     return [PrizeRate(name, credits_[name], hits[name], paid[name], reels.cycle) for name in hits]
 
 
-def extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
+def compute_extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
     """Return the mean number of levels and merchandise prizes, by (kind, name), that one run gives."""
-    return extras_of(
+    return compute_extras(
         (award, Fraction(amount, reels.cycle))
         for walks in ends
         for node, (amount, _) in walks.items()

@@ -12,7 +12,7 @@ from fractions import Fraction
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import State, first_state, next_state
+from paytables.reels.chain import State, build_first_state, compute_next_state
 from paytables.reels.run import Given
 from paytables.reels.spin import OnReels, Spin
 
@@ -47,7 +47,7 @@ class Nothing:
         memory = self.stages.memory[award.name]
         if memory.plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
-        return self._run((award.name, first_state(memory, award.times, award.size)))
+        return self._run((award.name, build_first_state(memory, award.times, award.size)))
 
     def _run(self, key: Key) -> Fraction:
         """Return the probability that a run of a stage, and everything it starts, wins nothing."""
@@ -59,26 +59,26 @@ class Nothing:
         self._open[key] = Fraction(0)
         circles = self.rounded
         self.rounded = False
-        found = self._once(key)
+        found = self._compute_one_run_chance(key)
         if self.rounded:
             for _ in range(GENERATIONS):
                 before = self._open[key]
                 self._open[key] = Fraction(int(found * ONE), ONE)
                 if self._open[key] == before:
                     break
-                found = self._once(key)
+                found = self._compute_one_run_chance(key)
         else:
             self._known[key] = found
         del self._open[key]
         self.rounded = self.rounded or circles
         return found
 
-    def _once(self, key: Key) -> Fraction:
+    def _compute_one_run_chance(self, key: Key) -> Fraction:
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
-        for given, p in self._nothing(stage, state.size).items():
-            after, elsewhere = next_state(memory, stage, state, given)
+        for given, p in self._find_nothing_odds(stage, state.size).items():
+            after, elsewhere = compute_next_state(memory, stage, state, given)
             chance = p
             if after.left > 0:
                 more = (stage, State(1, 0, 0, after.size)) if memory.plain else (stage, after)
@@ -88,7 +88,7 @@ class Nothing:
             total += chance
         return total
 
-    def _nothing(self, name: str, size: int) -> Mapping[Given, Fraction]:
+    def _find_nothing_odds(self, name: str, size: int) -> Mapping[Given, Fraction]:
         """Return the probabilities of the awards of runs that pay no credits."""
         stage = self.stages.stage(name, size)
         try:

@@ -12,7 +12,7 @@ from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
 
 
-def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
+def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
     """Return the game's data for drawing: the first bet's first stage at the top level, all under ``stages``."""
     ids = [s.id for s in definition.symbol]
     first = next(iter(stages.values()))
@@ -39,8 +39,8 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
             s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
         },
         "groups": {name: list(members) for name, members in definition.groups.items()},
-        "names": _names(definition),
-        "anywhere": _anywhere(definition),
+        "names": _list_display_names(definition),
+        "anywhere": _list_scatter_symbols(definition),
         "stages": drawn,
         "bets": bets,
         "levels": list(definition.bets.levels),
@@ -61,7 +61,7 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
     }
 
 
-def _names(definition: ReelsDefinition) -> dict[str, Json]:
+def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
     """Return the display names of prizes and items, by the word that identifies each in an outcome's wins."""
     named: dict[str, Json] = {}
     for table in definition.stage.values():
@@ -78,7 +78,7 @@ def _names(definition: ReelsDefinition) -> dict[str, Json]:
     return named
 
 
-def _anywhere(definition: ReelsDefinition) -> list[str]:
+def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
     """Return the symbols that some prize counts anywhere in the window."""
     tables = [table for table in definition.stage.values() if isinstance(table, ReelsStage)]
     return sorted({str(pay.of) for table in tables for pay in table.pay if pay.on == "scatter" and pay.of})
@@ -86,16 +86,16 @@ def _anywhere(definition: ReelsDefinition) -> list[str]:
 
 def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     if isinstance(stage, Spin | Falls | Holds):
-        return {**_reels(stage.reels, ids), "pays": _pays(stage)}
+        return {**_describe_reels(stage.reels, ids), "pays": _pays(stage)}
     if isinstance(stage, Pick):
-        return {"boxes": stage.boxes, "picks": stage.picks, "items": _props(stage.props)}
+        return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_props(stage.props)}
     if isinstance(stage, Wheel):
-        return {"parts": _props(stage.parts)}
+        return {"parts": _describe_props(stage.parts)}
     assert isinstance(stage, Hold)  # the only remaining kind
-    return {"cells": stage.cells, "respins": stage.respins, "coins": _props(stage.props)}
+    return {"cells": stage.cells, "respins": stage.respins, "coins": _describe_props(stage.props)}
 
 
-def _reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
+def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
     lines: dict[int, list[Json]] = {}
     for component in reels.components:
         if component.kind == "line" and component.number not in lines:
@@ -111,7 +111,7 @@ def _reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
     }
 
 
-def _props(props: Sequence[Prop]) -> list[dict[str, Json]]:
+def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
     return [
         {
             "item": p.name,

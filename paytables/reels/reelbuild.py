@@ -10,13 +10,13 @@ from paytables.reels import components as parts
 from paytables.reels.automaton import NOTHING, Award, Graph, Prize
 from paytables.reels.schema import Award as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
-from paytables.reels.stage import Reels, columns_of
+from paytables.reels.stage import Reels, build_columns
 from paytables.reels.symbols import ANY, Symbols
 from paytables.reels.winnable import Winnable
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
-def awards_of(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
+def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
     """Return the awards of a prize with that count in that mode."""
     found = []
     for award in gives:
@@ -25,9 +25,9 @@ def awards_of(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tup
         if award.at is not None and award.at != count:
             continue
         if award.stage is not None:
-            times = _of_count(award.times, count)
+            times = _find_value_of_count(award.times, count)
             if times:
-                found.append(Award("stage", award.stage, times, _of_count(award.size, count)))
+                found.append(Award("stage", award.stage, times, _find_value_of_count(award.size, count)))
         elif award.progressive is not None:
             found.append(Award("progressive", award.progressive))
         elif award.merchandise is not None:
@@ -37,14 +37,14 @@ def awards_of(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tup
     return tuple(found)
 
 
-def _of_count(value: int | Mapping[int, int], count: int | None) -> int:
+def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> int:
     if isinstance(value, int):
         return value
     reached = [c for c in value if count is not None and c <= count]
     return value[max(reached)] if reached else 0
 
 
-def _rows(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
+def _list_column_parts(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
     """Return the distinct parts of a reel's columns between two rows."""
     return list(dict.fromkeys(column[first:end] for column in columns))
 
@@ -77,12 +77,12 @@ class ReelBuilder:
 
     def reels(self) -> Reels:
         """Build the stage. Raises :class:`DefinitionError`."""
-        strips = self._strips()
-        weights = self._weights(strips)
+        strips = self._build_strips()
+        weights = self._build_weights(strips)
         expand = frozenset(self.symbols.number(s, f"{self.key}.expand") for s in self.table.expand)
-        stuck = self._stuck()
+        stuck = self._find_stuck_cells()
         shown = [
-            columns_of(s, h, expand, at, both=self._counts_before)
+            build_columns(s, h, expand, at, both=self._counts_before)
             for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(
@@ -95,7 +95,7 @@ class ReelBuilder:
         )
         graph = Graph()
         graph.final(NOTHING)
-        components = tuple(self._components(graph, self._possible(strips, columns)))
+        components = tuple(self._build_components(graph, self._list_possible_columns(strips, columns)))
         return Reels(
             name=self.name,
             heights=self.table.heights,
@@ -106,7 +106,7 @@ class ReelBuilder:
             column_at=column_at,
             components=components,
             graph=graph,
-            promised=tuple(prize for prize in self._promised() if prize[0] not in self.dropped),
+            promised=tuple(prize for prize in self._list_promised_prizes() if prize[0] not in self.dropped),
             dropped=tuple(dict.fromkeys(self.dropped)),
         )
 
@@ -116,32 +116,36 @@ class ReelBuilder:
         scatters = any(pay.on == "scatter" for pay in self.table.pay)
         return bool(self.table.expand) and scatters and self.table.scatters == "before"
 
-    def _promised(self) -> tuple[tuple[str, int], ...]:
+    def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
         """Return every prize of the pay table for this way to bet, including those that no window wins."""
         found = []
-        played = len(self._lines())
+        played = len(self._list_played_lines())
         for n, pay in enumerate(self.table.pay):
             if pay.lines is not None and min(pay.lines) > played:
                 continue
             where = f"{self.key}.pay.{n}"
-            prizes = [self._pattern_prize(where, pay)] if pay.pattern else self._prizes(where, pay).values()
+            prizes = (
+                [self._build_pattern_prize(where, pay)]
+                if pay.pattern
+                else self._build_prizes(where, pay).values()
+            )
             found += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
         return tuple(dict.fromkeys(found))
 
-    def _possible(
+    def _list_possible_columns(
         self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
     ) -> Sequence[Sequence[parts.Column]]:
         """Return the columns that a reel can show: in a cascade a column may also fill with one symbol."""
         if not self.table.cascade:
             return columns
-        if any(len({x for x, _ in line}) != len(line) for line in self._lines()):
+        if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
             raise self.refuse(f"{self.key}.lines", "in a cascade a line has at most one cell of a reel")
         return [
             [*found, *((s,) * height for s in sorted(set(strip)))]
             for found, strip, height in zip(columns, strips, self.table.heights, strict=True)
         ]
 
-    def _stuck(self) -> list[dict[int, int]]:
+    def _find_stuck_cells(self) -> list[dict[int, int]]:
         """Return row -> symbol of the stuck cells, for each reel."""
         symbol = (
             0 if self.table.sticky is None else self.symbols.number(self.table.sticky, f"{self.key}.sticky")
@@ -153,23 +157,24 @@ class ReelBuilder:
             cell += height
         return found
 
-    def _strips(self) -> tuple[tuple[int, ...], ...]:
+    def _build_strips(self) -> tuple[tuple[int, ...], ...]:
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
                 f"{self.key}.strips",
-                f"{counted(len(self.table.strips), 'strip')} for {counted(len(self.table.heights), 'reel')}",
+                f"{format_count(len(self.table.strips), 'strip')} for {format_count(len(self.table.heights), 'reel')}",
             )
         found = []
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
             where = f"{self.key}.strips.{x}"
             if len(strip) < height:
                 raise self.refuse(
-                    where, f"a strip of {counted(len(strip), 'stop')} is shorter than its window of {height}"
+                    where,
+                    f"a strip of {format_count(len(strip), 'stop')} is shorter than its window of {height}",
                 )
             found.append(tuple(self.symbols.number(s, where) for s in strip))
         return tuple(found)
 
-    def _weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    def _build_weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
         """Return the weight of each stop in the top row, converted if the definition gives those of another row."""
         if self.table.weights is None:
             if self.table.weights_row is not None:
@@ -178,40 +183,43 @@ class ReelBuilder:
         where = f"{self.key}.weights"
         if len(self.table.weights) != len(strips):
             raise self.refuse(
-                where, f"{counted(len(self.table.weights), 'list')} for {counted(len(strips), 'reel')}"
+                where,
+                f"{format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
             )
         for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
             if len(w) != len(strip):
                 raise self.refuse(
                     f"{where}.{x}",
-                    f"reel {x + 1} has {counted(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
+                    f"reel {x + 1} has {format_count(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
                 )
             if not any(w):
                 raise self.refuse(f"{where}.{x}", "every stop has weight zero")
-        rows = self._weights_rows()
+        rows = self._find_weights_rows()
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
-    def _weights_rows(self) -> tuple[int, ...]:
+    def _find_weights_rows(self) -> tuple[int, ...]:
         """Return, for each reel, the window row to which its weights refer."""
         heights, row = self.table.heights, self.table.weights_row
         if row is not None:
             if row >= min(heights):
                 raise self.refuse(f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top")
             return (row,) * len(heights)
-        return self.rows_of_the_only_line() or (0,) * len(heights)
+        return self.find_rows_of_only_line() or (0,) * len(heights)
 
-    def rows_of_the_only_line(self) -> tuple[int, ...] | None:
+    def find_rows_of_only_line(self) -> tuple[int, ...] | None:
         """Return the row of each reel that the stage's only line reads, or None if it has no such line."""
-        lines = self.every_line()
+        lines = self.list_every_line()
         if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(self.table.heights))):
             return tuple(row for _, row in lines[0])
         return None
 
-    def _components(self, graph: Graph, columns: Sequence[Sequence[parts.Column]]) -> list[parts.Component]:
-        lines = self._lines()
+    def _build_components(
+        self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
+    ) -> list[parts.Component]:
+        lines = self._list_played_lines()
         heights = self.table.heights
-        evaluated = [_rows(c, 0, h) for c, h in zip(columns, heights, strict=True)]
-        before = [_rows(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
+        evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
+        before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
         winnable = Winnable(self)
         groups: dict[str, list[parts.Pattern]] = {}
         made: list[parts.Component] = []
@@ -221,13 +229,13 @@ class ReelBuilder:
             if pay.on == "line":
                 if not lines:
                     raise self.refuse(where, "is a line prize, but the stage has no lines")
-                patterns = self._patterns(where, pay, {len(line) for line in lines})
+                patterns = self._build_patterns(where, pay, {len(line) for line in lines})
                 if not self.size:
-                    patterns = winnable.on_lines(where, pay, patterns, evaluated)
+                    patterns = winnable.select_line_patterns(where, pay, patterns, evaluated)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
-            element = self.element(where, str(pay.of))
-            prizes = self._prizes(where, pay)
+            element = self.resolve_element(where, str(pay.of))
+            prizes = self._build_prizes(where, pay)
             numbers[pay.on] += 1
             seen = before if pay.on == "scatter" and self._counts_before else evaluated
             if not self.size:
@@ -237,50 +245,54 @@ class ReelBuilder:
                     continue
             if pay.on == "scatter":
                 found = [
-                    parts.scatter_component(
+                    parts.build_scatter_component(
                         graph, numbers["scatter"], element, prizes, seen, once=pay.once_a_reel
                     )
                 ]
             else:
-                found = parts.ways_components(
+                found = parts.build_ways_components(
                     graph, numbers["ways"], element, prizes, seen, pay.direction, once=pay.once_a_reel
                 )
-            made += [replace(component, rows=self._rows_read(component.kind)) for component in found]
+            made += [replace(component, rows=self._find_rows_read(component.kind)) for component in found]
         if not self.table.overlapping_ways and not self.size:
             self._check_overlap(made, evaluated)
         on_lines = [
             component
             for patterns in groups.values()
-            for component in parts.line_components(
+            for component in parts.build_line_components(
                 graph, lines, patterns, evaluated, self.table.wild_multipliers
             )
         ]
         if self.table.sticky is not None:
-            made.append(replace(self._stick(graph, evaluated), rows=self._rows_read("stick")))
+            made.append(
+                replace(self._build_stick_component(graph, evaluated), rows=self._find_rows_read("stick"))
+            )
         return [*on_lines, *made]
 
     # ------------------------------------------------------------------ for those who explain a game
-    def line_patterns(self) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.Pattern]]]:
+    def build_line_patterns(self) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.Pattern]]]:
         """Return the lines the mode plays, and the patterns that win on them by group."""
-        lines = self._lines()
+        lines = self._list_played_lines()
         groups: dict[str, list[parts.Pattern]] = {}
         for n, pay in enumerate(self.table.pay):
             if pay.on == "line" and lines:
-                found = self._patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
+                found = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
                 groups.setdefault(pay.group, []).extend(found)
         return lines, groups
 
-    def prizes_of(self, number: int, pay: Pay) -> dict[int, Prize]:
+    def build_count_prizes(self, number: int, pay: Pay) -> dict[int, Prize]:
         """Return the prizes of ways or of a scatter, by count."""
-        return self._prizes(f"{self.key}.pay.{number}", pay)
+        return self._build_prizes(f"{self.key}.pay.{number}", pay)
 
-    def _rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
+    def _find_rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
         """Return the rows a component reads if columns contain the window twice, else an empty tuple: all rows."""
         if not self._counts_before:
             return ()
         return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
 
-    def _stick(self, graph: Graph, columns: Sequence[Sequence[parts.Column]]) -> parts.Component:
+    def _build_stick_component(
+        self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
+    ) -> parts.Component:
         symbol = self.symbols.number(str(self.table.sticky), f"{self.key}.sticky")
         then = self.table.then
         own = then in {None, self.name}
@@ -291,16 +303,16 @@ class ReelBuilder:
             stay = (Award("stick", "", 1, mask),) if own else ()
             return stay if then is None else (*stay, Award("stage", then, 1, mask))
 
-        return parts.stick_component(graph, symbol, columns, given)
+        return parts.build_stick_component(graph, symbol, columns, given)
 
-    def element(self, where: str, name: str) -> parts.Element:
+    def resolve_element(self, where: str, name: str) -> parts.Element:
         """Return the multipliers of a symbol or group; ``"*"`` is refused."""
-        element = self.symbols.element(name, f"{where}.of", multiply_own=self.table.multiply_own)
+        element = self.symbols.resolve_element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
             raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
         return element
 
-    def every_line(self) -> list[tuple[tuple[int, int], ...]]:
+    def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
         """Return every line of the stage, cell by cell."""
         lines = []
         for n, line in enumerate(self.table.lines):
@@ -322,17 +334,17 @@ class ReelBuilder:
             )
         return lines
 
-    def _lines(self) -> list[tuple[tuple[int, int], ...]]:
+    def _list_played_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the lines the mode plays."""
-        lines = self.every_line()
+        lines = self.list_every_line()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
                 f"bets.mode.{self.mode.id}.lines",
-                f"{counted(self.mode.lines, 'line')}, but {self.key} has {len(lines)}",
+                f"{format_count(self.mode.lines, 'line')}, but {self.key} has {len(lines)}",
             )
         return lines[: self.mode.lines]
 
-    def _credits(self, where: str, pay: Pay, value: Any) -> int:
+    def _compute_credits(self, where: str, pay: Pay, value: Any) -> int:
         if isinstance(value, tuple):
             if self.mode.column >= len(value):
                 raise self.refuse(where, f"no column {self.mode.column} for bet {self.mode.id!r}")
@@ -340,42 +352,44 @@ class ReelBuilder:
         unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
         return int(value) * (self.mode.cost if unit == "bet" else 1)
 
-    def _awards(self, pay: Pay, count: int | None) -> tuple[Award, ...]:
-        return awards_of(pay.gives, self.mode, count)
+    def _build_awards(self, pay: Pay, count: int | None) -> tuple[Award, ...]:
+        return build_awards(pay.gives, self.mode, count)
 
-    def _prizes(self, where: str, pay: Pay) -> dict[int, Prize]:
+    def _build_prizes(self, where: str, pay: Pay) -> dict[int, Prize]:
         label = pay.id or pay.of
         prizes = {}
         for count, value in sorted(pay.pays.items()):
-            credits_ = self._credits(f"{where}.pays.{count}", pay, value)
-            prizes[count] = Prize(f"{count} {label}", credits_, self._awards(pay, count))
+            credits_ = self._compute_credits(f"{where}.pays.{count}", pay, value)
+            prizes[count] = Prize(f"{count} {label}", credits_, self._build_awards(pay, count))
         return prizes
 
-    def _pattern_prize(self, where: str, pay: Pay) -> Prize:
+    def _build_pattern_prize(self, where: str, pay: Pay) -> Prize:
         """Return the prize of a pattern."""
         name = pay.id or " ".join(pay.pattern or ())
-        return Prize(name, self._credits(where, pay, pay.pay or 0), self._awards(pay, None))
+        return Prize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
 
-    def _patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
-        found = self._every_pattern(where, pay, lengths)
+    def _build_patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+        found = self._build_every_pattern(where, pay, lengths)
         if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
-            return [own for pattern in found for own in self.with_own(where, pay, pattern)]
+            return [
+                own for pattern in found for own in self.list_patterns_with_own_symbol(where, pay, pattern)
+            ]
         return found
 
-    def _every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+    def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
-                raise self.refuse(f"{where}.pattern", f"no line has {counted(len(pay.pattern), 'cell')}")
+                raise self.refuse(f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}")
             elements = tuple(
-                self.symbols.element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
+                self.symbols.resolve_element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
                 for e in pay.pattern
             )
-            return [parts.Pattern(elements, self._pattern_prize(where, pay), pay.lines)]
-        element = self.element(where, str(pay.of))
+            return [parts.Pattern(elements, self._build_pattern_prize(where, pay), pay.lines)]
+        element = self.resolve_element(where, str(pay.of))
         found = []
-        for count, prize in self._prizes(where, pay).items():
+        for count, prize in self._build_prizes(where, pay).items():
             if count > max(lengths):
-                raise self.refuse(f"{where}.pays.{count}", f"no line has {counted(count, 'cell')}")
+                raise self.refuse(f"{where}.pays.{count}", f"no line has {format_count(count, 'cell')}")
             for cells in sorted(lengths):
                 if count > cells:
                     continue
@@ -383,12 +397,14 @@ class ReelBuilder:
                     raise self.refuse(
                         f"{where}.direction", f"{count} of {cells} anywhere is too many patterns"
                     )
-                for place in parts.placements(count, cells, pay.direction):
+                for place in parts.list_placements(count, cells, pay.direction):
                     row = tuple(element if i in place else None for i in range(cells))
                     found.append(parts.Pattern(row, prize, pay.lines))
         return found
 
-    def with_own(self, where: str, pay: Pay, pattern: parts.Pattern) -> list[parts.Pattern]:
+    def list_patterns_with_own_symbol(
+        self, where: str, pay: Pay, pattern: parts.Pattern
+    ) -> list[parts.Pattern]:
         """Return one copy of the pattern per cell, in which only the prize's own symbols fit that cell.
 
         Together they are the pattern without the windows in which every cell is a substitute.
@@ -398,7 +414,7 @@ class ReelBuilder:
             if element is None:
                 continue
             name = str(pay.of) if pay.pattern is None else pay.pattern[i]
-            own = self.element(where, "=" + name.removeprefix("="))
+            own = self.resolve_element(where, "=" + name.removeprefix("="))
             elements = (*pattern.elements[:i], own, *pattern.elements[i + 1 :])
             found.append(replace(pattern, elements=elements))
         return found

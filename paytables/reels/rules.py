@@ -22,11 +22,11 @@ from paytables.contract import (
 from paytables.errors import WagerError
 from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import State, first_state, next_state
+from paytables.reels.chain import State, build_first_state, compute_next_state
 from paytables.reels.run import Run, Running, Stage
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
 from paytables.tableless import Tableless
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class ReelRules(Tableless):
             raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown))}")
         request = "".join(f", {k} {v}" for k, v in sorted(options.items()))
         raise WagerError(
-            f"no bet of {counted(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
+            f"no bet of {format_count(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
         )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -121,7 +121,7 @@ class ReelRules(Tableless):
         stages = self.stages[accepted.options["mode"]]
         tally = Tally(level=accepted.options["level"])
         first = stages.mode.stage
-        pending = [Series(first, first_state(stages.memory[first], 1, 0))]
+        pending = [Series(first, build_first_state(stages.memory[first], 1, 0))]
         while pending:
             series = pending[-1]
             state = series.state
@@ -132,12 +132,12 @@ class ReelRules(Tableless):
             factor = memory.multipliers[state.place]
             run = stages.stage(series.stage, state.size).run(draw)
             if not isinstance(run, Run):
-                run = yield from _telling(run, tally, factor)
+                run = yield from _forward_decisions(run, tally, factor)
             tally.add(series, run, factor)
-            series.state, elsewhere = next_state(memory, series.stage, state, run.awards)
+            series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.left
             for award in elsewhere:
-                state = first_state(stages.memory[award.name], award.times, award.size)
+                state = build_first_state(stages.memory[award.name], award.times, award.size)
                 pending.append(Series(award.name, state))
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
@@ -149,7 +149,7 @@ class ReelRules(Tableless):
         yield from tally.wins
         if rounds:
             yield Settlement("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds})
-        return _outcome(tally, won, rounds)
+        return _build_outcome(tally, won, rounds)
 
     @staticmethod
     def _double_up(
@@ -180,7 +180,7 @@ class ReelRules(Tableless):
         bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
-    def after_double_up(self, win_credits: int) -> int:
+    def find_most_after_double_up(self, win_credits: int) -> int:
         """Return the most that a win of up to ``win_credits`` can be doubled to."""
         table = self.definition.double_up
         return win_credits if table is None else table.most(win_credits)
@@ -205,7 +205,7 @@ class ReelRules(Tableless):
             if odds[level.id]
         )
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return each level at each price for which it is played, using the first bet of that price."""
         return self._every_level
 
@@ -230,14 +230,14 @@ class ReelRules(Tableless):
             for prize in self.definition.merchandise
         )
 
-    def shown_stages(self) -> dict[str, Stage]:
+    def list_shown_stages(self) -> dict[str, Stage]:
         """Return each stage as the first way to bet plays it, which is what the screen draws."""
         first = next(iter(self.stages.values()))
         return {name: first.stage(name) for name in self.definition.stage}
 
     def presentation(self) -> dict[str, Json]:
         """Return strips, window, symbols, lines and pays as the screen draws them."""
-        return present.presentation(self.definition, self.stages)
+        return present.build_presentation(self.definition, self.stages)
 
     def explain(self) -> tuple[str, ...]:
         """Return what the game pays in sentences."""
@@ -245,7 +245,7 @@ class ReelRules(Tableless):
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal in the definition but may surprise."""
-        return explain.remarks(self.definition, self.stages)
+        return explain.list_remarks(self.definition, self.stages)
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every mode."""
@@ -271,7 +271,7 @@ class ReelRules(Tableless):
         return self.analyse(Depth.VOLATILITY)
 
 
-def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
+def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
     """Return the outcome of a game that won ``won`` credits, after ``rounds`` of double-up."""
     first = tally.steps[0]
     display = {
@@ -289,7 +289,7 @@ def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
     )
 
 
-def _telling(running: Running, tally: Tally, factor: int) -> Running:
+def _forward_decisions(running: Running, tally: Tally, factor: int) -> Running:
     """Forward a run's decisions with the game's results so far added, which the screen shows first."""
     try:
         decision = next(running)

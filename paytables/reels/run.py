@@ -77,7 +77,7 @@ class Stage(Protocol):
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of (credits, awards given)."""
 
-    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits with it and their probability."""
 
     def prizes(self) -> list[PrizeRate]:
@@ -95,14 +95,14 @@ class Stage(Protocol):
 CHAINED = frozenset({"stage", "step", "stick"})
 
 
-def given_of(awards: Iterable[Award]) -> Given:
+def select_given_awards(awards: Iterable[Award]) -> Given:
     """Return the awards that decide what is played next, in a fixed order."""
     return tuple(
         sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
     )
 
 
-def extras_of(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
+def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
     """Return the mean number of each progressive level and merchandise prize."""
     found: dict[tuple[str, str], Fraction] = {}
     for award, rate in rated:
@@ -112,7 +112,7 @@ def extras_of(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], 
     return found
 
 
-def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
+def build_table(law: Mapping[tuple[int, Given], Fraction]) -> Table:
     """Return the table of a run whose complete distribution is known."""
     odds: dict[Given, Fraction] = defaultdict(Fraction)
     parts: dict[Given, Fraction] = defaultdict(Fraction)
@@ -120,10 +120,10 @@ def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
         odds[given] += p
         parts[given] += p * credits_
     second = sum((p * c * c for (c, _), p in law.items()), Fraction(0))
-    return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
+    return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
 
-def tops_of(law: Mapping[tuple[int, Given], Fraction]) -> dict[Given, tuple[int, Fraction]]:
+def find_law_top_pays(law: Mapping[tuple[int, Given], Fraction]) -> dict[Given, tuple[int, Fraction]]:
     """Return the highest pays of a run whose complete distribution is known."""
     found: dict[Given, tuple[int, Fraction]] = {}
     for (credits_, given), p in law.items():
@@ -132,7 +132,7 @@ def tops_of(law: Mapping[tuple[int, Given], Fraction]) -> dict[Given, tuple[int,
     return found
 
 
-def rates_of(odds: Mapping[Given, Fraction]) -> dict[Award, Fraction]:
+def compute_award_rates(odds: Mapping[Given, Fraction]) -> dict[Award, Fraction]:
     """Return the mean number of each award in a run."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for given, p in odds.items():

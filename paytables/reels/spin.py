@@ -17,11 +17,11 @@ from paytables.reels.run import (
     PrizeRate,
     Run,
     Table,
-    table_of,
-    tops_of,
+    build_table,
+    find_law_top_pays,
 )
 from paytables.reels.stage import Hit, Reels
-from paytables.reels.tops import tops
+from paytables.reels.tops import find_top_pays
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class OnReels:
         detail: dict[str, Json] = {
             "on": hit.component.kind,
             "number": hit.component.number,
-            "positions": [list(cell) for cell in cells_of(window, hit)],
+            "positions": [list(cell) for cell in list_winning_cells(window, hit)],
             "multiplier": hit.end.multiplier * self.reels.multiplier * factor,
         }
         if hit.component.kind == "ways":
@@ -60,7 +60,7 @@ class OnReels:
 
     def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show these stops."""
-        data = self._shown(stops)
+        data = self._describe_stops(stops)
         if self.reels.changes:
             heights = self.reels.heights
             evaluated = self.names([column[:h] for column, h in zip(window, heights, strict=True)])
@@ -68,7 +68,7 @@ class OnReels:
                 data["evaluated"] = evaluated
         return data
 
-    def _shown(self, stops: Sequence[int]) -> dict[str, Json]:
+    def _describe_stops(self, stops: Sequence[int]) -> dict[str, Json]:
         """Return the stops, and the columns before any symbol expands."""
         shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
         return {"stops": list(stops), "window": shown}
@@ -79,7 +79,7 @@ class OnReels:
         return tuple(tuple(tuple(self.ids[s] for s in column) for column in at) for at in self.reels.shown_at)
 
 
-def cells_of(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
+def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
     """Return the cells, (reel, row), that show a prize that was won."""
     part = hit.end.part
     if hit.component.kind == "line":
@@ -92,7 +92,7 @@ def cells_of(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
     ]
 
 
-def awards_of(hits: Sequence[Hit]) -> tuple[Award, ...]:
+def list_awards(hits: Sequence[Hit]) -> tuple[Award, ...]:
     """Return the awards of those prizes."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
@@ -106,11 +106,11 @@ class Spin(OnReels):
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
         if not hits and not self.reels.changes:
-            return Run((), (), self._shown(stops))
+            return Run((), (), self._describe_stops(stops))
         window = self.reels.window(stops)
         display = self.display(stops, window)
         paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
-        return Run(paid, awards_of(hits), display)
+        return Run(paid, list_awards(hits), display)
 
     @cached_property
     def _law(self) -> Mapping[tuple[int, Given], int]:
@@ -125,17 +125,17 @@ class Spin(OnReels):
         """Return the probabilities of the awards of runs that pay no credits. Raises BeyondReach."""
         return {given: Fraction(n, self.reels.cycle) for given, n in run_nothing(self.reels).items()}
 
-    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
         return self._tops
 
     @cached_property
     def _tops(self) -> Mapping[Given, tuple[int, Fraction]]:
         try:
-            found = tops(self.reels)
+            found = find_top_pays(self.reels)
         except BeyondReach as beyond:
             try:
-                return tops_of(self.law())
+                return find_law_top_pays(self.law())
             except ImportError:
                 raise beyond from None
         return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}
@@ -151,7 +151,7 @@ class Spin(OnReels):
     @cached_property
     def _moments(self) -> Table:
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
-            return table_of(self.law())
+            return build_table(self.law())
         return moments.run_table(self.reels, self._ends, second=True)
 
     def table(self, *, second: bool) -> Table:
@@ -160,8 +160,8 @@ class Spin(OnReels):
 
     def prizes(self) -> list[PrizeRate]:
         """Return how often each prize is won over the cycle."""
-        return moments.prize_rates(self.reels, self._ends)
+        return moments.compute_prize_rates(self.reels, self._ends)
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of levels and merchandise prizes that a run gives."""
-        return moments.extra_rates(self.reels, self._ends)
+        return moments.compute_extra_rates(self.reels, self._ends)

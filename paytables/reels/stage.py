@@ -79,7 +79,7 @@ class Reels:
     def letters(self) -> list[list[tuple[int, ...]]]:
         """Return ``letters[x][column]``: what every component sees of that column."""
         return [
-            [tuple(c.letter_of(x, column) for c in self.components) for column in columns]
+            [tuple(c.find_letter(x, column) for c in self.components) for column in columns]
             for x, columns in enumerate(self.columns)
         ]
 
@@ -119,7 +119,7 @@ class Reels:
     def shown_at(self) -> tuple[tuple[Column, ...], ...]:
         """Return ``shown_at[x][stop]``: the column of reel x at that stop, before any symbol expands."""
         return tuple(
-            tuple(columns_of(strip, height, frozenset()))
+            tuple(build_columns(strip, height, frozenset()))
             for strip, height in zip(self.strips, self.heights, strict=True)
         )
 
@@ -158,7 +158,7 @@ class Reels:
         letters: list[int] = []
         for x, (column, read) in enumerate(zip(window, self._read, strict=True)):
             if column not in read:
-                read[column] = tuple(c.letter_of(x, column) for c in self.components)
+                read[column] = tuple(c.find_letter(x, column) for c in self.components)
             letters += read[column]
         return self._settle(letters, [x * count for x in range(len(window))])
 
@@ -169,15 +169,15 @@ class Reels:
             letters += known[at[stop]]
         return self._settle(letters, self._edges)
 
-    def winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
+    def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
         """Yield the stops of every window with a hit, its hits, and its equally likely cases.
 
         The reels are read from left to right: stops after which no component can win are not followed
         further.
         """
-        yield from self._winning_stops((), [(c, node, 1) for c, node in enumerate(self.starts)], 1)
+        yield from self._iter_winning_stops((), [(c, node, 1) for c, node in enumerate(self.starts)], 1)
 
-    def _winning_stops(
+    def _iter_winning_stops(
         self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
     ) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
         """Follow the components of ``alive``: each with its node and its weight after ``stops``."""
@@ -199,7 +199,7 @@ class Reels:
             after.append(going)
         for stop, (column, ways) in enumerate(zip(self.column_at[x], self.weights[x], strict=True)):
             if ways and after[column]:
-                yield from self._winning_stops((*stops, stop), after[column], cases * ways)
+                yield from self._iter_winning_stops((*stops, stop), after[column], cases * ways)
 
     @cached_property
     def _edges(self) -> list[int]:
@@ -232,7 +232,7 @@ class Reels:
         return total, hits
 
 
-def columns_of(
+def build_columns(
     strip: Sequence[int],
     height: int,
     expand: frozenset[int],

@@ -48,7 +48,7 @@ class Symbols:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
         return self.ids.index(name)
 
-    def element(self, name: str, key: str, *, multiply_own: bool) -> Element | None:
+    def resolve_element(self, name: str, key: str, *, multiply_own: bool) -> Element | None:
         """Return the multipliers of a pattern cell: a symbol, a group, ``"*"``, or ``"=symbol"`` (only it)."""
         if name == ANY:
             return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from paytables.errors import BeyondReach
-from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, given_by
+from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, find_given_awards
 from paytables.reels.run import Given
 from paytables.reels.stage import Reels
 
@@ -21,7 +21,7 @@ BRANCHES_MAX = 400_000
 Walk = tuple[int, int, int]
 
 
-def tops(reels: Reels) -> Mapping[Given, tuple[int, int]]:
+def find_top_pays(reels: Reels) -> Mapping[Given, tuple[int, int]]:
     """Return, for each combination of awards, the most credits paid with it and the number of cases.
 
     Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
@@ -31,7 +31,7 @@ def tops(reels: Reels) -> Mapping[Given, tuple[int, int]]:
         raise BeyondReach(f"stage {reels.name}: {len(givers)} components give awards, too many together")
     search = _Search(reels, givers)
     found = {}
-    for given in search.given_from(0, tuple(reels.starts[c] for c in givers)):
+    for given in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
         credits_, cases = search.best(given)
         if cases:
             found[given] = (credits_ * reels.multiplier, cases)
@@ -67,18 +67,18 @@ class _Search:
         k = g.row[node] + letter
         return g.delta[k], g.gain[k]
 
-    def given_from(self, x: int, nodes: tuple[int, ...]) -> frozenset[Given]:
+    def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[Given]:
         """Return all combinations of awards that are reachable from these nodes before reel x."""
         key = (x, nodes)
         if key not in self._given:
             if x == len(self.reels.strips):
-                self._given[key] = frozenset({given_by(self.reels, nodes)})
+                self._given[key] = frozenset({find_given_awards(self.reels, nodes)})
             else:
                 letters = {tuple(row[c] for c in self.givers) for row in self.reels.letters[x]}
                 after = {
                     tuple(self._step(n, at)[0] for n, at in zip(nodes, row, strict=True)) for row in letters
                 }
-                self._given[key] = frozenset().union(*(self.given_from(x + 1, a) for a in after))
+                self._given[key] = frozenset().union(*(self.find_reachable_given(x + 1, a) for a in after))
         return self._given[key]
 
     def best(self, given: Given) -> tuple[int, int]:
@@ -115,7 +115,7 @@ class _Search:
             givers = tuple(
                 [self._step(n, letters[c])[0] for n, c in zip(branch.givers, self.givers, strict=True)]
             )
-            if given not in self.given_from(x + 1, givers):
+            if given not in self.find_reachable_given(x + 1, givers):
                 continue
             sure = bound = branch.sure
             alive = []

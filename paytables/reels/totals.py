@@ -15,7 +15,7 @@ from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
-from paytables.reels.chain import State, first_state, next_state
+from paytables.reels.chain import State, build_first_state, compute_next_state
 from paytables.reels.run import Given
 
 #: Probabilities are multiples of 2**-SCALE.
@@ -52,10 +52,10 @@ class Totals:
         """Return the distribution of the total pay of an award of runs."""
         memory = self.stages.memory[award.name]
         if memory.plain:
-            return self._power(self._one(award.name, award.size), award.times)
-        return self._walk(award.name, first_state(memory, award.times, award.size))
+            return self._power(self._compute_run_total(award.name, award.size), award.times)
+        return self._walk(award.name, build_first_state(memory, award.times, award.size))
 
-    def _one(self, stage: str, size: int) -> Dist:
+    def _compute_run_total(self, stage: str, size: int) -> Dist:
         """Return the distribution of one run of a plain stage and all it starts, generation by generation."""
         key = (stage, size)
         if key in self._plain:
@@ -65,10 +65,13 @@ class Totals:
         self._open.add(stage)
         runs = self._run(stage, size)
         own = {given: sum(a.times for a in given if a.name == stage) for given in runs}
-        fixed = {given: self._convolve(dist, self._elsewhere(given, stage)) for given, dist in runs.items()}
+        fixed = {
+            given: self._convolve(dist, self._compute_total_elsewhere(given, stage))
+            for given, dist in runs.items()
+        }
         total: Dist = [0]
         for _ in range(DEPTH if any(own.values()) else 1):
-            powers = self._powers(total, sorted(set(own.values()) - {0}))
+            powers = self._compute_powers(total, sorted(set(own.values()) - {0}))
             grown: Dist = []
             for given, dist in fixed.items():
                 grown = _add(grown, self._convolve(dist, powers[own[given]]) if own[given] else dist)
@@ -89,13 +92,15 @@ class Totals:
             factor = memory.multipliers[state.place]
             total: Dist = []
             for given, dist in self._run(stage, state.size).items():
-                after, elsewhere = next_state(memory, stage, state, given)
-                remaining = self._convolve(self._walk(stage, after), self._elsewhere(elsewhere, stage))
-                total = _add(total, self._convolve(self._scaled(dist, factor), remaining))
+                after, elsewhere = compute_next_state(memory, stage, state, given)
+                remaining = self._convolve(
+                    self._walk(stage, after), self._compute_total_elsewhere(elsewhere, stage)
+                )
+                total = _add(total, self._convolve(self._scale(dist, factor), remaining))
             self._series[key] = total
         return self._series[key]
 
-    def _elsewhere(self, given: Given, stage: str) -> Dist:
+    def _compute_total_elsewhere(self, given: Given, stage: str) -> Dist:
         total = [ONE]
         for award in given:
             if award.kind == "stage" and award.name != stage:
@@ -113,7 +118,7 @@ class Totals:
             self._runs[stage, size] = dict(found)
         return self._runs[stage, size]
 
-    def _scaled(self, dist: Dist, factor: int) -> Dist:
+    def _scale(self, dist: Dist, factor: int) -> Dist:
         if factor == 1:
             return dist
         wide = [0] * min(self.size, (len(dist) - 1) * factor + 1)
@@ -133,7 +138,7 @@ class Totals:
                 square = self._convolve(square, square)
         return result
 
-    def _powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
+    def _compute_powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
         """Return several powers, each computed from the one below it."""
         found: dict[int, Dist] = {0: [ONE]}
         below = 0
@@ -176,7 +181,7 @@ class Tops:
     def award(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total pay of an award of runs, and its probability."""
         memory = self.stages.memory[award.name]
-        state = first_state(memory, award.times, award.size)
+        state = build_first_state(memory, award.times, award.size)
         found = self._walk(award.name, State(1, 0, 0, award.size) if memory.plain else state, ())
         if found is None or not memory.plain:
             return found
@@ -189,11 +194,11 @@ class Tops:
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.place]
         result: tuple[int, Fraction] | None = None
-        for given, (credits_, p) in self.stages.stage(stage, state.size).tops().items():
-            after, elsewhere = next_state(memory, stage, state, given)
+        for given, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
+            after, elsewhere = compute_next_state(memory, stage, state, given)
             if memory.plain and after.left > 0:
                 return None
-            remaining = self._remaining_series(stage, after, elsewhere, above)
+            remaining = self._find_remaining_series_top(stage, after, elsewhere, above)
             if remaining is None:
                 return None
             win, odds = credits_ * factor + remaining[0], p * remaining[1]
@@ -203,7 +208,7 @@ class Tops:
                 result = (win, result[1] + odds)
         return result
 
-    def _remaining_series(
+    def _find_remaining_series_top(
         self, stage: str, after: State, elsewhere: Given, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         key = (stage, after)
@@ -219,7 +224,9 @@ class Tops:
             memory = self.stages.memory[award.name]
             times = award.times if memory.plain else 1
             state = (
-                State(1, 0, 0, award.size) if memory.plain else first_state(memory, award.times, award.size)
+                State(1, 0, 0, award.size)
+                if memory.plain
+                else build_first_state(memory, award.times, award.size)
             )
             best = self._walk(award.name, state, (*above, stage))
             if best is None:

@@ -8,7 +8,7 @@ from paytables.errors import DefinitionError
 from paytables.reels import components as parts
 from paytables.reels.automaton import Prize
 from paytables.reels.schema import Pay, ReelsStage
-from paytables.wording import counted
+from paytables.wording import format_count
 
 _ALONE = "can only be won by substitutes alone: no reel shows the symbol itself where it counts"
 
@@ -27,13 +27,15 @@ class StageInMaking(Protocol):
     def refuse(self, key: str, reason: str) -> DefinitionError:
         """Return the error for ``key``."""
 
-    def element(self, where: str, name: str) -> parts.Element:
+    def resolve_element(self, where: str, name: str) -> parts.Element:
         """Return the multipliers of a symbol or group."""
 
-    def every_line(self) -> list[tuple[tuple[int, int], ...]]:
+    def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
         """Return every line of the stage, cell by cell."""
 
-    def with_own(self, where: str, pay: Pay, pattern: parts.Pattern) -> list[parts.Pattern]:
+    def list_patterns_with_own_symbol(
+        self, where: str, pay: Pay, pattern: parts.Pattern
+    ) -> list[parts.Pattern]:
         """Return one copy of the pattern per cell, in which only the prize's own symbols fit that cell."""
 
 
@@ -43,13 +45,13 @@ class Winnable:
 
     _builder: StageInMaking
 
-    def _cannot(self, where: str, prize: Prize, why: str) -> None:
+    def _refuse_prize(self, where: str, prize: Prize, why: str) -> None:
         """Refuse a prize that cannot be won; drop it if the stage only inherits it."""
         if self._builder.table.like is None:
             raise self._builder.refuse(where, f"{prize.name} {why}")
         self._builder.dropped.append(prize.name)
 
-    def on_lines(
+    def select_line_patterns(
         self,
         where: str,
         pay: Pay,
@@ -57,7 +59,7 @@ class Winnable:
         columns: Sequence[Sequence[parts.Column]],
     ) -> list[parts.Pattern]:
         """Return the patterns some window shows; refuse unknown lines, and prizes that no window shows."""
-        lines = self._builder.every_line()
+        lines = self._builder.list_every_line()
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
 
@@ -68,9 +70,11 @@ class Winnable:
         for prize in {p.prize: None for p in patterns}:
             made = [p for p in patterns if p.prize == prize]
             if not shown(made):
-                self._cannot(where, prize, "can never be won: some reel shows nothing that fits")
-            elif not shown([own for p in made for own in self._builder.with_own(where, pay, p)]):
-                self._cannot(where, prize, _ALONE)
+                self._refuse_prize(where, prize, "can never be won: some reel shows nothing that fits")
+            elif not shown(
+                [own for p in made for own in self._builder.list_patterns_with_own_symbol(where, pay, p)]
+            ):
+                self._refuse_prize(where, prize, _ALONE)
             else:
                 continue
             left = [p for p in left if p.prize != prize]
@@ -85,16 +89,16 @@ class Winnable:
         columns: Sequence[Sequence[parts.Column]],
     ) -> dict[int, Prize]:
         """Return the counts of a scatter that some window shows."""
-        shown_in = parts.counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
+        shown_in = parts.build_counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
         left = dict(prizes)
         for count in sorted(prizes, reverse=True):
             if count > most:
-                self._cannot(
+                self._refuse_prize(
                     f"{where}.pays.{count}", left.pop(count), f"can never be won: at most {most} can show"
                 )
-        if left and not self._shows_own(where, pay, columns):
-            self._cannot(where, left[max(left)], _ALONE)
+        if left and not self._is_own_symbol_shown(where, pay, columns):
+            self._refuse_prize(where, left[max(left)], _ALONE)
             return {}
         return left
 
@@ -113,7 +117,7 @@ class Winnable:
             raise self._builder.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
         if max(prizes) > len(columns):
             raise self._builder.refuse(
-                f"{where}.pays.{max(prizes)}", f"there are {counted(len(columns), 'reel')}"
+                f"{where}.pays.{max(prizes)}", f"there are {format_count(len(columns), 'reel')}"
             )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]
         left = dict(prizes)
@@ -124,13 +128,13 @@ class Winnable:
             if missing is None:
                 break
             why = f"can never be won: {pay.of} never shows on reel {missing % len(columns) + 1}"
-            self._cannot(f"{where}.pays.{count}", left.pop(count), why)
-        if left and not self._shows_own(where, pay, columns):
-            self._cannot(where, left[max(left)], _ALONE)
+            self._refuse_prize(f"{where}.pays.{count}", left.pop(count), why)
+        if left and not self._is_own_symbol_shown(where, pay, columns):
+            self._refuse_prize(where, left[max(left)], _ALONE)
             return {}
         return left
 
-    def _shows_own(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
+    def _is_own_symbol_shown(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
-        own = self._builder.element(where, "=" + str(pay.of).removeprefix("="))
+        own = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
         return any(own[s] for reel in columns for column in reel for s in column)

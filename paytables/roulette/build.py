@@ -4,7 +4,7 @@ from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import check_credit_multiples, check_forms
 from paytables.onedraw.table import SpotRules
-from paytables.roulette.cloth import grounds
+from paytables.roulette.cloth import list_grounds
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
 from paytables.roulette.spun import SpunTable
 
@@ -20,7 +20,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     offered, left_out = definition.offered(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
-            found = _places(offered.get(n, bet), cylinder)
+            found = _build_places(offered.get(n, bet), cylinder)
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
         if n in offered:
@@ -62,10 +62,10 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
         )
 
 
-def _places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
+def _build_places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the places of a bet. Raises ValueError."""
     found = []
-    for ground in grounds(bet, cylinder):
+    for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:
             raise ValueError(f"{ground.id!r} covers several numbers: one only comes several times in a row")
         if bet.on_zero != "lost" and set(ground.covers) & set(cylinder.zeros):

@@ -45,21 +45,23 @@ class Ground:
     covers: tuple[str, ...]
 
 
-def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
+def list_grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
     """Return every position of a bet. Raises ValueError for numbers that are not pockets of the cylinder."""
     if bet.places:
-        found = [_named(bet, name, _numbers(text, cylinder)) for name, text in bet.places.items()]
+        found = [
+            _build_ground(bet, name, _parse_numbers(text, cylinder)) for name, text in bet.places.items()
+        ]
     else:
-        found = list(_usual(bet, cylinder))
+        found = list(_iter_usual_grounds(bet, cylinder))
     for text in bet.also:
-        covers = _numbers(text, cylinder)
-        found.append(_named(bet, f"{bet.id}-{'-'.join(covers)}", covers))
+        covers = _parse_numbers(text, cylinder)
+        found.append(_build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers))
     if not found:
         raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
     return tuple(found)
 
 
-def bet_names(bet: "BetGroup") -> dict[str, str]:
+def find_bet_names(bet: "BetGroup") -> dict[str, str]:
     """Return the name of a bet, by language."""
     if bet.name is not None:
         return bet.name.model_dump()
@@ -67,7 +69,7 @@ def bet_names(bet: "BetGroup") -> dict[str, str]:
     return {"en": english, "fr": french}
 
 
-def _numbers(text: str, cylinder: "Cylinder") -> tuple[str, ...]:
+def _parse_numbers(text: str, cylinder: "Cylinder") -> tuple[str, ...]:
     numbers = tuple(text.split("-"))
     unknown = [number for number in numbers if number not in cylinder.pockets]
     if unknown or len(set(numbers)) != len(numbers):
@@ -75,42 +77,44 @@ def _numbers(text: str, cylinder: "Cylinder") -> tuple[str, ...]:
     return numbers
 
 
-def _named(bet: "BetGroup", name: str, covers: tuple[str, ...], label: str = "") -> Ground:
+def _build_ground(bet: "BetGroup", name: str, covers: tuple[str, ...], label: str = "") -> Ground:
     if name in NAMES and name != bet.id:
         return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
     if name == bet.id:
-        return Ground(name, bet_names(bet), covers)
+        return Ground(name, find_bet_names(bet), covers)
     words = label or "-".join(covers)
-    return Ground(name, {code: f"{bet_name} {words}" for code, bet_name in bet_names(bet).items()}, covers)
+    return Ground(
+        name, {code: f"{bet_name} {words}" for code, bet_name in find_bet_names(bet).items()}, covers
+    )
 
 
-def _usual(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
+def _iter_usual_grounds(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
-            yield _named(bet, f"{bet.id}-{pocket}", (pocket,))
+            yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))
     elif bet.id in {"split", "street", "corner", "six-line"}:
         for numbers in _INSIDE[bet.id]:
             covers = tuple(map(str, numbers))
-            yield _named(bet, f"{bet.id}-{'-'.join(covers)}", covers)
+            yield _build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers)
     elif bet.id in _OUTSIDE:
         for name, label, numbers in _OUTSIDE[bet.id]:
-            yield _named(bet, name, tuple(map(str, numbers)), label)
+            yield _build_ground(bet, name, tuple(map(str, numbers)), label)
     elif bet.id == "even-chance":
         first, second = range(1, _LAST // 2 + 1), range(_LAST // 2 + 1, _LAST + 1)
         every = range(1, _LAST + 1)
-        yield _named(bet, "low", tuple(map(str, first)))
-        yield _named(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
-        yield _named(bet, "red", cylinder.red)
-        yield _named(bet, "black", cylinder.black)
-        yield _named(bet, "odd", tuple(str(n) for n in every if n % 2))
-        yield _named(bet, "high", tuple(map(str, second)))
+        yield _build_ground(bet, "low", tuple(map(str, first)))
+        yield _build_ground(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
+        yield _build_ground(bet, "red", cylinder.red)
+        yield _build_ground(bet, "black", cylinder.black)
+        yield _build_ground(bet, "odd", tuple(str(n) for n in every if n % 2))
+        yield _build_ground(bet, "high", tuple(map(str, second)))
 
 
-def _column(first: int) -> tuple[int, ...]:
+def _list_column_numbers(first: int) -> tuple[int, ...]:
     return tuple(range(first, _LAST + 1, 3))
 
 
-def _dozen(first: int) -> tuple[int, ...]:
+def _list_dozen_numbers(first: int) -> tuple[int, ...]:
     return tuple(range(12 * first - 11, 12 * first + 1))
 
 
@@ -129,10 +133,16 @@ _INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
 }
 #: The positions outside the numbers: their ids, the names that distinguish them, and the numbers they cover.
 _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
-    "dozen": tuple((f"dozen-{n}", f"{12 * n - 11}-{12 * n}", _dozen(n)) for n in (1, 2, 3)),
-    "column": tuple((f"column-{n}", str(n), _column(n)) for n in (1, 2, 3)),
-    "dozens": tuple((f"dozens-{a}-{b}", f"{a}-{b}", _dozen(a) + _dozen(b)) for a, b in ((1, 2), (2, 3))),
-    "columns": tuple((f"columns-{a}-{b}", f"{a}-{b}", _column(a) + _column(b)) for a, b in ((1, 2), (2, 3))),
+    "dozen": tuple((f"dozen-{n}", f"{12 * n - 11}-{12 * n}", _list_dozen_numbers(n)) for n in (1, 2, 3)),
+    "column": tuple((f"column-{n}", str(n), _list_column_numbers(n)) for n in (1, 2, 3)),
+    "dozens": tuple(
+        (f"dozens-{a}-{b}", f"{a}-{b}", _list_dozen_numbers(a) + _list_dozen_numbers(b))
+        for a, b in ((1, 2), (2, 3))
+    ),
+    "columns": tuple(
+        (f"columns-{a}-{b}", f"{a}-{b}", _list_column_numbers(a) + _list_column_numbers(b))
+        for a, b in ((1, 2), (2, 3))
+    ),
 }
 
 #: The call bets on a section of the 37-pocket cylinder, by name: chips on each position, by the numbers it
@@ -165,7 +175,7 @@ _CALLS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...
 _SINGLE_ZERO: Final = 37
 
 
-def calls(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
+def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
     """Return the call bets of a cylinder with one zero, as chips by spot, if the layout has all their positions."""
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
     found: list[dict[str, object]] = []

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from paytables.definition import Identifier, PositiveInt, Strict, Strip, Text
 from paytables.layout import Limits, Pay, TableDefinition
-from paytables.roulette.cloth import bet_names
+from paytables.roulette.cloth import find_bet_names
 
 #: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
 REVOLUTIONS_LEAST: Final = 7
@@ -121,6 +121,6 @@ class RouletteDefinition(TableDefinition):
         """Return what each bet pays, by language."""
         taken = self.offered().values()
         return {
-            "en": [f"{bet_names(bet)['en']}: {bet.pays.texts_by_language()['en']}" for bet in taken],
-            "fr": [f"{bet_names(bet)['fr']} : {bet.pays.texts_by_language()['fr']}" for bet in taken],
+            "en": [f"{find_bet_names(bet)['en']}: {bet.pays.format_by_language()['en']}" for bet in taken],
+            "fr": [f"{find_bet_names(bet)['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken],
         }

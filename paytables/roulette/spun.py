@@ -7,7 +7,7 @@ from functools import cached_property
 
 from paytables.contract import WHEEL_DECIDES, Choice, Cue, Decision, Draw
 from paytables.onedraw.table import OneDrawTable
-from paytables.roulette.cloth import calls
+from paytables.roulette.cloth import list_call_bets
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,21 @@ class SpunTable(OneDrawTable):
         """Return the number of segments of the wheel with each result."""
         return Counter(self.parts)
 
-    def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
+    def obtain_result(
+        self, draw: Draw
+    ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Spin, or ask the real wheel where its ball landed."""
         if not self.by_wheel:
             return self.drawn(draw)
         decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
         pocket = decision.check((yield decision))
-        return self._rests(self.parts.index(str(pocket)))
+        return self._build_result(self.parts.index(str(pocket)))
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Spin; return the segment at which the ball or the pin stops."""
-        return self._rests(draw.below(len(self.parts), "spin"))
+        return self._build_result(draw.below(len(self.parts), "spin"))
 
-    def _rests(self, part: int) -> tuple[str, Cue, dict[str, object]]:
+    def _build_result(self, part: int) -> tuple[str, Cue, dict[str, object]]:
         result = self.parts[part]
         where = {"pocket": result, "part": part}
         shown = {"result": result, **where}
@@ -49,7 +51,7 @@ class SpunTable(OneDrawTable):
             shown["revolutions"] = self.revolutions
         return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
 
-    def pictured(self) -> dict[str, object]:
+    def build_display_data(self) -> dict[str, object]:
         """Return the wheel clockwise, and on a cylinder each number with two neighbours on either side."""
         count, cylinder = len(self.parts), self.felt == "roulette"
         around = {
@@ -59,6 +61,8 @@ class SpunTable(OneDrawTable):
         return {
             "wheel": list(self.parts),
             "revolutions": self.revolutions,
-            **({"neighbours": around, "calls": calls(self.layout(), self.parts)} if cylinder else {}),
+            **(
+                {"neighbours": around, "calls": list_call_bets(self.layout(), self.parts)} if cylinder else {}
+            ),
             **self.looks,
         }

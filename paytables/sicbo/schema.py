@@ -63,7 +63,7 @@ class SicBoDefinition(TableDefinition):
                 name = NAMES[bet.kind][n]
                 if bet.totals:
                     name += f" {f' {either} '.join(map(str, bet.totals))}"
-                pays = [odds.texts_by_language()[code] for odds in bet.odds]
+                pays = [odds.format_by_language()[code] for odds in bet.odds]
                 dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
                 if len(pays) > 1:
                     pays = [f"{k} {dice[k > 1].strip()}, {each}" for k, each in enumerate(pays, 1)]

@@ -51,7 +51,7 @@ class SicBoTable(OneDrawTable):
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
 
-    def pictured(self) -> dict[str, object]:
+    def build_display_data(self) -> dict[str, object]:
         """Return the number of dice."""
         return {"dice": _DICE}
 
@@ -61,7 +61,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     places: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         check_credit_multiples(f"bet.{n}", bet, bet.odds, file)
-        places += _places(bet, double_on_triple=definition.option.double_on_triple)
+        places += _iter_places(bet, double_on_triple=definition.option.double_on_triple)
     ids = Counter(place.spot.id for place in places)
     twice = next((name for name, count in ids.items() if count > 1), None)
     if twice is not None:
@@ -77,7 +77,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     return table
 
 
-def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
+def _iter_places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
     """Yield the places of a bet: one for each number, pair or total it covers, or a single one."""
     about, wins = _KINDS[bet.kind]
     for numbers in about or [(total,) for total in bet.totals]:

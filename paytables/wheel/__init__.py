@@ -4,13 +4,13 @@ from paytables.game import Family
 from paytables.roulette.spun import SpunTable
 from paytables.wheel.rules import WheelRules, check
 from paytables.wheel.schema import WheelDefinition
-from paytables.wheel.table import at_table
+from paytables.wheel.table import build_spun_table
 
 
 def build(data: WheelDefinition, file: str) -> WheelRules | SpunTable:
     """Build the rules of a standalone wheel or of one at a table. Raises :class:`DefinitionError`."""
     check(data, file)
-    return WheelRules(data) if data.table is None else at_table(data, data.table, file)
+    return WheelRules(data) if data.table is None else build_spun_table(data, data.table, file)
 
 
 FAMILY = Family(WheelDefinition, build)

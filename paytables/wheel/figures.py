@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize
-from paytables.layout import distribution_of
+from paytables.layout import build_distribution
 from paytables.wheel.schema import Form, WheelDefinition
 
 
@@ -26,7 +26,7 @@ def analyse(
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def spins(definition: WheelDefinition) -> dict[int, Fraction]:
+def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
     """Return the expected number of spins made at each factor, in one game."""
     parts = definition.wheel.parts
     again = {s.id: s.again for s in definition.symbol if s.again is not None}
@@ -50,7 +50,7 @@ def analyse_bets(
 ) -> BetAnalysis:
     """Return the figures of combined stakes; ``stakes`` are credits by area."""
     parts = definition.wheel.parts
-    at = spins(definition)
+    at = compute_expected_spins(definition)
     areas = {area.id: area for area in definition.area}
     again = {s.id for s in definition.symbol if s.again is not None}
     cost, options = sum(stakes.values()), {"bets": dict(stakes)}
@@ -76,7 +76,7 @@ def analyse_bets(
         for factor, n in at.items():
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
-    law = distribution_of(chances)
+    law = build_distribution(chances)
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -84,18 +84,20 @@ def analyse_bets(
         rtp=rtp,
         cycle=len(parts),
         prizes=prizes,
-        features=_respin_figures(definition, rtp * cost, cost),
+        features=_build_respin_figures(definition, rtp * cost, cost),
     ).with_distribution(law, least_hit_credits=1)
 
 
-def _respin_figures(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
+def _build_respin_figures(
+    definition: WheelDefinition, mean: Fraction, cost: int
+) -> tuple[FeatureFigures, ...]:
     """Return the figures of the spins after the first: how often they occur, their mean number, and their pay."""
     parts = definition.wheel.parts
     again = {s.id for s in definition.symbol if s.again is not None}
     rate = Fraction(sum(part in again for part in parts), len(parts))
     if not rate:
         return ()
-    at = spins(definition)
+    at = compute_expected_spins(definition)
     more = sum(at.values(), Fraction(0)) - 1
     total = sum((n * f for f, n in at.items()), Fraction(0))
     paid = mean * (total - 1) / total

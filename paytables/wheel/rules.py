@@ -11,7 +11,7 @@ from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import Tableless
 from paytables.wheel import figures
 from paytables.wheel.schema import Form, WheelDefinition
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class WheelRules(Tableless):
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
         """Return the costs of every form at every stake, in credits, ascending. Other bets may cost other sums."""
-        return tuple(sorted({sum(stakes.values()) for _, stakes in self._offers()}))
+        return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
-    def _offers(self) -> list[tuple[Form, dict[str, int]]]:
+    def _list_offers(self) -> list[tuple[Form, dict[str, int]]]:
         """Return every form at every stake at which it may be bought."""
         offered = self.definition.layout
         return [
@@ -47,7 +47,7 @@ class WheelRules(Tableless):
                 raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(offered.stakes)}")
         if offered.areas is not None and len(stakes) > offered.areas:
             raise WagerError(
-                f"bets: {counted(len(stakes), 'area')}; at most {offered.areas} may be staked on"
+                f"bets: {format_count(len(stakes), 'area')}; at most {offered.areas} may be staked on"
             )
         return wager
 
@@ -67,7 +67,7 @@ class WheelRules(Tableless):
             )
             for area in self.definition.area
         )
-        forms = tuple(layout.Form(id=f.id, name=f.name, bets=stakes) for f, stakes in self._offers())
+        forms = tuple(layout.Form(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offers())
         return layout.Layout(spots, layout.Table(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -80,7 +80,7 @@ class WheelRules(Tableless):
         while True:
             part = draw.below(len(wheel.parts), f"spin {len(steps) + 1}")
             symbol = wheel.parts[part]
-            wins = self._wins(symbol, stakes, factor)
+            wins = self._list_wins(symbol, stakes, factor)
             steps.append(self._step(part, stakes, factor, wins))
             if symbol not in again:
                 break
@@ -96,7 +96,7 @@ class WheelRules(Tableless):
         }
         return Outcome(display=display)
 
-    def _wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Settlement, ...]:
+    def _list_wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Settlement, ...]:
         return tuple(
             Settlement(
                 f"{area.id} {symbol}",
@@ -112,7 +112,7 @@ class WheelRules(Tableless):
     ) -> dict[str, Json]:
         """Return one spin: every segment with its current pay for this player, and the segment at the pin."""
         parts = self.definition.wheel.parts
-        worth = {s: sum(win.credits for win in self._wins(s, stakes, factor)) for s in set(parts)}
+        worth = {s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(parts)}
         return {
             "stage": "wheel",
             "parts": [{"item": symbol, "credits": worth[symbol]} for symbol in parts],

@@ -113,7 +113,7 @@ class WheelDefinition(Definition):
     def _pays(self, area: Area, code: str) -> str:
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         pays_by_symbol = {
-            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").texts_by_language()[code]
+            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[code]
             for symbol, pay in area.pays.items()
         }
         if len({*pays_by_symbol.values()}) == 1:

@@ -11,7 +11,7 @@ from paytables.roulette.spun import SpunTable
 from paytables.wheel.schema import Area, WheelDefinition
 
 
-def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
+def build_spun_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
     """Build the rules. Raises :class:`DefinitionError` with the key."""
     for symbol in definition.symbol:
         if symbol.again is not None:
@@ -29,7 +29,7 @@ def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
     )
     rules = SpunTable(
         header=definition.game,
-        places=tuple(_spot_rules(area, definition) for area in definition.area),
+        places=tuple(_build_spot_rules(area, definition) for area in definition.area),
         table=table,
         forms=forms,
         felt="wheel",
@@ -44,7 +44,7 @@ def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
     return rules
 
 
-def _spot_rules(area: Area, definition: WheelDefinition) -> SpotRules:
+def _build_spot_rules(area: Area, definition: WheelDefinition) -> SpotRules:
     """Convert an area, whose pays include the stake, to a place, whose odds are net of the stake."""
     pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
     limits = definition.layout.limits

@@ -13,7 +13,7 @@ from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witn
 from tools.dev.conformance.page import FOLDER, LEFT, pages
 from tools.dev.conformance.requirements import load
 from tools.dev.freshness import deliver
-from tools.lab.markdown import table
+from tools.lab.markdown import format_table
 
 PYPROJECT = """
 [tool.pytest.ini_options]
@@ -171,7 +171,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
 
 
 def test_tables_keep_their_columns():
-    text = table(["a", "b"], [["1 | 2", "3"]], frozenset({1}))
+    text = format_table(["a", "b"], [["1 | 2", "3"]], frozenset({1}))
     assert text.splitlines() == ["| a | b |", "| --- | ---: |", "| 1 \\| 2 | 3 |"]
 
 

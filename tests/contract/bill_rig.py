@@ -18,35 +18,35 @@ NOTES = frozenset({5_00, 10_00, 20_00})
 
 class MortalLedger(CrashingLedger, TransientEscrowLedger):
     def stack_ordered(self, content, mark):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().stack_ordered(content, mark)
 
-    def vended(self):
-        with self._recording():
-            super().vended()
+    def credit_stacked_paper(self):
+        with self._maybe_die_around_recording():
+            super().credit_stacked_paper()
 
     def vend_confirmed(self):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().vend_confirmed()
 
-    def not_stacked(self, why):
-        with self._recording():
-            super().not_stacked(why)
+    def void_unstacked_paper(self, why):
+        with self._maybe_die_around_recording():
+            super().void_unstacked_paper(why)
 
-    def lost_track(self, why):
-        with self._recording():
-            super().lost_track(why)
+    def dispute_lost_paper(self, why):
+        with self._maybe_die_around_recording():
+            super().dispute_lost_paper(why)
 
-    def contradicted(self, why, most_cents):
-        with self._recording():
-            super().contradicted(why, most_cents)
+    def dispute_unordered_stacking(self, why, most_cents):
+        with self._maybe_die_around_recording():
+            super().dispute_unordered_stacking(why, most_cents)
 
     def moving(self, *, outward):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().moving(outward=outward)
 
     def set_mark(self, mark):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().set_mark(mark)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from egm.config.cabinet_file import StateFolder
-from egm.links.sas.attachment import SasChannel, sas_lines
-from egm.links.sas.crc import is_intact, with_crc
-from egm.links.sas.wire import marked
+from egm.links.sas.attachment import SasChannel, create_sas_lines
+from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.wire import mark_message
 from egm.testing.machine import MachineRig
-from egm.testing.sas import attach, machine_context
+from egm.testing.sas import attach, create_machine_context
 
 PATIENCE_SECONDS = 60.0
 """A limit that only a machine that does not answer reaches, however loaded the computer is."""
@@ -37,7 +37,7 @@ class Wire:
 
     def write(self, message: bytes) -> None:
         """Send one message, its first byte with the wakeup bit where the line has one."""
-        os.write(self._fd, marked(message) if self._strict else message)
+        os.write(self._fd, mark_message(message) if self._strict else message)
 
     def raw(self, data: bytes) -> None:
         """Send bytes as they are."""
@@ -76,7 +76,7 @@ class Wire:
 
     def long(self, code: int, data: bytes, size: int) -> bytes:
         """A poll with a CRC, and its answer's data; for a one-byte answer, that byte."""
-        return self._ask(with_crc(bytes((self.address, code)) + data), size)
+        return self._ask(append_crc(bytes((self.address, code)) + data), size)
 
     def _ask(self, poll: bytes, size: int) -> bytes:
         """Ask until the answer is not "busy", which on a loaded computer it may be."""
@@ -107,9 +107,9 @@ class Rig:
     def __init__(self, folder: Path, sas: dict[str, dict[str, Any]], **room: Any) -> None:
         self.folder = StateFolder(folder)
         self.room = MachineRig(folder, **room)
-        context = machine_context(self.room, folder, sas)
+        context = create_machine_context(self.room, folder, sas)
         self.file = context.file
-        self.lines = [line for line in sas_lines(context) if isinstance(line, SasChannel)]
+        self.lines = [line for line in create_sas_lines(context) if isinstance(line, SasChannel)]
         attach(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []
 

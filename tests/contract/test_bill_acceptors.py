@@ -206,14 +206,14 @@ class TestInterruptions:
             for cents in (20_00, 5_00):
                 await rig.insert(cents)
                 for _ in range(6000):
-                    if rig.died():
+                    if rig.has_died():
                         died = True
                         with pytest.raises(Killed):
                             await rig.stop()
                         await asyncio.sleep(die_at % 4)
                         rig.begin()
                     await asyncio.sleep(0.01)
-                    if rig.quiet() and not rig.died():
+                    if rig.quiet() and not rig.has_died():
                         break
                 assert rig.quiet(), (die_at, rig.twin.describe(), rig.ledger.pending())
             await rig.stop()
@@ -356,8 +356,8 @@ class TestANoteNobodyCanAccountFor:
             rig = BillRig(protocol)
             rig.ledger.die_at = die_at
             await rig.insert()
-            await rig.until(lambda: rig.died() or rig.quiet())
-            if rig.died():
+            await rig.until(lambda: rig.has_died() or rig.quiet())
+            if rig.has_died():
                 with pytest.raises(Killed):
                     await rig.stop()
                 boxed = rig.box_cents()

@@ -343,7 +343,7 @@ class TestInsideTheStacker:
             rig = BillRig(protocol)
             await rig.idle()
             rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
-            rig.twin._enabled = lambda _: True  # an acceptor that ignores what it was told
+            rig.twin._is_enabled = lambda _: True  # an acceptor that ignores what it was told
             rig.hand("insert", amount_cents=20_00)
             await rig.until(lambda: rig.of(Returned))
             await rig.until(rig.quiet)
@@ -361,7 +361,7 @@ class TestInsideTheStacker:
             rig = BillRig(protocol)
             await rig.idle()
             rig.driver.disable()
-            rig.twin._enabled = lambda _: True
+            rig.twin._is_enabled = lambda _: True
             if what == "note":
                 rig.hand("insert", amount_cents=20_00)
             else:

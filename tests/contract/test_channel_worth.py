@@ -12,7 +12,7 @@ from egm.devices.interface import CoinAccepted, CommUp, Fault, FaultCode, Stacke
 from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
-from tools.cli.device_listener import lone_driver
+from tools.cli.device_listener import create_lone_driver
 
 #: Protocol -> the channel that is wrong, its other worth, and the money that then goes in.
 WRONG = {
@@ -63,7 +63,7 @@ MUTE = {
 async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig = DeviceRig(protocol)
     prepare(rig)
-    driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+    driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
 
     def take(event):
         if hasattr(event, "escrow"):
@@ -135,8 +135,8 @@ def named(**names):
     """Let slots say these names."""
 
     def prepare(rig):
-        coin_id = rig.twin._coin_id
-        rig.twin._coin_id = lambda slot: names.get(f"slot_{slot}", coin_id(slot))
+        coin_id = rig.twin._encode_coin_id
+        rig.twin._encode_coin_id = lambda slot: names.get(f"slot_{slot}", coin_id(slot))
 
     return prepare
 

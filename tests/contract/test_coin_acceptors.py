@@ -267,7 +267,7 @@ def test_a_twin_says_what_kind_of_equipment_it_is(protocol, category):
     async def scene():
         rig, heard = DeviceRig(protocol), []
         rig.twin._send = heard.append
-        rig.twin._heard(frame(rig.twin.address, 245))
+        rig.twin._handle_data(frame(rig.twin.address, 245))
         assert heard[0][4:-1] == category
         rig.close()
 
@@ -281,7 +281,7 @@ def test_a_coin_twin_names_the_coin_of_each_slot():
         rig, heard = DeviceRig("cctalk_coin"), []
         rig.twin._send = heard.append
         for slot in (1, 4, 16):
-            rig.twin._heard(frame(rig.twin.address, 184, slot))
+            rig.twin._handle_data(frame(rig.twin.address, 184, slot))
         assert [answer[4:-1] for answer in heard] == [b"US005A", b"US100A", b"......"]
         rig.close()
 

@@ -8,7 +8,7 @@ import pytest
 from bill_rig import BillRig
 
 from egm.screen.layout import LANDSCAPE
-from egm.screen.scenes.drawer import controls
+from egm.screen.scenes.drawer import lay_out_controls
 from egm.screen.text import Texts
 from egm.screen.view import View
 from egm.testing.jumping_loop import jump
@@ -19,7 +19,7 @@ PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 def offered(rig):
     """What the drawer offers to do to the acceptor as it is now: action -> its control."""
     view = View(bench={"bill": rig.twin.describe()})
-    found = controls(LANDSCAPE, view, Texts("en"))
+    found = lay_out_controls(LANDSCAPE, view, Texts("en"))
     return {command.action: control for control in found for command in control.commands}
 
 
@@ -32,7 +32,7 @@ def notes(rig):
     view = View(bench={"bill": rig.twin.describe()})
     return [
         command.values["amount_cents"]
-        for control in controls(LANDSCAPE, view, Texts("en"))
+        for control in lay_out_controls(LANDSCAPE, view, Texts("en"))
         for command in control.commands
         if command.action == "insert"
     ]

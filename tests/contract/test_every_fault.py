@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from egm.app.ports import lone_driver
+from egm.app.ports import create_lone_driver
 from egm.app.view import snapshot
-from egm.app.wiring import reported
+from egm.app.wiring import iter_reported_events
 from egm.devices.interface import CommLost, CommUp, Disputed, Fault, FaultCode
 from egm.kernel.events import EventType, State
 from egm.money.value_in import hopper_takes_coins
-from egm.screen.text import Texts, fault_words
+from egm.screen.text import Texts, format_fault
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
@@ -139,7 +139,7 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
     begins = CommLost(device="d", why="no answer") if lost else fault(code, active=True)
     over = CommUp(device="d") if lost else fault(code, active=False)
     for _ in range(2):  # a repeat is no news
-        for event in reported(begins, kind, ()):
+        for event in iter_reported_events(begins, kind, ()):
             room.happen(event)
     name = f"{kind}.{code}"
     assert room.state is state
@@ -151,9 +151,9 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
     assert (f"fault.{name}" in told) or room.machine.faults[name]["locks"] is False
     for each in texts:
         assert each.has(f"tilt.text.{name}")
-        assert fault_words(each, name) == each.say(f"tilt.text.{name}")
-    assert fault_words(texts[0], name) != fault_words(texts[1], name)
-    for event in reported(over, kind, ()):
+        assert format_fault(each, name) == each.say(f"tilt.text.{name}")
+    assert format_fault(texts[0], name) != format_fault(texts[1], name)
+    for event in iter_reported_events(over, kind, ()):
         room.happen(event)
     assert (name in room.machine.faults) is (ends == ATTENDANT)
     assert len(room.records("fault.cleared")) == (ends == ITSELF)
@@ -201,7 +201,7 @@ def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, co
 def test_an_extra_coin_of_a_hopper_is_told():
     async def scene():
         rig = DeviceRig("cctalk_hopper")
-        rig.start(lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
+        rig.start(create_lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
         await asyncio.sleep(1)
         rig.hand("lie")
         await rig.until(lambda: rig.of(Disputed))
@@ -216,7 +216,7 @@ def test_coins_fall_into_the_box_while_the_hopper_is_full(tmp_path):
     room = MachineRig(tmp_path, profile="generic", devices=("hopper",)).boot()
     assert hopper_takes_coins(room.machine)
     for active, takes in ((True, False), (False, True)):
-        for event in reported(fault("hopper_full", active=active), "hopper", ()):
+        for event in iter_reported_events(fault("hopper_full", active=active), "hopper", ()):
             room.happen(event)
         assert hopper_takes_coins(room.machine) is takes
     room.close()
@@ -227,10 +227,10 @@ def with_hopper(folder):
     rig = DeviceRig("cctalk_hopper")
 
     def happen(event):
-        for each in reported(event, "hopper", ()):
+        for each in iter_reported_events(event, "hopper", ()):
             room.happen(each)
 
     rig.react = happen
-    driver = lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)
+    driver = create_lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)
     rig.start(driver)
     return room, rig, driver

@@ -15,39 +15,39 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from egm.app.view import game_view, snapshot
+from egm.app.view import build_game_view, snapshot
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Decision, Hello
 from egm.links.sas.reader import Reader, Readings
-from egm.play.choosing import most_staked_credits
+from egm.play.choosing import find_most_staked_credits
 from egm.play.installed_games import InstalledGame
-from egm.play.showing import question
+from egm.play.showing import find_question
 from egm.profiles import load_profile
 from egm.progressive.pools import Pools
 from egm.records.games import GameInProgress
-from egm.records.tables import standing_tables
+from egm.records.tables import list_standing_tables
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import settled_step, spot_lines
-from egm.screen.scenes.help import limits_words
-from egm.screen.scenes.keno import catch_words, keno_prizes
+from egm.screen.scenes.felt_glass import find_settled_step, format_spot_lines
+from egm.screen.scenes.help import describe_bet_limits
+from egm.screen.scenes.keno import catch_words, list_keno_prizes
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import status
+from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import View
 from egm.testing.machine import MachineRig
-from paytables import WagerError, load_game, shipped, tables
-from paytables.definition import source_of
+from paytables import WagerError, list_shipped_games, list_table_games, load_game
+from paytables.definition import read_source
 from tools.cli import main
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import bet_limit
 
-GAMES = shipped()
+GAMES = list_shipped_games()
 #: Credit enough for any round of these tests.
 CREDIT_CENTS = 100_000
 
@@ -114,7 +114,7 @@ def room(tmp_path):
     rooms = []
 
     def start(game, **options):
-        levels = tuple(LevelSlot(game=game, level=play.level) for play in rules_of(game).every_level())
+        levels = tuple(LevelSlot(game=game, level=play.level) for play in rules_of(game).list_every_level())
         rooms.append(MachineRig(tmp_path / f"m{len(rooms)}", games=(game,), levels=levels, **options).boot())
         return rooms[-1]
 
@@ -154,20 +154,22 @@ def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machin
     assert machine.state is State.IDLE
 
 
-@pytest.mark.parametrize("game", tables())
+@pytest.mark.parametrize("game", list_table_games())
 def test_the_forms_and_each_spot_with_what_it_needs_are_taken(game):
     rules = rules_of(game)
     for spot in rules.layout():
         shut = {other.id for other in rules.layout() if not other.open}
         if spot.open and spot.needs not in shut:
-            bets = rules.cloth.least_with(spot, spot.least)
+            bets = rules.cloth.find_smallest_bets_with(spot, spot.least)
             first = {"pass": 1} | bets if "craps" in game else bets
             assert rules.wager(sum(first.values()), bets=first).by_seat[0] == first
 
 
 # ---------------------------------------------------------------------------------- what a round may cost
 #: The tables where an answer of the certified play may add to the stake.
-RAISED = tuple(name for name in tables() if any(spot.reserve for spot in load_game(name).rules.layout()))
+RAISED = tuple(
+    name for name in list_table_games() if any(spot.reserve for spot in load_game(name).rules.layout())
+)
 LIMIT_CENTS = load_profile("generic").play.bet_limit_cents
 
 
@@ -178,8 +180,8 @@ def lead_of(rules):
 def at_most(rules, cents):
     """The bets with the highest one that is raised."""
     lead = lead_of(rules)
-    most = rules.most_on(LIMIT_CENTS // cents)[lead.id]
-    return rules.cloth.least_with(lead, most), lead
+    most = rules.find_highest_bet(LIMIT_CENTS // cents)[lead.id]
+    return rules.cloth.find_smallest_bets_with(lead, most), lead
 
 
 @pytest.mark.requirement("C-04")
@@ -192,7 +194,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ro
         bets, lead = at_most(rules, cents)
         assert lay(machine, bets), (cents, bets)
         more = bets[lead.id] + lead.step
-        higher = rules.cloth.least_with(lead, more)
+        higher = rules.cloth.find_smallest_bets_with(lead, more)
         if more <= lead.most:
             assert not lay(machine, higher), (cents, higher)
     for _ in range(12):
@@ -202,7 +204,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ro
         while machine.state is State.PLAYING and isinstance(machine.hands.told[-1], Decision):
             asked = machine.machine.state(GameInProgress).conversation.decision
             certified = [each for each in asked.options if each != "insurance"]
-            assert set(certified) <= set(question(machine.machine).options)
+            assert set(certified) <= set(find_question(machine.machine).options)
             machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.adds))
         machine.shown()
         if machine.state is State.HANDPAY:
@@ -216,7 +218,7 @@ def test_a_round_begins_only_where_the_credit_pays_for_every_raise(room, game):
     cents = machine.machine.selection.denomination_cents
     lead = lead_of(rules)
     for credits_ in range(lead.least, lead.most + 1, lead.step):
-        bets = rules.cloth.least_with(lead, credits_)
+        bets = rules.cloth.find_smallest_bets_with(lead, credits_)
         cost_cents, whole_cents = sum(bets.values()) * cents, rules.cloth.round_cost(bets) * cents
         less_cents = (whole_cents - 1) // 500 * 500
         if cost_cents <= less_cents:
@@ -258,7 +260,7 @@ def filled(rules, wanted):
     spots = [spot for spot in rules.layout() if not spot.added]
     for lead in sorted(spots, key=lambda spot: -spot.most * (1 + spot.reserve + spot.optional)):
         for credits_ in range(lead.most, lead.least - 1, -lead.step):
-            bets = rules.cloth.least_with(lead, credits_)
+            bets = rules.cloth.find_smallest_bets_with(lead, credits_)
             left = wanted - rules.cloth.round_cost(bets)
             for optional in {0, int(sum(rules.cloth.by_id[name].optional * n for name, n in bets.items()))}:
                 laid, rest = dict(bets), left - optional
@@ -290,7 +292,7 @@ def test_hosts_are_told_the_most_that_a_round_can_stake(room, game):
     told = (
         Reader(SimpleNamespace(machine=machine.machine), Readings(machine.journal))._facts[0].max_bet_credits
     )
-    assert told == most_staked_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
+    assert told == find_most_staked_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
     if not rules.layout():
         assert told == max(bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS)
         return
@@ -309,7 +311,7 @@ def stage_of(machine, theme, language):
     """The screen of a machine as it stands."""
     machine.engine.handle(EventType.LANGUAGE, value=language)
     views = tuple(
-        game_view(
+        build_game_view(
             InstalledGame(
                 game,
                 machine.machine.denominations_cents[name],
@@ -328,11 +330,11 @@ def stage_of(machine, theme, language):
 
 @pytest.mark.requirement("C-22", "S-04")
 @pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("game", tables())
+@pytest.mark.parametrize("game", list_table_games())
 def test_help_says_the_limits_of_the_spots(room, theme, game, language):
     machine, rules = with_credit(room(game), CREDIT_CENTS), rules_of(game)
     stage = stage_of(machine, theme, language)
-    said = limits_words(stage)
+    said = describe_bet_limits(stage)
     cents = stage.view.snapshot.denomination_cents
     if not rules.layout():
         costs = [bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS]
@@ -340,14 +342,14 @@ def test_help_says_the_limits_of_the_spots(room, theme, game, language):
         assert said == stage.texts.say("help.unit", amount=stage.money(cents), **words)
         return
     room_ = LIMIT_CENTS // cents
-    on = rules.most_on(room_)
+    on = rules.find_highest_bet(room_)
     spots = [spot for spot in rules.layout() if not spot.added]
     taken = {spot.id: min(spot.most, room_, on.get(spot.id, spot.most)) for spot in spots}
-    for credits_ in (min(spot.least for spot in spots), max(taken.values()), rules.most_staked(room_)):
+    for credits_ in (min(spot.least for spot in spots), max(taken.values()), rules.find_highest_stake(room_)):
         assert stage.money(credits_ * cents) in said
     for spot in spots if len(spots) < 12 else ():  # and what is said of a spot is what is taken there
         shown = stage.view.table.spots[spot.id]
-        lines = [words for words, _ in spot_lines(stage, shown, cents)]
+        lines = [words for words, _ in format_spot_lines(stage, shown, cents)]
         least, most = (
             stage.money(each * cents) for each in (spot.least, taken[spot.id] // spot.step * spot.step)
         )
@@ -355,7 +357,7 @@ def test_help_says_the_limits_of_the_spots(room, theme, game, language):
 
 
 # ---------------------------------------------------------------------------------- what a round came to
-FAMILIES = {name: tomllib.loads(source_of(name).path.read_text())["game"]["family"] for name in GAMES}
+FAMILIES = {name: tomllib.loads(read_source(name).path.read_text())["game"]["family"] for name in GAMES}
 PAY_TABLES = tuple(name for name, family in FAMILIES.items() if family in {"video-poker", "reels", "keno"})
 
 
@@ -380,7 +382,7 @@ class Round:
         self.listen()
         self.view = replace(self.view, now=self.view.now + 3600.0)
         self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, self.view)
-        self.words = status(self.stage)[0]
+        self.words = choose_status(self.stage)[0]
         machine.shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -399,15 +401,15 @@ class Round:
 def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room, theme, game):
     machine, rng = room(game), Random(game)
     least_paid = 0
-    for _ in range(24 if rules_of(game).layout() == () and game in tables() else 4):
-        while standing_tables(machine.machine):
+    for _ in range(24 if rules_of(game).layout() == () and game in list_table_games() else 4):
+        while list_standing_tables(machine.machine):
             machine.engine.handle(EventType.BET, value=0, options={"bets": {}})
             machine.play()
             machine.shown()
         played = Round(machine, theme, game, rng)
-        over, cents = settled_step(played.stage), machine.machine.selection.denomination_cents
+        over, cents = find_settled_step(played.stage), machine.machine.selection.denomination_cents
         returned_cents = played.grew["coin_out"]
-        if over is None or standing_tables(machine.machine):
+        if over is None or list_standing_tables(machine.machine):
             continue
         staked_cents = sum(int(each.get("staked", 0)) for each in over.settlements) * cents
         spots = {spot.id for spot in rules_of(game).layout()} or {""}
@@ -428,7 +430,7 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
                 "status.bet_returned", amount=played.stage.money(back_cents)
             )
             least_paid += any(0 < each["credits"] <= each.get("staked", 0) for each in over.settlements)
-    assert least_paid or game not in PAY_TABLES or game not in tables()
+    assert least_paid or game not in PAY_TABLES or game not in list_table_games()
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -437,11 +439,13 @@ def test_a_keno_glass_shows_every_prize_and_level(room, theme, game, language):
     """A level that a catch wins is its prize, beside the pay or in its place; no remark calls it nothing."""
     stage, loaded = stage_of(room(game), theme, language), load_game(game)
     for level in loaded.rules.definition.progressive:
-        assert stage.texts.local(level.name.model_dump()) in catch_words(stage, level.spots, level.catch)
+        assert stage.texts.choose_translation(level.name.model_dump()) in catch_words(
+            stage, level.spots, level.catch
+        )
     for table in loaded.rules.definition.table:
         for catch, pay in table.pays.items():
             assert not pay or stage.texts.number(pay) in catch_words(stage, table.spots, catch)
-    spots, shown = keno_prizes(stage)
+    spots, shown = list_keno_prizes(stage)
     assert {catch for catch, _ in shown} >= {
         level.catch for level in loaded.rules.definition.progressive if level.spots == spots
     }

@@ -13,11 +13,11 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import return_words
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
-from paytables import Depth, WagerError, analyse, game_from, load_game, remarks, shipped
-from paytables.wording import percent
-from tools.lab.views import at_rest, game_view
+from paytables import Depth, WagerError, analyse, build_game, list_remarks, list_shipped_games, load_game
+from paytables.wording import format_percent
+from tools.lab.views import build_game_view, build_idle_view
 
-TABLES = [name for name in shipped() if load_game(name).rules.layout()]
+TABLES = [name for name in list_shipped_games() if load_game(name).rules.layout()]
 #: Stakes of each kind of bet that are held twice over, the least ones and some between, besides the two highest.
 STAKES = [3, pytest.param(12, marks=pytest.mark.slow)]
 #: Sets of bets that are held together, of at most that many tried.
@@ -115,7 +115,7 @@ def test_no_bets_together_return_less_than_the_least_that_is_stated(name, count)
 
 
 @pytest.mark.requirement("B-12", "C-22")
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped_games())
 def test_the_prize_table_is_whole(name):
     """Each prize can be won, each printed row is a prize, and the prizes add up to the return, exactly."""
     game = load_game(name)
@@ -148,7 +148,7 @@ def theme():
 def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, name, language):
     """A side bet's return stood on the machine as the game's: 44.69 % of Let It Ride, whose main bet has 98.83."""
     game = load_game(name)
-    told = game_view(game)
+    told = build_game_view(game)
     figures = analyse(game, Depth.RETURN).bets
     main = next(iter(figures[0].options["bets"]))
     spots = {spot.id: spot for spot in game.rules.layout()}
@@ -156,11 +156,11 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
     of_main = min(bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == told.main_bet)
     least = min(figures, key=lambda bet: bet.rtp)
     said = return_words(
-        Stage(Painter(theme), Texts(language), LANDSCAPE, at_rest((told,), told, language)), told
+        Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language)), told
     )
     said, sign = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
-    assert percent(least.rtp).replace(".", sign) in said
-    assert percent(of_main).replace(".", sign) in said
+    assert format_percent(least.rtp).replace(".", sign) in said
+    assert format_percent(of_main).replace(".", sign) in said
     if least.rtp < of_main:
         assert spots[main].names[language] in said
         worst = spots[next(iter(least.options["bets"]))].group
@@ -174,10 +174,15 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
 def test_a_win_that_wins_nothing_is_remarked_on():
     """Odds of 0:1 loaded without a word; no game of the library has them."""
     assert not [
-        r for name in TABLES for r in remarks(load_game(name), None) if "only returns the stake" in r.text
+        r
+        for name in TABLES
+        for r in list_remarks(load_game(name), None)
+        if "only returns the stake" in r.text
     ]
     data = json.loads(load_game("quebec-three-card-poker").text)
     del data["proved"]
     data["spot"][1]["pay"][-1]["pays"] = "0:1"
-    (found,) = (r for r in remarks(game_from(data, "changed"), None) if "only returns the stake" in r.text)
+    (found,) = (
+        r for r in list_remarks(build_game(data, "changed"), None) if "only returns the stake" in r.text
+    )
     assert (found.key, found.text.partition(":")[0]) == ("pair", "pays 0")

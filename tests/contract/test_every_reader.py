@@ -20,7 +20,7 @@ from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, room_of
 import egm
 import tools.floor
 from egm.app.bench import Bench
-from egm.app.wiring import requested
+from egm.app.wiring import to_event
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.faults import read
 from egm.config.levels import Kind
@@ -33,7 +33,7 @@ from egm.links.screen.starting import StartUpActivity
 from egm.links.screen.starting import read as read_starting
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
-from egm.progressive.definition import Chance, LevelDefinition, levels_of
+from egm.progressive.definition import Chance, LevelDefinition, create_levels
 from egm.progressive.enrolment import Stick
 from egm.progressive.level import Terms
 from egm.progressive.messages import Join
@@ -42,11 +42,11 @@ from egm.progressive.pools import Keeper, Pool
 from egm.progressive.trigger import Trigger
 from egm.screen.app import App
 from egm.screen.layout import LANDSCAPE
-from egm.screen.web import fitting, read_input, read_session
+from egm.screen.web import choose_fitting_layout, read_input, read_session
 from egm.staff.form import Field, FieldKind
 from egm.testing.machine import MachineRig
 from paytables import PaytableError
-from paytables.definition import source_of
+from paytables.definition import read_source
 from paytables.game import game_from_text
 from tools.dev.fuzz.codec_table import CODECS, feed
 from tools.dev.fuzz.sas import one_input
@@ -220,7 +220,7 @@ def machine_with_a_journal(count, tmp_path):
         context = MachineContext(room.engine, None, None, room.clock, handle)
         link = ProgressiveLink(context, SimpleNamespace(send=sent.append))
         link.connected()
-        link._attend()
+        link._send_and_submit()
         here = {"machine": serial, "level": "LUCKY"}
         joined = {"increment": "1/90", "base_cents": 500, "ceiling_cents": 550, "mystery": True}
         samples = [{**VALUE, "level": "LUCKY", "prize": 1, "commitment": secret.commitment}]
@@ -233,8 +233,8 @@ def machine_with_a_journal(count, tmp_path):
         for data in (*right, *messages(samples, count)):
             await carrier._hear(Line("", [data]), link)
             link._link.tick(room.clock.ns)
-            link._attend()
-            link._submit_found()
+            link._send_and_submit()
+            link._submit_found_wins()
             link._show()
             room.clock.pass_seconds(1)
         await asyncio.sleep(0)
@@ -270,7 +270,7 @@ def browser(count, _):
         did += [] if said.did is None else [said.did]
         refused += said.did is None and said.room is None and not said.shown
         if said.room is not None:
-            assert fitting(said.room, portrait=False, dense=said.dense)[1] > 0
+            assert choose_fitting_layout(said.room, portrait=False, dense=said.dense)[1] > 0
         assert isinstance(read_session(text), str)
     faults = []
     picture = SimpleNamespace(
@@ -291,7 +291,7 @@ def screen(count, tmp_path):
     refused = []
     server = ScreenServer(
         tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=refused.append,
-        on_intent=lambda intent: room.engine.handle(requested(intent).type, **requested(intent).data),
+        on_intent=lambda intent: room.engine.handle(to_event(intent).type, **to_event(intent).data),
     )  # fmt: skip
     samples = [
         {"type": "intent", "name": "bet", "value": 1, "options": {"level": 1}},
@@ -395,11 +395,11 @@ def level_file(count, _):
         except (ValueError, RecursionError):
             continue
     whole = [each if isinstance(each, dict) else {"level": each} for each in inputs]
-    return refusals(lambda data: levels_of(data, "levels.toml"), whole, OperatorError)
+    return refusals(lambda data: create_levels(data, "levels.toml"), whole, OperatorError)
 
 
 def game_text(count, _):
-    sample = json.loads(json.dumps(tomllib.loads(source_of("river-wheel").data.decode()), default=str))
+    sample = json.loads(json.dumps(tomllib.loads(read_source("river-wheel").data.decode()), default=str))
     inputs = (data.decode("utf-8", "replace") for data in messages([sample], count))
     return refusals(lambda text: game_from_text(text, "game"), inputs, PaytableError)
 

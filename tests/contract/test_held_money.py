@@ -6,10 +6,10 @@ import pytest
 from bill_rig import DRIVERS
 
 from egm.app.view import snapshot
-from egm.app.wiring import reported, tower
+from egm.app.wiring import find_lit_tower_lights, iter_reported_events
 from egm.devices.interface import Devices, Fault, FaultCode
 from egm.kernel.events import EventType, State
-from egm.screen.text import Texts, fault_words
+from egm.screen.text import Texts, format_fault
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
@@ -27,7 +27,7 @@ def at_a_machine(folder, protocol):
     rig = DeviceRig(protocol)
 
     def happen(event):
-        for each in reported(event, "bill_acceptor", ()):
+        for each in iter_reported_events(event, "bill_acceptor", ()):
             room.happen(each)
 
     driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.paper)
@@ -56,7 +56,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         await rig.until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
         (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
         assert values == ({"held": "bill"} if where == "before escrow" else {"amount_cents": 2000}), code
-        assert "service" in tower(snapshot(room.engine, fingerprint=""))
+        assert "service" in find_lit_tower_lights(snapshot(room.engine, fingerprint=""))
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.notice == "not_by_key"
         assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
@@ -68,7 +68,7 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         if where == "before escrow":
             assert (room.notice, room.credit_cents) == ("held_over", 0)
         await rig.stop()
-        findings = Auditor(Shelf()).run(room.journal.bodies()).findings
+        findings = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
         room.close()
         rig.close()
         assert findings == []
@@ -83,7 +83,7 @@ def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
     room = MachineRig(tmp_path, devices=(device,)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING
-    for event in reported(Fault(device="d", code=FaultCode(code), active=True), kind, ()):
+    for event in iter_reported_events(Fault(device="d", code=FaultCode(code), active=True), kind, ()):
         room.happen(event)
     assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
     tilts = snapshot(room.engine, fingerprint="").tilts
@@ -95,7 +95,7 @@ def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
 def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
     room = MachineRig(tmp_path).boot()
     room.offer(2000)
-    room.ledger.lost_track("nobody knows")
+    room.ledger.dispute_lost_paper("nobody knows")
     assert notices(room)["fault.bill_acceptor.disputed"] == {"amount_cents": 2000}
     (tilt,) = snapshot(room.engine, fingerprint="").tilts
     assert tilt.held_cents == 2000
@@ -105,7 +105,7 @@ def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_words_say_amount_what_happens_and_who_comes(language):
     texts = Texts(language)
-    said = fault_words(texts, "bill_acceptor.jam")
+    said = format_fault(texts, "bill_acceptor.jam")
     attendant = {"en": "attendant", "fr": "préposé"}[language]
     for words in (
         texts.say("notice.held", fault=said, amount="$20.00"),

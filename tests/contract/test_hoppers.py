@@ -27,15 +27,15 @@ COINS = frozenset({25, 1_00, 2_00})
 
 class MortalPayouts(CrashingLedger, TransientPayoutLedger):
     def ordered(self, record):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().ordered(record)
 
-    def progressed(self, payout_id, paid_coins):
-        with self._recording():
-            super().progressed(payout_id, paid_coins)
+    def record_coins_paid(self, payout_id, paid_coins):
+        with self._maybe_die_around_recording():
+            super().record_coins_paid(payout_id, paid_coins)
 
     def finished(self, payout_id, paid_coins, doubt=""):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().finished(payout_id, paid_coins, doubt)
 
 
@@ -83,7 +83,7 @@ class TestHopper:
                 with suppress(Killed):
                     await rig.until(lambda: "p" in rig.ledger.paid)
                 await asyncio.sleep(0)
-                if not rig.died():
+                if not rig.has_died():
                     break
                 with pytest.raises(Killed):
                     await rig.stop()
@@ -91,7 +91,7 @@ class TestHopper:
                 rig.begin()
                 if rig.ledger.pending() is None and "p" not in rig.ledger.paid:
                     rig.driver.pay("p", 12)
-            await rig.stop() if not rig.died() else None
+            await rig.stop() if not rig.has_died() else None
             assert rig.ledger.paid == {"p": 12}
             assert rig.tray() == 12
             rig.close()

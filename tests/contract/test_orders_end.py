@@ -10,7 +10,7 @@ from bill_rig import DRIVERS, BillRig
 
 from egm.app.ports import DRIVERS as PORT_DRIVERS
 from egm.app.ports import Fitting
-from egm.app.wiring import reported
+from egm.app.wiring import iter_reported_events
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.codec import Header
 from egm.devices.cctalk.hopper import CctalkHopperDriver
@@ -25,7 +25,7 @@ from egm.devices.interface import (
 )
 from egm.devices.transient import TransientPayoutLedger, TransientPrintLedger
 from egm.kernel.events import EventType, State
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
 from egm.staff.service import device_tests
@@ -207,7 +207,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
         rig = DeviceRig("cctalk_hopper")
 
         def happen(event):
-            for each in reported(event, "hopper", ()):
+            for each in iter_reported_events(event, "hopper", ()):
                 room.happen(each)
 
         rig.react = happen
@@ -229,7 +229,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
         paid_cents = 100 * (rig.of(PayoutProgress)[-1].paid_coins if at_coin else 0)
         assert room.journal.balance_cents("out:hopper") == paid_cents
         assert room.machine.memory.get(MoneyKey.PAY_OUT) is None
-        in_dispute = [each.held_cents for each in disputed_amounts(room.machine).values()]
+        in_dispute = [each.held_cents for each in list_disputed_amounts(room.machine).values()]
         by_hand = room.machine.memory.get(MoneyKey.HANDPAY)
         if at_coin:
             assert in_dispute == [2000 - paid_cents]
@@ -238,7 +238,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
             assert in_dispute == []
             assert by_hand["amount_cents"] == 2000
             assert room.state is State.HANDPAY
-        findings = Auditor(Shelf()).run(room.journal.bodies()).findings
+        findings = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
         room.close()
         rig.close()
         assert findings == []

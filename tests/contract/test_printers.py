@@ -22,7 +22,7 @@ BARCODE = "004724978028378429"
 
 class MortalPrints(CrashingLedger, TransientPrintLedger):
     def moved(self, job_id, state, detail):
-        with self._recording():
+        with self._maybe_die_around_recording():
             super().moved(job_id, state, detail)
 
 
@@ -363,7 +363,7 @@ def test_a_fault_mended_while_the_machine_was_off_ends(protocol, mended):
 
     async def scene():
         rig = PrinterRig(protocol)
-        rig.driver.stood(frozenset({FaultCode.PAPER_OUT, FaultCode.COMMUNICATION}))
+        rig.driver.restore_faults(frozenset({FaultCode.PAPER_OUT, FaultCode.COMMUNICATION}))
         if not mended:
             rig.hand("paper", tickets=0)
         await rig.until(lambda: rig.of(CommUp))

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sas_rig import Rig, Wire, with_machine
 
-from egm.devices.crc import kermit
-from egm.integrity.lockups import disabled_by
+from egm.devices.crc import compute_crc_kermit
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
-from egm.links.sas.crc import is_intact, with_crc
-from egm.verify.digest import Algorithm, signatures
-from egm.verify.tree import Scope, components_of, files, own_files
+from egm.links.sas.crc import append_crc, is_intact
+from egm.verify.digest import Algorithm, compute_signatures
+from egm.verify.tree import Scope, find_components, list_software_files, own_files
 from meters import Journal
 
 
@@ -31,7 +31,7 @@ def test_a_host_reads_and_acts(tmp_path: Path, framing: str) -> None:
         assert data == b"\x09602TEST-1"
         assert await asyncio.to_thread(wire.long, 0x01, b"", 1) == b"\x01"
         assert rig.room.state is State.OUT_OF_SERVICE
-        assert disabled_by(rig.room.machine)["host:main"]["reason"] == "host"
+        assert list_disabling_sources(rig.room.machine)["host:main"]["reason"] == "host"
         assert await asyncio.to_thread(wire.long, 0x02, b"", 1) == b"\x01"
         assert rig.room.state is State.IDLE
         wire.close()
@@ -58,10 +58,12 @@ def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
         scope = Scope(own=own_files(rig.file))
-        components = sorted(components_of(scope))
+        components = sorted(find_components(scope))
         for seed in ("3412", "0000"):
-            signed = signatures(files(scope), Algorithm.SHA1_HMAC, bytes.fromhex(seed), components)
-            wanted = kermit("".join(signed[name] for name in components).encode())
+            signed = compute_signatures(
+                list_software_files(scope), Algorithm.SHA1_HMAC, bytes.fromhex(seed), components
+            )
+            wanted = compute_crc_kermit("".join(signed[name] for name in components).encode())
             assert await _signature(wire, seed) == wanted.to_bytes(2, "little").hex()
         wire.close()
 
@@ -80,7 +82,7 @@ def test_a_serial_server_is_spoken_to_over_the_network(tmp_path: Path) -> None:
             answer = b""
             while len(answer) < 8:
                 answer += await asyncio.to_thread(connection.recv, 8 - len(answer))
-            assert answer == with_crc(bytes.fromhex("01 1A 00000000"))
+            assert answer == append_crc(bytes.fromhex("01 1A 00000000"))
 
     with server:
         with_machine(tmp_path, scenario, {"main": {"chirp": False, "framing": "lenient", "port": port}})
@@ -92,12 +94,12 @@ def test_two_lines_answer_at_once_and_a_host_may_leave_and_come_back(tmp_path: P
         for _ in range(20):
             first.write(b"\x01\x1a")
             second.write(b"\x05\x1a")
-            assert await asyncio.to_thread(first.read, 8) == with_crc(bytes.fromhex("01 1A 00000000"))
-            assert await asyncio.to_thread(second.read, 8) == with_crc(bytes.fromhex("05 1A 00000000"))
+            assert await asyncio.to_thread(first.read, 8) == append_crc(bytes.fromhex("01 1A 00000000"))
+            assert await asyncio.to_thread(second.read, 8) == append_crc(bytes.fromhex("05 1A 00000000"))
         first.close()
         again = rig.wire("first")
         again.write(b"\x01\x1a")
-        assert await asyncio.to_thread(again.read, 8) == with_crc(bytes.fromhex("01 1A 00000000"))
+        assert await asyncio.to_thread(again.read, 8) == append_crc(bytes.fromhex("01 1A 00000000"))
         again.close()
         second.close()
 
@@ -135,7 +137,7 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
         for _ in range(200):
             wire.raw(noise.randbytes(noise.randrange(1, 40)))
             wire.write(b"\x01\x1a")
-            answer = await asyncio.to_thread(wire.read_until, with_crc(bytes.fromhex("01 1A 00000500")))
+            answer = await asyncio.to_thread(wire.read_until, append_crc(bytes.fromhex("01 1A 00000500")))
             assert answer, "a poll after noise was not answered"
         moved = [e.kind for e in rig.room.journal.entries(since=before[0]) if e.transfers]
         assert (moved, rig.room.credit_cents) == ([], before[1])
@@ -168,7 +170,7 @@ def test_a_port_by_name_is_opened_lost_and_opened_again(tmp_path: Path, framing:
         while not answer:  # the machine tries the port once a second
             wire.write(b"\x01\x1a")
             answer = await asyncio.to_thread(wire.read, 8, 0.2)
-        assert answer == with_crc(bytes.fromhex("01 1A 00000000"))
+        assert answer == append_crc(bytes.fromhex("01 1A 00000000"))
         assert rig.lines[0].health.last_error != ""
         os.close(second[0])
         os.close(second[1])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
@@ -33,7 +33,7 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
         room.clock.pass_seconds(6)
         bench.tick()
         assert room.state is State.OUT_OF_SERVICE
-        assert list(disabled_by(room.machine)) == ["host:main:silent"]
+        assert list(list_disabling_sources(room.machine)) == ["host:main:silent"]
         bench.general()
         assert room.state is State.IDLE
         room.close()
@@ -92,7 +92,7 @@ def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(
     for _ in range(20):
         room.engine.handle(EventType.SERVICE)
     bench.general()
-    assert list(disabled_by(room.machine)) == ["host:main:full"]
+    assert list(list_disabling_sources(room.machine)) == ["host:main:full"]
     assert room.state is State.OUT_OF_SERVICE
     assert bench.exceptions()[0] == 0x70
     assert room.state is State.IDLE
@@ -112,12 +112,12 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
             bench.general()
         else:
             bench.long(0x2E, "9999")
-        assert list(disabled_by(room.machine)) == [f"host:main:{held}"]
+        assert list(list_disabling_sources(room.machine)) == [f"host:main:{held}"]
         bench.line._cursor.write(room.journal.sequence)  # the host had heard of all, and then the power went
         room.close()
         again = MachineRig(tmp_path, profile=rules)
         Bench(tmp_path, again, enable=["delay"]).line._watch.begin()
-        assert (again.state, disabled_by(again.machine)) == (State.IDLE, {})
+        assert (again.state, list_disabling_sources(again.machine)) == (State.IDLE, {})
         again.close()
 
     asyncio.run(scenario())
@@ -151,7 +151,7 @@ def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None
 
         def watch() -> None:
             changed()
-            if not disabled_by(room.machine):
+            if not list_disabling_sources(room.machine):
                 released.set()
 
         room.engine._changed = watch

@@ -5,14 +5,14 @@ from importlib.resources import files
 
 import pytest
 
-from egm.app.ports import _lines, _resident
+from egm.app.ports import _load_resident_templates, _load_template_lines
 from egm.devices.interface import Devices
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.records.keys import MoneyKey
-from egm.staff.registers import lines
+from egm.staff.registers import iter_register_lines
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
@@ -38,9 +38,9 @@ def with_printer(folder, place, protocol, scene):
         room, rig = MachineRig(folder / "state", profile=place), DeviceRig(protocol)
         ledger = room.ledgers.printing
         driver = (
-            TclDriver("printer", rig.serial_line(), rig.sink, ledger, _resident())
+            TclDriver("printer", rig.serial_line(), rig.sink, ledger, _load_resident_templates())
             if protocol == "tcl"
-            else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _lines())
+            else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _load_template_lines())
         )
         room.machine.state(Devices).printer = driver
         rig.start(driver)
@@ -53,7 +53,7 @@ def with_printer(folder, place, protocol, scene):
 
     jump(run())
     with open_view(folder / "state") as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 def said(ticket):
@@ -81,7 +81,7 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
         room.engine.handle(EventType.CASH_OUT)
         await rig.until(lambda: room.state is State.IDLE)
-        kinds = [line["event"] for line in lines("printed", room.journal.entries())]
+        kinds = [line["event"] for line in iter_register_lines("printed", room.journal.entries())]
         assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
         assert len(kinds) == len(rig.twin.describe()["printed"])
 

@@ -21,7 +21,7 @@ from rigs.moments import machine_clock
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
 from egm.app.first_start.probing import Answer
-from egm.app.first_start.signing import Signing, putting_back
+from egm.app.first_start.signing import Signing, create_restore_step
 from egm.app.first_start.steps import Way
 from egm.app.process import MachineProcess
 from egm.clock import SystemClock
@@ -31,7 +31,7 @@ from egm.integrity.signed_file import digest_of
 from egm.kernel.events import State
 from egm.people import Permission, Person, Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import Stick, key_digest, read_request
+from egm.progressive.enrolment import Stick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkFolder
 from egm.testing.service_menu import pin_of
 from meters import open_view
@@ -86,7 +86,7 @@ class Setting:
     def another_board(self):
         """The memory is there and its file is not: two of its own persons put it back."""
         self.state.prepare()
-        self._sign(putting_back(self.state, self.file, self.now), Draft())
+        self._sign(create_restore_step(self.state, self.file, self.now), Draft())
 
     def give_back(self):
         """A backup's return."""
@@ -131,7 +131,7 @@ class Setting:
             assert (last["digest"], last["text"], last["persons"]) == (digest_of(text), text, ["1", "2"])
             enrolled = [entry.record["certificate"] for entry in view.entries("link.enrolled")]
             assert enrolled == ([LinkFolder.of(self.state.root).current] if linked else [])
-            assert Auditor(Shelf()).run(view.bodies()).findings == []
+            assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
     # ------------------------------------------------------------------ by whom
     def _draft(self):
@@ -151,7 +151,7 @@ class Setting:
     def _floor_answers(self):
         stick = Stick(self.stick)
         request, now = stick.read()["request"], machine_clock()
-        key = key_digest(read_request(request)[1])
+        key = compute_key_digest(read_request(request)[1])
         try:
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
         except OperatorError:  # the key it answered before was lost with the power
@@ -273,7 +273,7 @@ class Campaign:
         setting = self.setting
         again = not setting.file.exists()
         if again and not kind.begins_with_memory:
-            assert putting_back(setting.state, setting.file, setting.now) is None, (
+            assert create_restore_step(setting.state, setting.file, setting.now) is None, (
                 "half a memory, and no file"
             )
         linked = kind is not Kind.NEW_MEMORY

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from egm.app.bench import Bench
 from egm.config.cabinet_file import StateFolder
-from egm.devices.cctalk.events import accepted_up_to
+from egm.devices.cctalk.events import read_accept_counter
 from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
@@ -33,7 +33,7 @@ from egm.kernel.messages import (
     encode,
 )
 from egm.records.keys import MoneyKey
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from meters import JournalError, open_view
 
 #: A game of the tests that wins progressive levels often, also after a choice of the player's.
@@ -150,7 +150,7 @@ class Player:
         """Connect, and watch until the machine is gone."""
         while True:
             with contextlib.suppress(OSError):
-                with socket_address(self.folder.screen_socket) as address:
+                with open_socket_address(self.folder.screen_socket) as address:
                     reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                 writer.write(encode(Hello(token=self.folder.screen_token.read_text())))
                 self._writer = writer
@@ -351,7 +351,7 @@ class Rig:
                 position = view.state(MoneyKey.COINS)
         except JournalError:
             return UNCREDITED_COINS_MAX
-        return self.coin_state()["accepted_coins"] - accepted_up_to(position)
+        return self.coin_state()["accepted_coins"] - read_accept_counter(position)
 
     def _journalled(self) -> set[str]:
         """The kinds of entries there are; none while the journal is only being made."""

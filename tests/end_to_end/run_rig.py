@@ -9,14 +9,14 @@ import subprocess
 from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.cli import main
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 120
-EGM = python_module("tools.cli")
+EGM = build_python_command("tools.cli")
 
 
 def egm(*arguments: object, status: int = 0) -> str:
@@ -59,7 +59,7 @@ async def cabinet(folder: StateFolder, more: str = "", change=str, games=ONE_GAM
 async def connect(socket, token):
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
-            with contextlib.suppress(OSError), socket_address(socket) as address:
+            with contextlib.suppress(OSError), open_socket_address(socket) as address:
                 reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                 writer.write(encode(Hello(token=token.read_text().strip())))
                 return reader, writer
@@ -83,12 +83,14 @@ class Visit:
     """A person at a running cabinet: sees its screen, presses, and has hands on its devices."""
 
     def __init__(self, screen, wishes, bench, hands) -> None:
-        self.screen, self._wishes, self._bench, self._hands = screen, wishes, bench, hands
+        self.screen, self._wishes, self._bench, self._find_most_hands = screen, wishes, bench, hands
 
     @classmethod
     @contextlib.asynccontextmanager
     async def at(cls, folder: StateFolder, position: int = 1):
-        screen, wishes = await connect(folder.screen_socket_of(position), folder.screen_token_of(position))
+        screen, wishes = await connect(
+            folder.find_screen_socket(position), folder.find_screen_token(position)
+        )
         bench, hands = await connect(folder.bench_socket, folder.bench_token)
         await bench.readline()
         try:
@@ -105,7 +107,7 @@ class Visit:
         return await until(self.screen, snapshot(**facts))
 
     async def hand(self, device: str, action: str, **values):
-        self._hands.write(encode(BenchCommand(device=device, action=action, values=values)))
+        self._find_most_hands.write(encode(BenchCommand(device=device, action=action, values=values)))
         return decode(await self._bench.readline())
 
     async def insistently(self, device: str, action: str, **values) -> None:

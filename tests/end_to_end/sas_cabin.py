@@ -15,10 +15,10 @@ from pathlib import Path
 from rigs.moments import machine_clock
 
 from egm.config.cabinet_file import StateFolder
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.store import Store
@@ -95,7 +95,7 @@ class Player(threading.Thread):
     def run(self) -> None:
         while not self._ending.is_set():
             with contextlib.suppress(OSError, ConnectionError), socket.socket(socket.AF_UNIX) as line:
-                with socket_address(self._folder.screen_socket) as address:
+                with open_socket_address(self._folder.screen_socket) as address:
                     line.connect(address)
                 line.sendall(encode(Hello(token=self._folder.screen_token.read_text().strip())))
                 self._socket = line
@@ -156,7 +156,7 @@ class Cabin:
     def __enter__(self):
         with contextlib.ExitStack() as ending:
             ending.callback(self._log.close)
-            bench = python_module("egm.app.bench", *self._where, "--speed", "20")
+            bench = build_python_command("egm.app.bench", *self._where, "--speed", "20")
             self._bench = subprocess.Popen(bench, stderr=self._log)
             ending.callback(self._bench.wait)
             ending.callback(self._bench.terminate)
@@ -177,7 +177,7 @@ class Cabin:
     # ------------------------------------------------------------------ its power
     def start(self) -> None:
         """Switch the machine on."""
-        self.machine = subprocess.Popen(python_module("egm.app", *self._where), stderr=self._log)
+        self.machine = subprocess.Popen(build_python_command("egm.app", *self._where), stderr=self._log)
 
     def stop(self, number=signal.SIGTERM) -> None:
         """Switch it off: cleanly, or by SIGKILL."""

@@ -15,7 +15,7 @@ from rigs.moments import machine_clock
 from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, demonstration, snapshot, until
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, encode
 from egm.unix_sockets import fits_address
 from meters import Journal, Transaction
@@ -86,7 +86,10 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tm
     async def session():
         async with cabinet(folder):
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
-            for second, status in ((python_module("egm.app"), 2), ((*EGM, "run", "--screen", "none"), 1)):
+            for second, status in (
+                (build_python_command("egm.app"), 2),
+                ((*EGM, "run", "--screen", "none"), 1),
+            ):
                 other = await asyncio.create_subprocess_exec(
                     *second, "--state", str(folder.root), stderr=subprocess.PIPE
                 )
@@ -137,7 +140,9 @@ def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_pat
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
         assert line.startswith(f"Error: cabinet file {file}: line ")
-        bench = python_module("egm.app.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file))
+        bench = build_python_command(
+            "egm.app.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file)
+        )
         alone = subprocess.run(bench, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         assert alone.returncode == 2  # which `egm run` takes for told: it starts none again
 
@@ -152,7 +157,7 @@ def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_fi
 
     async def session():
         where = ("--state", str(folder.root), "--cabinet", str(file))
-        process = await asyncio.create_subprocess_exec(*python_module("egm.app", *where, "--stay"))
+        process = await asyncio.create_subprocess_exec(*build_python_command("egm.app", *where, "--stay"))
         try:
             reader, wishes = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(reader, snapshot(state="tilt"))
@@ -179,7 +184,7 @@ def test_what_a_computer_finds_wrong_with_itself_is_on_the_screen_and_nothing_is
 
     async def session():
         process = await asyncio.create_subprocess_exec(
-            *python_module("egm.app", "--state", str(folder.root), "--trouble", str(trouble))
+            *build_python_command("egm.app", "--state", str(folder.root), "--trouble", str(trouble))
         )
         try:
             reader, wishes = await connect(folder.screen_socket, folder.screen_token)
@@ -205,7 +210,9 @@ async def alone(folder):
     file = folder.root.with_suffix(".toml")
     file.write_text(f"{demonstration()}\n[metrics]\nport = 0\n")
     where = ("--state", str(folder.root), "--cabinet", str(file))
-    return await asyncio.create_subprocess_exec(*python_module("egm.app", *where), stderr=subprocess.PIPE)
+    return await asyncio.create_subprocess_exec(
+        *build_python_command("egm.app", *where), stderr=subprocess.PIPE
+    )
 
 
 @pytest.mark.requirement("A-05", "A-09")

@@ -26,8 +26,8 @@ from egm.integrity.signed_file import digest_of
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import Stick, key_digest, read_request, request_of
-from egm.testing.service_menu import translated, words_of
+from egm.progressive.enrolment import Stick, compute_key_digest, read_request, request_of
+from egm.testing.service_menu import iter_page_words, translate_words
 from meters import Journal, Transaction, open_view
 from tools.cli import main
 from tools.floor.progressive.certificates import make_authority
@@ -68,9 +68,9 @@ class Hand:
             shown = await until(self._reader, lambda m: isinstance(m, Snapshot) and m.page is not None)
             self.page = shown.page
             self.seen.append(shown.page)
-            for words in words_of(shown.page):
-                assert translated(words, "en") or words.value == ""
-                assert translated(words, "fr") or words.value == ""
+            for words in iter_page_words(shown.page):
+                assert translate_words(words, "en") or words.value == ""
+                assert translate_words(words, "fr") or words.value == ""
         return self.page
 
     async def touch(self, action, text=""):
@@ -90,7 +90,7 @@ class Hand:
         return self.page
 
     async def pick(self, words):
-        row = next(row for row in self.page.tables[0].rows if translated(row.cells[0], "en") == words)
+        row = next(row for row in self.page.tables[0].rows if translate_words(row.cells[0], "en") == words)
         return await self.touch(row.action)
 
     async def come_to(self, step, *, ready=lambda page: True):
@@ -170,14 +170,14 @@ async def linked(hand, stick, authority):
     request = Stick(stick).read()["request"]
     Stick(stick).write(request_of(Ed25519PrivateKey.generate(), "FIRST-2"))
     asked = read_request(Stick(stick).read()["request"])[1]
-    floor(authority, stick, "--key", key_digest(asked))
+    floor(authority, stick, "--key", compute_key_digest(asked))
     await hand.touch("answer")
     assert hand.notice == "notice.refused.link_other_machine"
     assert not hand.offers("next")
     Stick(stick).write(request)
     printed = floor(authority, stick, "--key", key, "--host", "10.0.0.2")
     await hand.touch("answer")
-    shown = {translated(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
+    shown = {translate_words(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
     assert shown["Authority digest"].split()[0] in printed
     await hand.touch("next")
 
@@ -269,7 +269,8 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
             await answered(hand)
             await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
             found = {
-                translated(row.cells[1], "en").partition(" ")[0]: row.mark for row in hand.page.tables[0].rows
+                translate_words(row.cells[1], "en").partition(" ")[0]: row.mark
+                for row in hand.page.tables[0].rows
             }
             assert {name: found[name] for name in ("id003", "ioboard", "tcl")} == dict.fromkeys(
                 ("id003", "ioboard", "tcl"), "good"
@@ -348,7 +349,7 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
     async def again():
         async with run(folder, file), Hand.at(folder) as hand:
             assert hand.page.title.value == "first.memory.title"
-            assert "FIRST-1" in {translated(row.cells[-1], "en") for row in hand.page.tables[0].rows}
+            assert "FIRST-1" in {translate_words(row.cells[-1], "en") for row in hand.page.tables[0].rows}
             await hand.touch("sign")
             await hand.type("11", PINS["11"], "12")
             hand.last(PINS["12"])

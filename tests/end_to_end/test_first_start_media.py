@@ -13,7 +13,7 @@ from test_media_at_start import fill, remount
 from egm.app.first_start.wizard import SEED_NAME
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import MessageError, Snapshot
-from egm.testing.service_menu import translated
+from egm.testing.service_menu import translate_words
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_read_only_medium_is_said_and_a_full_one_keeps_nobody_from_signing_onc
                 assert hand.notice in full
                 assert not file.exists()
                 for language in ("en", "fr"):
-                    assert translated(hand.page.notice, language)
+                    assert translate_words(hand.page.notice, language)
                 (medium / "filler").unlink()
                 await hand.type("11", PINS["11"], "12")
                 hand.last(PINS["12"])

@@ -173,7 +173,7 @@ def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
 @pytest.mark.requirement("A-08", "I-14")
 def test_the_audit_derives_every_level_again(campaign):
     _, journal, entries = campaign
-    report = Auditor(Shelf([LEVELS_GAME.parent])).run(journal.bodies())
+    report = Auditor(Shelf([LEVELS_GAME.parent])).run(journal.iter_bodies())
     assert report.findings == []
     assert report.levels == 12
     hits = [entry.record for entry in entries if entry.kind == "progressive.hit"]

@@ -10,10 +10,10 @@ import pytest
 from rigs.moments import machine_clock
 from run_rig import connect, egm, snapshot, until
 
-from egm.app.stopped import come_up
+from egm.app.stopped import run_once_media_respond
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import MessageError, Snapshot
 from meters import Journal, JournalDamaged, JournalUnwritable, MediumMissing, Phase, Transaction, Transfer
 from meters.errors import MediumFull
@@ -38,7 +38,7 @@ async def machine(folder, file, *options):
     """The machine's process, and what its screen is told."""
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
-        *python_module("egm.app"), *where, *options, stderr=subprocess.PIPE
+        *build_python_command("egm.app"), *where, *options, stderr=subprocess.PIPE
     )
     try:
         yield process
@@ -138,7 +138,7 @@ def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
         said.append((why, code))
         await asyncio.Event().wait()
 
-    asyncio.run(come_up(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))
+    asyncio.run(run_once_media_respond(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))
     assert tries == [False] * 4
     waits = ("journal.sqlite: Input/output error", "memory_waits")
     assert said == [waits, waits, ("journal.sqlite: No space left on device", "memory_full")]
@@ -149,7 +149,7 @@ def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
             raise MediumMissing("/mnt/second: no medium of this machine is there")
 
     tries.clear()
-    asyncio.run(come_up(goes_on_alone, still, SystemClock(), patience_s=0.05, pause_s=0.02))
+    asyncio.run(run_once_media_respond(goes_on_alone, still, SystemClock(), patience_s=0.05, pause_s=0.02))
     assert tries[-1]
     assert not tries[0]
 
@@ -157,7 +157,7 @@ def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
         raise JournalDamaged("both copies", "gone")
 
     with pytest.raises(JournalDamaged):
-        asyncio.run(come_up(is_damaged, still, SystemClock()))
+        asyncio.run(run_once_media_respond(is_damaged, still, SystemClock()))
 
 
 def test_a_damaged_ticket_ledger_stops_tickets_and_is_no_traceback(tmp_path, file):

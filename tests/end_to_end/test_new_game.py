@@ -13,7 +13,7 @@ from egm.kernel.messages import Hello
 from egm.records.keys import PlayKey
 from meters import open_view
 from tests.end_to_end.run_rig import EGM, Visit, egm, until
-from tools.cli.one_game import cabinet_with
+from tools.cli.one_game import write_one_game_cabinet
 
 _COLOUR = (0xE0, 0x10, 0xF0)
 _SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="#e010f0"/></svg>'
@@ -75,7 +75,7 @@ async def _visit(folder, cwd, digest):
 def test_a_game_with_levels_of_its_own_has_them_kept_by_the_machine(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
-    assert "[[progressives]]" in cabinet_with("lantern-harbour", folder).read_text(encoding="utf-8")
+    assert "[[progressives]]" in write_one_game_cabinet("lantern-harbour", folder).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

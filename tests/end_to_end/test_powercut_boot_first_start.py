@@ -16,7 +16,7 @@ from rigs.emulated_cabinet import image_in, lacking
 from rigs.emulated_hands import STAFF, FirstStart
 from rigs.emulated_media import Computer
 
-from egm.app.first_start.signing import putting_back
+from egm.app.first_start.signing import create_restore_step
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
@@ -63,7 +63,7 @@ def asks(computer):
         file = first / "cabinet.toml"
         again = not file.exists()
         if again:
-            half = putting_back(StateFolder(first), file, SystemClock().now)
+            half = create_restore_step(StateFolder(first), file, SystemClock().now)
             assert half is None, "half a memory, and no file"
         begun = Place(DiskStorage(), first, first / SECOND_FOLDER).used
         if not (again or begun):

@@ -12,11 +12,11 @@ import pytest
 from powercut_rig import missing
 from rigs.losing_disk import LosingDisk
 
-from egm.verify.manifest import new_key, public_hex, read_key
+from egm.verify.manifest import create_key, format_public_key, read_key
 from tools.image import slot
 
-KEY = read_key(new_key(), "key")
-PUBLIC = public_hex(KEY)
+KEY = read_key(create_key(), "key")
+PUBLIC = format_public_key(KEY)
 SIZES = {"esp": 300_000, "root": 1_500_000}
 #: Cuts for each that ``--kills`` asks for: an update takes a second, a life of the machine ten.
 CUTS_EACH = 4

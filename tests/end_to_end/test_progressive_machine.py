@@ -19,13 +19,13 @@ from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, snapshot, until
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Decision, Play, Snapshot, decode
 from egm.profiles import load_profile
-from egm.progressive.connection import connection, tls
+from egm.progressive.connection import build_tls_context, open_connection
 from egm.progressive.messages import Contribution, encode
-from egm.progressive.topics import up
+from egm.progressive.topics import build_uplink_topic
 from meters import JournalError, open_view
 from paytables import load_game
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.floor.progressive.opening import controller_on
+from tools.floor.progressive.opening import open_controller
 
 try:
     mosquitto()
@@ -132,7 +132,7 @@ def _until_recorded(folder, holds):
     """Wait until this holds of what the controller, another process, has stored."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
-        with controller_on(str(folder / "controller.db"), to_read=True) as controller:
+        with open_controller(str(folder / "controller.db"), to_read=True) as controller:
             if holds(controller):
                 return
         time.sleep(0.05)
@@ -296,11 +296,11 @@ def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
         try:
             async with serving(tmp_path, broker, levels, "EGM-1", "EGM-2"):
                 mine = broker.slot("EGM-1")
-                async with connection(mine, tls(mine), "EGM-1") as client:
+                async with open_connection(mine, build_tls_context(mine), "EGM-1") as client:
                     with contextlib.suppress(aiomqtt.MqttError):  # the broker may say that it will not
-                        await client.publish(up("EGM-2"), encode(made), 1)
-                    await client.publish(up("EGM-1"), encode(forged), 1)
-                    await client.publish(up("EGM-1"), b"no message", 1)
+                        await client.publish(build_uplink_topic("EGM-2"), encode(made), 1)
+                    await client.publish(build_uplink_topic("EGM-1"), encode(forged), 1)
+                    await client.publish(build_uplink_topic("EGM-1"), b"no message", 1)
                 await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
                 false = broker.slot("EGM-1").model_copy(
                     update={each: getattr(stranger.slot("EGM-1"), each) for each in ("certificate", "key")}
@@ -325,7 +325,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
             update={"certificate": where / f"{name}.crt", "key": where / f"{name}.key"}
         )
         try:
-            async with connection(slot, tls(slot), name):
+            async with open_connection(slot, build_tls_context(slot), name):
                 return True
         except (aiomqtt.MqttError, ssl.SSLError, ConnectionError):
             return False
@@ -371,7 +371,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
 async def _answer_to(slot):
     """What the broker says to somebody whose certificate another authority signed: nothing at all."""
     with contextlib.suppress(ssl.SSLError, ConnectionError):
-        reader, writer = await asyncio.open_connection(slot.host, slot.port, ssl=tls(slot))
+        reader, writer = await asyncio.open_connection(slot.host, slot.port, ssl=build_tls_context(slot))
         with contextlib.closing(writer):
             return await reader.read(1)
     return b""

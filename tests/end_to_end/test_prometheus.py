@@ -19,7 +19,7 @@ from run_rig import EGM, ONE_GAME, Visit, cabinet
 
 import tools.floor
 from egm.config.cabinet_file import StateFolder
-from egm.links.metrics import series_of
+from egm.links.metrics import build_series
 from egm.progressive.messages import Value
 from meters import open_view
 from tools.floor.progressive.readings import Readings
@@ -172,7 +172,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
             for meter, value in said["meters"].items():
                 if ".since_" in meter:
                     continue
-                series = series_of(meter)
+                series = build_series(meter)
                 labels = ",".join(f'{key}="{label}"' for key, label in series.labels.items())
                 [found] = await prometheus.query(f"{series.name}{{{labels}}}")
                 assert int(found["value"][1]) == value, meter

@@ -65,7 +65,7 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
             async with Visit.at(folder):
                 children = descendants(process.pid)
                 assert len(children) >= 2
-                await until(folder.sas_port_of("main").is_symlink)
+                await until(folder.find_sas_port("main").is_symlink)
             process.send_signal(signal.SIGKILL)
             await until(lambda: not any(alive(pid) for pid in children))
         async with cabinet(folder), Visit.at(folder):
@@ -78,7 +78,7 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
 @pytest.mark.requirement("A-08")
 def test_a_machine_killed_leaves_no_name_of_its_lines_for_the_next_owner_of_the_terminal(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    link = folder.sas_port_of("main")
+    link = folder.find_sas_port("main")
 
     async def scene():
         async with cabinet(folder) as process, Visit.at(folder):

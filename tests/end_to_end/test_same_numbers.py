@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from run_rig import egm
 from sas_cabin import Cabin, wait_for
 
-from egm.links.metrics import series_of
+from egm.links.metrics import build_series
 from tools.dev.host.verbs import read_meters
 
 #: SAS meter code -> the machine's own meters it sums, written from the protocol's list of meters, by hand.
@@ -176,7 +176,7 @@ def test_every_reading_of_one_sequence_says_the_same(tmp_path, seed):
 
     for meter, value in meters.items():
         if ".since_" not in meter:
-            series = series_of(meter)
+            series = build_series(meter)
             assert found.scraped[series.name, *sorted(series.labels.items())] == value, meter
 
     assert f"entry {said['sequence']}" in found.printed

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from rigs.moments import machine_clock
 from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, is_silent, wait_for
 
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from tools.dev.commands.host import command
 from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine
@@ -232,7 +232,7 @@ def test_the_command_speaks_to_a_machine_and_records(cabin, tmp_path):
 
 def test_a_frame_of_our_own_is_taken(cabin, host):
     """The same poll by hand, so that both encoders could be wrong together and this would still fail."""
-    assert host.line.exchange(with_crc(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
+    assert host.line.exchange(append_crc(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
         :9
     ] == bytes.fromhex("01 6F 09 00 00 00 00 04 00".replace(" ", ""))
 

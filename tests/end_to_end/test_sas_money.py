@@ -6,7 +6,7 @@ import pytest
 from rigs.moments import machine_clock
 from sas_cabin import Cabin
 
-from egm.tickets.numbers import secure_enhanced
+from egm.tickets.numbers import create_secure_enhanced_number
 from meters import open_view
 from tools.dev.host.store import Amounts, Store, TicketState, TransferState
 from tools.dev.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
@@ -194,7 +194,9 @@ def test_a_machine_numbers_its_own_tickets_from_what_the_host_gave_it(tmp_path):
             until(host, lambda: [t.state for t in host.store.tickets()] == [TicketState.ISSUED])
             (ticket,) = host.store.tickets()
             assert cabin.tickets() == [ticket.number]
-            assert ticket.number == secure_enhanced(enrolled["validation_id"], enrolled["sequence"] + 1)
+            assert ticket.number == create_secure_enhanced_number(
+                enrolled["validation_id"], enrolled["sequence"] + 1
+            )
             cabin.insists("bill", "insert_ticket", barcode=ticket.number)
             sees(cabin, host, credit_cents=1000)
             until(host, lambda: host.store.ticket(ticket.number).state is TicketState.REDEEMED)

@@ -8,14 +8,14 @@ import random
 import pytest
 from sas_cabin import QUIET_SECONDS, Cabin
 
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from tools.dev.host.messages import is_whole
 
 GENERAL, SYNC, VERSION = b"\x81", b"\x80", b"\x01\x54"
 BUSY = b"\x01\x00"
 HOST = '[host]\ntickets = "system"\ntransfers = true\nasset_number = 100\n'
 #: A good order: five dollars to the machine, in house, under the identifier 77777777. It would be obeyed.
-ORDER = with_crc(
+ORDER = append_crc(
     bytes.fromhex("01 72 3B 00 00 00 0000000500 0000000000 0000000000 00 64000000")
     + bytes(20)
     + b"\x0877777777"
@@ -85,8 +85,8 @@ def prober(cabin):
     "message",
     [
         b"\x01\x01" + bytes(2),
-        with_crc(b"\x01\x01")[:-1] + b"\x09",
-        bytes(reversed(with_crc(b"\x01\x01"))),
+        append_crc(b"\x01\x01")[:-1] + b"\x09",
+        bytes(reversed(append_crc(b"\x01\x01"))),
     ],
     ids=["zero", "one-bit", "backwards"],
 )
@@ -98,7 +98,7 @@ def test_a_wrong_checksum_is_met_with_silence_and_does_nothing(cabin, prober, me
 
 @pytest.mark.parametrize("code", [0x00, 0x1D, 0x6B, 0xFE])
 def test_an_unknown_poll_is_met_with_silence_never_with_a_refusal(prober, code):
-    for message in (bytes((1, code)), with_crc(bytes((1, code)))):
+    for message in (bytes((1, code)), append_crc(bytes((1, code)))):
         assert prober.ask(message) == b""
         prober.sync()
     assert prober.recovers()
@@ -107,13 +107,13 @@ def test_an_unknown_poll_is_met_with_silence_never_with_a_refusal(prober, code):
 def test_nobody_answers_for_another_machine(prober):
     assert prober.ask(b"\x82") == b""
     assert prober.ask(b"\x02\x54") == b""
-    assert prober.ask(with_crc(b"\x02\x01")) == b""
+    assert prober.ask(append_crc(b"\x02\x01")) == b""
     assert prober.recovers()
 
 
 def test_nobody_answers_a_broadcast(cabin, prober):
     assert prober.ask(SYNC) == b""
-    assert prober.ask(with_crc(bytes.fromhex("00 7F 11212026 063000"))) == b""
+    assert prober.ask(append_crc(bytes.fromhex("00 7F 11212026 063000"))) == b""
     assert prober.recovers()
 
 
@@ -164,7 +164,7 @@ def test_a_host_is_told_when_more_waits_than_the_queue_holds(cabin, prober):
 def test_a_wakeup_in_the_middle_of_a_message_begins_another(cabin, prober):
     if cabin.framing == "lenient":
         pytest.skip("a line without the ninth bit has no wakeup")
-    prober.line.send(with_crc(b"\x01\x01")[:3])  # cut short by:
+    prober.line.send(append_crc(b"\x01\x01")[:3])  # cut short by:
     assert prober.version()[:2] == VERSION
     assert cabin.player.snapshot.state == "idle"
 
@@ -174,7 +174,7 @@ def test_a_pause_in_the_middle_of_a_message_ends_it(tmp_path):
         prober = Prober(line)
         prober.sync()
         prober.drain()
-        whole = with_crc(b"\x01\x01")
+        whole = append_crc(b"\x01\x01")
         line.send(whole[:2])
         line.listen(QUIET_SECONDS)
         line.send(whole[2:], wake=False)
@@ -189,7 +189,13 @@ def fuzz(chance):
         good, spoil = ORDER, chance.choice((1, 2, 5))
     else:
         good = chance.choice(
-            [with_crc(b"\x01\x01"), with_crc(b"\x01\x94"), with_crc(b"\x01\x71\x01\xff"), VERSION, GENERAL]
+            [
+                append_crc(b"\x01\x01"),
+                append_crc(b"\x01\x94"),
+                append_crc(b"\x01\x71\x01\xff"),
+                VERSION,
+                GENERAL,
+            ]
         )
         spoil = chance.randrange(6)
     data = bytearray(good)
@@ -203,7 +209,7 @@ def fuzz(chance):
         case 3:
             data *= 2
         case 4:
-            data = bytearray(with_crc(b"\x01" + chance.randbytes(chance.randint(1, 60))))
+            data = bytearray(append_crc(b"\x01" + chance.randbytes(chance.randint(1, 60))))
         case 5:
             data.insert(chance.randrange(len(data)), chance.randrange(256))
     return bytes(data)
@@ -223,7 +229,7 @@ def test_noise_never_stops_the_machine_moves_money_or_silences_the_next_poll(cab
             assert prober.recovers(), n
     assert cabin.machine.poll() is None
     assert cabin.player.snapshot.credit_cents == 500
-    prober.ask(with_crc(b"\x01\x02"))  # a good poll among the noise may have shut it down
+    prober.ask(append_crc(b"\x01\x02"))  # a good poll among the noise may have shut it down
     cabin.player.sees(state="idle", credit_cents=500)
     while (answer := prober.line.exchange(ORDER, _is_answered)) == BUSY:  # a computer at its limit
         pass

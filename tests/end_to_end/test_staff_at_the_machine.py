@@ -23,7 +23,7 @@ class Staff:
         self._visit = visit
         badges = json.loads((folder.root / FILE_NAME).read_text())
         self._badge = next(badge for badge in badges if badge["role"] == role)
-        self._page = None
+        self._build_page = None
 
     async def sees(self, wanted):
         """The next page that is what is wanted."""
@@ -31,14 +31,14 @@ class Staff:
         def holds(message):
             return isinstance(message, Snapshot) and message.page is not None and wanted(message.page)
 
-        self._page = (await until(self._visit.screen, holds)).page
-        return self._page
+        self._build_page = (await until(self._visit.screen, holds)).page
+        return self._build_page
 
     async def title(self, title: str):
         return await self.sees(lambda page: page.title.value == title)
 
     def touch(self, action: str, text: str = "") -> None:
-        self._visit.wish("answer", action, {"page": self._page.id, "input": text})
+        self._visit.wish("answer", action, {"page": self._build_page.id, "input": text})
 
     async def goes(self, action: str, title: str):
         self.touch(action)

@@ -8,7 +8,7 @@ from run_rig import PATIENCE_SECONDS, cabinet
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import BenchCommand
-from egm.screen.app import App, clients
+from egm.screen.app import App, create_clients
 from egm.screen.audio.cues import Sounds
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
@@ -94,7 +94,7 @@ def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_p
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
-            machine, bench = clients(folder.root, bench=True)
+            machine, bench = create_clients(folder.root, bench=True)
             app = App(theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=Sounds(theme))
             at = Person(app)
             try:

@@ -65,7 +65,7 @@ def test_two_players_at_one_machine_that_is_killed_under_both(tmp_path):
                 first = await until(one.screen, lambda m: isinstance(m, Play))
                 second = await until(two.screen, lambda m: isinstance(m, Play))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
-                for socket in (folder.screen_socket_of(1), folder.screen_socket_of(2)):
+                for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
             async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
                 for visit, shown, before_cents in ((one, first, 500), (two, second, 1000)):
@@ -245,7 +245,7 @@ def test_two_players_at_one_blackjack_that_is_killed_in_the_round(tmp_path):
                 await until(one.screen, lambda m: isinstance(m, Play | Question))
                 await until(two.screen, lambda m: isinstance(m, Play | Question))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
-                for socket in (folder.screen_socket_of(1), folder.screen_socket_of(2)):
+                for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
             async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
                 outcomes = await play_on((one, two))
@@ -259,4 +259,4 @@ def test_two_players_at_one_blackjack_that_is_killed_in_the_round(tmp_path):
     asyncio.run(session())
     with open_view(folder.root) as view:
         view.self_audit()
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []

@@ -9,10 +9,10 @@ import pytest
 from run_rig import ONE_GAME, cabinet, connect, snapshot, until
 
 from egm.config.cabinet_file import StateFolder
-from egm.isolated import python_module
-from egm.verify.digest import Algorithm, signatures
+from egm.isolated import build_python_command
+from egm.verify.digest import Algorithm, compute_signatures
 from egm.verify.examine import examine_beside, sign_beside
-from egm.verify.tree import Scope, files
+from egm.verify.tree import Scope, list_software_files
 
 #: Ours, the standard library's, and a dependency's.
 PLANTED = (
@@ -55,7 +55,7 @@ def test_no_process_of_ours_imports_from_where_it_is_started(planted, module):
     assert planted.exists(), "nothing was planted"
     planted.unlink()
     subprocess.run(
-        [*python_module(module), "--help"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        [*build_python_command(module), "--help"], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     assert not planted.exists(), planted.read_text()
 
@@ -63,7 +63,9 @@ def test_no_process_of_ours_imports_from_where_it_is_started(planted, module):
 @pytest.mark.requirement("A-12", "A-18")
 def test_the_verifier_beside_the_machine_is_the_installed_one(planted):
     signed = asyncio.run(sign_beside(Scope(), Algorithm.SHA256_HMAC, b"\x0a", ("chance",)))
-    assert signed == signatures(files(Scope()), Algorithm.SHA256_HMAC, b"\x0a", ["chance"])
+    assert signed == compute_signatures(
+        list_software_files(Scope()), Algorithm.SHA256_HMAC, b"\x0a", ["chance"]
+    )
     found = asyncio.run(examine_beside(planted.with_name("none.manifest"), "00" * 32, ()))
     assert "No such file" in found.trouble[0]
     assert not planted.exists(), planted.read_text()

@@ -14,7 +14,7 @@ from egm.config.cabinet_file import GameSlot
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import STATE
 from meters.segment import SUFFIX
-from paytables import library
+from paytables import list_library_games
 from tools.audit.games import Shelf
 from tools.audit.point import go_on, save
 from tools.dev.bench.bench_age import Player
@@ -107,7 +107,7 @@ def costs(folder):
         journal.checkpoint()
     reading = Counting()
     with open_view(folder, storage=reading) as view:
-        assert len(list(view.bodies(view.sequence - 100))) == 100
+        assert len(list(view.iter_bodies(view.sequence - 100))) == 100
     return found | {f"audit {what}": n for what, n in reading.count.items()}
 
 
@@ -147,7 +147,7 @@ def hold(few, many):
 def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
     """The machine's own games: what a start, and a verifier who goes on from his point, read and keep."""
     state, point, ages = tmp_path / "state", tmp_path / "point", []
-    slots = tuple(GameSlot(game=name) for name in library())
+    slots = tuple(GameSlot(game=name) for name in list_library_games())
     policy = replace(POLICY, archive_entries=500, at_hand_entries=500)
     played, games_a_day = 0, 100
     for games in (1000, 10_000):
@@ -158,7 +158,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
             storage = Counting()
             auditor = go_on(point, Shelf())
             with open_view(state, storage=storage) as view:
-                report = auditor.run(view.bodies(auditor.reached[0]))
+                report = auditor.run(view.iter_bodies(auditor.reached[0]))
             assert (report.wrong, report.games) == (0, played), report.findings
             save(auditor, point)
         found = {f"audit {what}": n for what, n in storage.count.items()} | {"point": point.stat().st_size}
@@ -173,7 +173,7 @@ def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
     """The games of the library, as the cabinet writes them; what a file is laid out ahead does not count."""
     games = 400
     with Journal.open(tmp_path, now=clock, storage=UnsyncedStorage()) as journal:
-        slots = tuple(GameSlot(game=name) for name in library())
+        slots = tuple(GameSlot(game=name) for name in list_library_games())
         engine = bench_engine(journal, slots=slots, fund_cents=10**9)
         before = (tmp_path / "journal.sqlite").stat().st_size
         Player(engine, 3).play(games)

@@ -132,8 +132,8 @@ def test_every_entry_is_read_as_if_none_had_moved(lived):
     folder, written = lived
     key = MachineKey.load(DiskStorage(), folder)
     with open_view(folder, key=key) as view:
-        assert list(view.bodies()) == written
-        assert list(view.bodies(after=333)) == written[333:]
+        assert list(view.iter_bodies()) == written
+        assert list(view.iter_bodies(after=333)) == written[333:]
         assert [e.body for e in view.entries()] == written
         assert [e.body for e in view.entries(newest_first=True)] == written[::-1]
         assert [e.body for e in view.entries(since=17, until=61)] == written[17:60]
@@ -243,14 +243,14 @@ def test_a_reservation_from_before_the_archive_is_settled_after_it(lived):
 # ---------------------------------------------------------------------------------------------- tampering
 def fault(folder, match):
     with open_view(folder) as view, pytest.raises(JournalDamaged, match=match):
-        list(view.bodies())
+        list(view.iter_bodies())
 
 
 def test_one_medium_serves_what_the_other_lost(lived):
     folder, written = lived
     shutil.rmtree(folder / "archive")
     with opened(folder) as journal:
-        assert list(journal.bodies())[: len(written)] == written
+        assert list(journal.iter_bodies())[: len(written)] == written
         assert journal.append(Transaction(id="host-0", kind="host.told", record={"n": 0})).existed
         said = [e.record["where"] for e in journal.entries("event")]
         assert any(where.endswith(".ids") for where in said)
@@ -265,7 +265,7 @@ def test_a_flipped_byte_on_one_medium_costs_nothing(lived, media):
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
         path.write_bytes(content)
     with open_view(folder) as view:
-        assert list(view.bodies()) == written
+        assert list(view.iter_bodies()) == written
 
 
 def both(folder, change):
@@ -386,11 +386,11 @@ def test_either_copy_is_rebuilt_from_the_other_after_archiving(lived, lost):
         for path in (folder / "second").glob("*.log"):
             path.unlink()
     with opened(folder) as journal:
-        assert list(journal.bodies())[: len(written)] == written
+        assert list(journal.iter_bodies())[: len(written)] == written
         for _ in range(60):
             play(journal)
     with opened(folder) as journal:
-        assert list(journal.bodies())[: len(written)] == written
+        assert list(journal.iter_bodies())[: len(written)] == written
 
 
 def test_a_log_that_lost_its_beginning_is_rewritten(lived):
@@ -398,7 +398,7 @@ def test_a_log_that_lost_its_beginning_is_rewritten(lived):
     next(iter(sorted((folder / "second").glob("*.log")))).unlink()
     with opened(folder) as journal:
         assert any("second copy" in e.record["where"] for e in journal.entries("event"))
-        assert list(journal.bodies())[: len(written)] == written
+        assert list(journal.iter_bodies())[: len(written)] == written
 
 
 @pytest.mark.parametrize("medium", ["", "second"])
@@ -422,7 +422,7 @@ def test_what_one_medium_lost_of_the_archive_is_copied_from_the_other(lived, med
             journal.check()
         told = [e.record for e in journal.entries("event")]
         assert any("copied from the other medium" in record["why"] for record in told)
-        assert list(journal.bodies())[: len(written)] == written
+        assert list(journal.iter_bodies())[: len(written)] == written
     assert all((archive / name).read_bytes() == content for name, content in before.items())
 
 
@@ -458,7 +458,7 @@ def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
         fund(journal)
         for _ in range(60):
             play(journal)
-        assert len(list(journal.bodies())) == journal.sequence
+        assert len(list(journal.iter_bodies())) == journal.sequence
 
 
 # ---------------------------------------------------------------------------------------------- a medium refuses
@@ -486,4 +486,4 @@ def test_a_medium_that_refuses_the_archive_delays_it_and_nothing_else(tmp_path, 
         for _ in range(100):
             play(journal)
         assert journal.state(STATE)["through"] > 50
-        assert len(list(journal.bodies())) == journal.sequence
+        assert len(list(journal.iter_bodies())) == journal.sequence

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from meters import Journal, Phase, Transaction, Transfer, events, recall
-from meters.events import EVENTS, Clear, Effect, significance, subject
-from meters.recall import LOGS, UnknownLog, log, masked, plays
+from meters.events import EVENTS, Clear, Effect, find_significant_event, find_subject
+from meters.recall import LOGS, UnknownLog, log, mask_validation_number, plays
 
 CREDIT = "credit:1:cashable"
 
@@ -47,7 +47,7 @@ def say(journal, kind, **record):
 )
 def test_each_significant_event_has_its_effect_and_who_may_clear(journal, kind, record, effect, clear, sas):
     entry = say(journal, kind, **record)
-    found = significance(entry)
+    found = find_significant_event(entry)
     assert (found.effect, found.clear, found.sas) == (effect, clear, sas)
 
 
@@ -61,9 +61,11 @@ def test_the_table_has_no_line_an_earlier_one_hides():
 
 @pytest.mark.requirement("E-12", "D-19")
 def test_the_person_is_kept_with_the_event(journal):
-    assert events.person(say(journal, "tilt.cleared", person="A. Tremblay", codes=["x"])) == "A. Tremblay"
-    assert events.person(say(journal, "door.opened", door="main")) == ""
-    assert subject(say(journal, "power.up")) == "power.up"
+    assert (
+        events.find_author(say(journal, "tilt.cleared", person="A. Tremblay", codes=["x"])) == "A. Tremblay"
+    )
+    assert events.find_author(say(journal, "door.opened", door="main")) == ""
+    assert find_subject(say(journal, "power.up")) == "power.up"
 
 
 def play(journal, number, steps=0):
@@ -141,5 +143,5 @@ def test_every_ring_is_as_long_as_the_rules_ask(journal):
 
 @pytest.mark.requirement("E-06")
 def test_a_validation_number_is_never_shown_whole():
-    assert masked("001234567890123456") == "**************3456"
-    assert masked("12") == "12"
+    assert mask_validation_number("001234567890123456") == "**************3456"
+    assert mask_validation_number("12") == "12"

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from meters import ExcessiveIncrement, Journal, Mark, Phase, Policy, Transaction, Transfer
-from meters.chart import ACCOUNTS, Book, Role, account
-from meters.names import NAMES, UnknownJurisdiction, named
-from meters.reading import UnknownMeter, shown
-from meters.table import METERS, Unit, meters_of
+from meters.chart import ACCOUNTS, Book, Role, find_account
+from meters.names import NAMES, UnknownJurisdiction, read_jurisdiction_meters
+from meters.reading import UnknownMeter, compute_displayed_value
+from meters.table import METERS, Unit, find_flow_meters
 
 CREDIT = "credit:1:cashable"
 
@@ -101,7 +101,7 @@ def test_every_account_of_the_chart_feeds_a_meter():
                 names = [giver.pattern, taker.pattern]
                 for word, value in plain.items():
                     names = [n.replace(word, value) for n in names]
-                if names[0] != names[1] and meters_of(*names):
+                if names[0] != names[1] and find_flow_meters(*names):
                     fed |= {giver.pattern, taker.pattern}
     stores = {"stock:floor"}
     tournament = {a.pattern for a in ACCOUNTS if a.book is Book.TOURNAMENT}
@@ -135,7 +135,7 @@ def test_parts_add_up_to_the_whole(journal):
     for dimension in ("position", "game", "paytable", "denomination_cents", "wager_level"):
         for name in ("coin_in", "coin_out"):
             assert sum(reading.by(name, dimension).values()) == reading.value(name)
-            for part in reading.dimension(dimension):
+            for part in reading.list_dimension_values(dimension):
                 assert reading.where(**{dimension: part}).value(name) == reading.by(name, dimension)[part]
     assert reading.where(position=1, game="g0").value("coin_in") == sum(
         n for n in range(1, 25) if n % 3 == 1 and n % 2 == 0
@@ -148,9 +148,9 @@ def test_parts_add_up_to_the_whole(journal):
 def test_a_meter_rolls_over_at_capacity_and_the_books_do_not_notice(journal, digits):
     capacity = 10**digits
     move(journal, ("world:bill", CREDIT, capacity - 1))
-    assert shown(journal.meters().value("bill_in.value"), digits) == capacity - 1
+    assert compute_displayed_value(journal.meters().value("bill_in.value"), digits) == capacity - 1
     move(journal, ("world:bill", CREDIT, 1))
-    assert shown(journal.meters().value("bill_in.value"), digits) == 0
+    assert compute_displayed_value(journal.meters().value("bill_in.value"), digits) == 0
     assert journal.balance_cents(CREDIT) == capacity
     journal.self_audit()
 
@@ -254,7 +254,7 @@ def test_every_name_of_a_jurisdiction_reads_its_own_meter(journal, jurisdiction)
         (CREDIT, "out:hopper", 31),
         (CREDIT, "out:voucher:cashable", 47),
     )
-    assert named(journal.meters(), jurisdiction) == READ_BY_NAME[jurisdiction]
+    assert read_jurisdiction_meters(journal.meters(), jurisdiction) == READ_BY_NAME[jurisdiction]
 
 
 @pytest.mark.requirement("D-25", "D-01")
@@ -264,17 +264,21 @@ def test_each_jurisdiction_reads_the_same_journal_by_its_names(journal):
     move(journal, ("house:attendant_jackpot", "out:handpay_jackpot", 5000))
     move(journal, (CREDIT, "out:handpay_cancelled_credit", 9300))
     reading = journal.meters()
-    monaco = named(reading, "mc")
+    monaco = read_jurisdiction_meters(reading, "mc")
     assert monaco["Compteur in"] == 1000
     assert monaco["Compteur out"] == 300
     assert monaco["Jackpots et lots cumulés"] == 5000 + 9300
-    assert named(reading, "fr")["Gains manuels"] == monaco["Jackpots et lots cumulés"]
-    assert named(reading, "us")["Coin In"] == named(reading, "anz")["Turnover"] == 1000
-    assert named(reading, "anz")["Total Wins"] == 5300
+    assert read_jurisdiction_meters(reading, "fr")["Gains manuels"] == monaco["Jackpots et lots cumulés"]
+    assert (
+        read_jurisdiction_meters(reading, "us")["Coin In"]
+        == read_jurisdiction_meters(reading, "anz")["Turnover"]
+        == 1000
+    )
+    assert read_jurisdiction_meters(reading, "anz")["Total Wins"] == 5300
     known = set(reading.values)
     assert all(meter in known for names in NAMES.values() for meters in names.values() for meter in meters)
     with pytest.raises(UnknownJurisdiction):
-        named(reading, "xx")
+        read_jurisdiction_meters(reading, "xx")
     with pytest.raises(UnknownMeter):
         reading.value("no such meter")
 
@@ -295,7 +299,7 @@ def test_roles_of_the_chart_are_one_sided():
     for line in ACCOUNTS:
         assert line.gives or line.takes
         assert line.limited == (line.role is Role.CREDIT)
-    assert account("credit:2:restricted").role is Role.CREDIT
+    assert find_account("credit:2:restricted").role is Role.CREDIT
 
 
 @pytest.mark.requirement("D-11:b")
@@ -309,5 +313,9 @@ def test_bills_are_counted_by_denomination_also_through_escrow(journal):
 
 
 def test_a_level_below_zero_is_shown_with_its_sign():
-    assert (shown(-1700), shown(-1), shown(0)) == (-1700, -1, 0)
-    assert shown(-(10**10) - 5) == -5
+    assert (compute_displayed_value(-1700), compute_displayed_value(-1), compute_displayed_value(0)) == (
+        -1700,
+        -1,
+        0,
+    )
+    assert compute_displayed_value(-(10**10) - 5) == -5

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meters import Journal, Policy, Transaction, Transfer, open_view
-from meters.entry import GENESIS_HASH, canonical, encode
+from meters.entry import GENESIS_HASH, encode, encode_canonical_json
 from meters.packing import pack, unpack
 
 CREDIT = "credit:1:cashable"
@@ -43,7 +43,7 @@ def test_what_is_packed_comes_back_byte_for_byte(record, dims):
 
 
 def test_a_hash_that_is_not_the_one_before_is_kept_too():
-    body = canonical({"id": "x", "kind": "note", "previous": "cd" * 32, "sequence": 7})
+    body = encode_canonical_json({"id": "x", "kind": "note", "previous": "cd" * 32, "sequence": 7})
     assert unpack(pack(body, GENESIS_HASH)) == body
 
 
@@ -78,7 +78,7 @@ def test_a_journal_of_the_first_format_is_read_as_it_is(old):
     with open_view(old) as view:
         assert next(view.entries(since=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
         assert view.balance_cents(CREDIT) == OLD_CENTS
-        assert len(list(view.bodies())) == OLD_ENTRIES + 1  # and the signed checkpoint of its clean end
+        assert len(list(view.iter_bodies())) == OLD_ENTRIES + 1  # and the signed checkpoint of its clean end
 
 
 def test_a_journal_of_the_first_format_goes_on_in_todays(old):
@@ -89,9 +89,9 @@ def test_a_journal_of_the_first_format_goes_on_in_todays(old):
         assert mended.record["where"] == "first copy"
         assert "format 1" in mended.record["why"]
         journal.append(Transaction(id="b9", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),)))
-        bodies = list(journal.bodies())
+        bodies = list(journal.iter_bodies())
     with sqlite3.connect(old / "journal.sqlite") as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     with Journal.open(old, now=lambda: TIME) as journal:
         assert journal.balance_cents(CREDIT) == OLD_CENTS + 500
-        assert list(journal.bodies())[: len(bodies)] == bodies
+        assert list(journal.iter_bodies())[: len(bodies)] == bodies

@@ -52,7 +52,7 @@ def test_a_reader_sees_one_entry_while_the_machine_goes_on(tmp_path):
             for n in range(1, 50):
                 journal.append(bill(n))
             assert (view.sequence, view.balance_cents(CREDIT)) == (at, 100)
-            assert len(list(view.bodies())) == at
+            assert len(list(view.iter_bodies())) == at
         with open_view(tmp_path) as view:
             assert view.balance_cents(CREDIT) == 5000
             assert view.fingerprint == journal.fingerprint

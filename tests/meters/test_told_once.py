@@ -2,9 +2,9 @@
 
 import pytest
 
-from meters.entry import GENESIS_HASH, canonical, decode
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 
-BODY = canonical(
+BODY = encode_canonical_json(
     {
         "id": "bill-1",
         "kind": "bill.in",
@@ -19,7 +19,7 @@ BODY = canonical(
 
 def test_what_the_journal_writes_is_read():
     assert decode(BODY).body == BODY
-    numbered = canonical(
+    numbered = encode_canonical_json(
         {"id": "x", "kind": "y", "previous": GENESIS_HASH, "sequence": 1} | {"time": "2026-01-01Z"}
     )
     assert decode(numbered.replace(b"2026-01-01Z", b"2026-01-01T00:00:00.000000+00:00")).id == "x"

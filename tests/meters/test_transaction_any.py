@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from meters import InvalidTransaction, Journal, JournalDamaged, Transaction, Transfer
 from meters.clear import inspect
-from meters.entry import GENESIS_HASH, canonical, decode, transaction_of
+from meters.entry import GENESIS_HASH, decode, decode_transaction, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import AMOUNT_MAX, DEPTH_MAX
 
@@ -211,9 +211,11 @@ def test_what_is_read_back_at_a_glance_is_what_is_read_back_part_by_part(changes
     if transfer is not None:
         raw["transfers"] = [transfer]
     at = {"sequence": 1, "time": "2026-05-01T00:00:00+00:00", "previous": GENESIS_HASH}
-    body = canonical(raw | at)
+    body = encode_canonical_json(raw | at)
     try:
-        due = transaction_of(json.loads(canonical(raw)))  # keys in the order they are written in
+        due = decode_transaction(
+            json.loads(encode_canonical_json(raw))
+        )  # keys in the order they are written in
     except (KeyError, TypeError, ValueError, AttributeError, InvalidTransaction):
         due = None
     try:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import paytables_brute as brute
 from rigs.rounds import questions
 
-from paytables import Choice, Depth, analyse, game_from
+from paytables import Choice, Depth, analyse, build_game
 
 TEXT = {"en": "x", "fr": "x"}
 
@@ -85,7 +85,7 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=N
 
 
 def moments_match(data, *, cost=1, most=None):
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     law = every_outcome(game, cost, most=most)
     mean, variance = brute.moments(law)
     (bet,) = analyse(game, Depth.FULL).bets

@@ -11,12 +11,12 @@ from jsonschema import Draft202012Validator
 import paytables
 from paytables import DefinitionError, game_from_text, load_game
 from paytables.carried import bound, check_bound
-from paytables.definition import parse, source_of
-from paytables.game import family
-from tools.cli.commands.game import with_digest
+from paytables.definition import parse, read_source
+from paytables.game import find_family
+from tools.cli.commands.game import add_digest
 
 FOLDER = paytables.definition.LIBRARY / "tables"
-CARRYING = [name for name in paytables.tables() if "proved" in parse(source_of(name))]
+CARRYING = [name for name in paytables.list_table_games() if "proved" in parse(read_source(name))]
 #: What may be another while the figures stay.
 FREE = re.compile(r"^game\.(?!family)|^table\.|(^|\.)(limits|stake)(\.|$)|\.(en|fr)$")
 
@@ -51,7 +51,7 @@ def changed(data, path):
 
 @pytest.mark.parametrize("name", CARRYING)
 def test_every_figure_pay_and_rule_of_a_definition_is_bound_and_no_word_or_limit(name):
-    data = parse(source_of(name))
+    data = parse(read_source(name))
     check_bound(data, name)
     loaded = set()
     for path in leaves(data):
@@ -125,7 +125,7 @@ def test_what_a_journal_kept_of_before_there_were_digests_is_still_read():
 @pytest.mark.parametrize("name", ["jacks-or-better-9-6", "quebec-blackjack", "quebec-pai-gow-poker"])
 def test_the_published_schema_knows_the_digest(name):
     data = json.loads(load_game(name).text)
-    schema = Draft202012Validator(with_digest(family(data["game"]["family"]).model.model_json_schema()))
+    schema = Draft202012Validator(add_digest(find_family(data["game"]["family"]).model.model_json_schema()))
     assert list(schema.iter_errors(data)) == []
     data["proved"]["sha256"] = "x"
     assert len(list(schema.iter_errors(data))) == 1

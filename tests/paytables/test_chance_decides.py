@@ -14,9 +14,9 @@ from paytables import (
     RecordingDraw,
     ReplayDraw,
     analyse,
+    build_game,
     drive,
-    game_from,
-    library,
+    list_library_games,
     load_game,
     play_through,
 )
@@ -103,7 +103,7 @@ GAMES = {
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("data", GAMES.values(), ids=GAMES)
 def test_the_best_and_the_worst_way_to_decide_return_what_is_stated(data):
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     (bet,) = analyse(game, Depth.RETURN).bets
     best, worst = best_and_worst(game, game.wager(1))
     assert (bet.rtp, bet.worst_rtp) == (best, worst)
@@ -113,7 +113,7 @@ def test_the_best_and_the_worst_way_to_decide_return_what_is_stated(data):
 
 @pytest.mark.requirement("B-01", "P-10")
 def test_where_nothing_is_decided_no_strategy_is_stated():
-    game = game_from(definition({"base": {**SPUN, "pay": SPUN["pay"][:1]}}), "test")
+    game = build_game(definition({"base": {**SPUN, "pay": SPUN["pay"][:1]}}), "test")
     (bet,) = analyse(game).bets
     assert (bet.strategy, bet.worst_rtp) == (None, None)
     assert best_and_worst(game, game.wager(1)) == (bet.rtp, bet.rtp)
@@ -146,7 +146,7 @@ def wagers(game):
 
 
 @pytest.mark.requirement("B-01", "P-10")
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", list_library_games())
 def test_no_way_through_the_choices_of_a_library_game_has_a_result_without_a_draw(name, seeded_draw):
     """And none makes the result sure: what is won differs from game to game, whatever is chosen."""
     game = load_game(name)
@@ -191,7 +191,7 @@ def test_the_wheel_of_a_feature_stops_at_each_of_its_parts_by_one_draw_of_as_man
 
 @pytest.mark.requirement("B-09")
 def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
-    game = game_from(GAMES["doubled"], "test")
+    game = build_game(GAMES["doubled"], "test")
     shown = []
     for colour in (0, 1):
         record = [(3, 0, "base.reel1"), (2, colour, "double_up"), (2, 0, "double_up")]

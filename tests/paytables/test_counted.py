@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from paytables.wording import counted
+from paytables.wording import format_count
 
 ROOT = Path(__file__).parents[2]
 #: What people are told of a game and on the command line.
@@ -60,4 +60,4 @@ def test_no_text_counts_one_of_several(folder):
     [(1, "credit", "", "1 credit"), (0, "credit", "", "0 credits"), (2000, "credit", "", "2,000 credits"), (1, "box", "boxes", "1 box"), (2, "box", "boxes", "2 boxes"), (-1, "cent", "", "-1 cents")],
 )  # fmt: skip
 def test_one_is_one_and_all_else_are_many(count, noun, many, said):
-    assert counted(count, noun, many) == said
+    assert format_count(count, noun, many) == said

@@ -8,8 +8,8 @@ from math import perm
 import pytest
 
 from paytables.cards import Shoe
-from paytables.contract import FACES, throw_dice, weighted_index
-from paytables.keno.draws import pick, weighted
+from paytables.contract import FACES, draw_weighted_index, throw_dice
+from paytables.keno.draws import draw_weighted_factor, pick
 
 
 class Scripted:
@@ -57,9 +57,12 @@ def test_every_order_of_a_shoe_comes_from_as_many_courses_as_its_equal_cards_hav
 @pytest.mark.requirement("B-06")
 def test_a_weighted_choice_is_drawn_exactly_as_often_as_its_weight() -> None:
     weights = [3, 0, 5, 1, 0, 91]
-    counts = Counter(weighted_index(Scripted((number,)), weights, "prize") for number in range(100))
+    counts = Counter(draw_weighted_index(Scripted((number,)), weights, "prize") for number in range(100))
     assert [counts[i] for i in range(len(weights))] == weights
-    assert Counter(weighted(Scripted((n,)), {10: 1, 2: 3}, "factor") for n in range(4)) == {2: 3, 10: 1}
+    assert Counter(draw_weighted_factor(Scripted((n,)), {10: 1, 2: 3}, "factor") for n in range(4)) == {
+        2: 3,
+        10: 1,
+    }
 
 
 def test_every_throw_of_the_dice_comes_from_exactly_one_course() -> None:

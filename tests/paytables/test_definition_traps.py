@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from paytables import DefinitionError, Depth, analyse, game_from, library, load_game, remarks
+from paytables import DefinitionError, Depth, analyse, build_game, list_library_games, list_remarks, load_game
 
 TEXT = {"en": "x", "fr": "x"}
 
@@ -30,7 +30,7 @@ def definition(*, symbols, **stage):
 
 
 def of(data):
-    return game_from(copy.deepcopy(data), "trap.toml")
+    return build_game(copy.deepcopy(data), "trap.toml")
 
 
 def rtp(data):
@@ -39,7 +39,7 @@ def rtp(data):
 
 def said(data):
     game = of(data)
-    return [remark.text for remark in remarks(game, analyse(game, Depth.RETURN))]
+    return [remark.text for remark in list_remarks(game, analyse(game, Depth.RETURN))]
 
 
 def surprises(data):
@@ -137,7 +137,7 @@ def test_prizes_of_mixed_symbols_and_of_several_substitutes_are_said():
 
 
 @pytest.mark.requirement("R-10")
-@pytest.mark.parametrize("name", [n for n in library() if load_game(n).family == "reels"])
+@pytest.mark.parametrize("name", [n for n in list_library_games() if load_game(n).family == "reels"])
 def test_a_game_says_every_prize_that_its_sheet_has(name):
     game = load_game(name)
     told: dict[str, list[str]] = {}
@@ -210,10 +210,10 @@ def test_a_prize_that_no_result_wins_is_named_by_the_check():
     less = definition(symbols={**TRIPLE, "W": {"substitutes": ["*"]}}, **WILDS)
     less["stage"]["base"]["pay"][0] = {"of": "seven", "pays": {2: 100, 3: 50}}
     game = of(less)
-    found = {remark.text for remark in remarks(game, analyse(game, Depth.PRIZES))}
+    found = {remark.text for remark in list_remarks(game, analyse(game, Depth.PRIZES))}
     assert "no result wins base 3 seven: others take its place" in found
     whole = of(definition(symbols=TRIPLE, wilds_alone="own", **WILDS))
-    assert not any("no result" in r.text for r in remarks(whole, analyse(whole, Depth.PRIZES)))
+    assert not any("no result" in r.text for r in list_remarks(whole, analyse(whole, Depth.PRIZES)))
 
 
 def test_a_count_that_two_rows_of_the_pay_table_name_is_said():

@@ -6,8 +6,8 @@ from importlib.resources import files
 
 import pytest
 
-from paytables import DefinitionError, game_from, library, load_game, tables
-from paytables.game import _figures_in_help
+from paytables import DefinitionError, build_game, list_library_games, list_table_games, load_game
+from paytables.game import _iter_help_figure_remarks
 
 TEMPLATES = sorted(
     path.name for path in files("tools.lab").joinpath("templates").iterdir() if path.name.endswith(".toml")
@@ -21,12 +21,12 @@ def template(name, old="", new=""):
 
 
 def remarked(data):
-    return [(each.key, each.text) for each in _figures_in_help(game_from(data, "mine.toml"))]
+    return [(each.key, each.text) for each in _iter_help_figure_remarks(build_game(data, "mine.toml"))]
 
 
-@pytest.mark.parametrize("name", [*library(), *tables()])
+@pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
 def test_no_figure_of_a_game_of_the_library_is_remarked_on(name):
-    assert [*_figures_in_help(load_game(name))] == []
+    assert [*_iter_help_figure_remarks(load_game(name))] == []
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -35,7 +35,7 @@ def test_no_figure_of_a_template_is_remarked_on(name):
 
 
 def test_another_pay_of_a_wheel_is_said_in_its_help():
-    game = game_from(template("wheel.toml", "moon = 3", "moon = 4"), "mine.toml")
+    game = build_game(template("wheel.toml", "moon = 3", "moon = 4"), "mine.toml")
     assert "\n\nMoon: 4 for 1, stake included\n\n" in game.help["en"]
     assert "\n\nLune : 4 fois la mise, mise comprise\n\n" in game.help["fr"]
     assert "Sun or star: 2 for 1, stake included" in game.help["en"]
@@ -43,14 +43,14 @@ def test_another_pay_of_a_wheel_is_said_in_its_help():
 
 def test_an_area_that_pays_its_symbols_differently_says_each():
     data = template("wheel.toml", "sun = 2, star = 2", "sun = 2, star = 5")
-    said = game_from(data, "mine.toml").help
+    said = build_game(data, "mine.toml").help
     assert "Sun or star: Sun 2 for 1, stake included; Star 5 for 1, stake included" in said["en"]
 
 
 def test_a_wheel_at_a_table_says_what_is_won_besides_the_stake():
     data = deepcopy(dict(template("wheel.toml")))
     data["table"], data["layout"] = {"seats": 1}, {}
-    assert "Moon: 2 to 1" in game_from(data, "mine.toml").help["en"]
+    assert "Moon: 2 to 1" in build_game(data, "mine.toml").help["en"]
 
 
 def test_a_figure_the_definition_has_no_longer_is_remarked_on_in_each_language():
@@ -61,4 +61,4 @@ def test_a_figure_the_definition_has_no_longer_is_remarked_on_in_each_language()
 def test_help_with_a_list_of_pays_that_the_family_does_not_make_is_refused():
     data = template("keno.toml", "Twenty of the numbers", "{pays} Twenty of the numbers")
     with pytest.raises(DefinitionError, match=r"game\.help\.en: contains \{pays\}"):
-        game_from(data, "mine.toml")
+        build_game(data, "mine.toml")

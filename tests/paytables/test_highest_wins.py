@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from test_reels_exact import definition, line_games, ways_games
 
-from paytables import DefinitionError, Depth, analyse, game_from, load_game
-from paytables.reels.run import tops_of
-from paytables.reels.tops import tops
+from paytables import DefinitionError, Depth, analyse, build_game, load_game
+from paytables.reels.run import find_law_top_pays
+from paytables.reels.tops import find_top_pays
 
 SMALL = settings(max_examples=80, deadline=None, derandomize=True)
 
 
 def check(data):
     try:
-        stage = game_from(data, "random").rules.stages["m"].stage("base")
+        stage = build_game(data, "random").rules.stages["m"].stage("base")
     except DefinitionError:
         return
-    assert stage.tops() == tops_of(stage.law())
+    assert stage.find_top_pays() == find_law_top_pays(stage.law())
 
 
 @pytest.mark.requirement("R-02")
@@ -44,10 +44,10 @@ def test_the_highest_win_of_ways_is_that_of_the_whole_distribution(data):
 )
 def test_so_it_is_in_the_library_also_beside_what_is_given(name, stage):
     made = next(iter(load_game(name).rules.stages.values())).stage(stage)
-    found = tops(made.reels)
-    assert {given: (most, Fraction(n, made.reels.cycle)) for given, (most, n) in found.items()} == tops_of(
-        made.law()
-    )
+    found = find_top_pays(made.reels)
+    assert {
+        given: (most, Fraction(n, made.reels.cycle)) for given, (most, n) in found.items()
+    } == find_law_top_pays(made.law())
     assert len(found) > 1 or name == "seven-rivers"
 
 
@@ -74,7 +74,7 @@ def looped():
 
 def test_the_hit_frequency_of_features_that_start_one_another_is_known():
     """In 36 windows a feature starts the other with 2 and pays with 2: its chance of nothing is z = (32 + 2 z) / 36."""
-    (bet,) = analyse(game_from(looped(), "loop"), Depth.FULL).bets
+    (bet,) = analyse(build_game(looped(), "loop"), Depth.FULL).bets
     nothing = Fraction(32, 34)
     whole = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
     assert abs(bet.hit_probability - (1 - whole)) < Fraction(1, 1 << 40)
@@ -89,7 +89,7 @@ def test_a_feature_that_pays_nothing_is_no_hit():
     del data["stage"]["two"]
     free = data["stage"]["one"]
     free["pay"] = [{"of": "a", "pays": {2: 3}}]
-    (bet,) = analyse(game_from(data, "free"), Depth.FULL).bets
+    (bet,) = analyse(build_game(data, "free"), Depth.FULL).bets
     once = sum(weight for weight, window in brute.windows(free) if window == [["a"], ["a"]])
     base = data["stage"]["base"]
     lost = Fraction(0)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paytables import Depth, WinDistribution, analyse, game_from
+from paytables import Depth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, law
 from paytables.keno.joint import Joint, Part
@@ -22,7 +22,7 @@ TEXT = {"en": "text", "fr": "texte"}
 
 
 def loaded(data):
-    return game_from(data, "test.toml")
+    return build_game(data, "test.toml")
 
 
 def exact(data, selections, **more):
@@ -187,7 +187,7 @@ def test_bounds_hold_and_moments_are_exact_where_the_law_is_known(case):
     rules = loaded(data).rules
     asked = rules.ticket({"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]})
     known = figures.analyse_ticket(rules.definition, rules.tables, asked, "known")
-    found = bounds.bet(rules.definition, rules.tables, asked, "bounded", "as a check")
+    found = bounds.compute_bounded_figures(rules.definition, rules.tables, asked, "bounded", "as a check")
     assert (found.rtp, found.variance) == (known.rtp, known.variance)
     words = found.notes[1].split()
     least, most = Fraction(words[words.index("between") + 1]), Fraction(words[words.index("and") + 1])
@@ -247,7 +247,7 @@ def test_twenty_kings_are_few_states():
     hits = {k: comb(20, k) * comb(60, 20 - k) for k in range(21)}
     wins = {k: comb(k, 2) * (20 - k) + 45 * comb(k, 3) for k in hits}
     assert bet.mean_credits == Fraction(sum(hits[k] * wins[k] for k in hits), comb(80, 20))
-    assert bet.law.at_least(1) == 1 - Fraction(hits[0] + hits[1], comb(80, 20))
+    assert bet.law.compute_chance_of_at_least(1) == 1 - Fraction(hits[0] + hits[1], comb(80, 20))
 
 
 def test_a_named_ball_in_no_group_is_counted_too():
@@ -270,8 +270,8 @@ def test_several_draws_are_settled_each_and_add():
     )
     assert (three.rtp, three.cost_credits) == (one.rtp, 3 * one.cost_credits)
     assert three.variance == 3 * one.variance == three.law.variance()
-    assert three.hit_probability == three.law.at_least(1)
-    assert three.max_win_probability == three.law.at_least(three.max_win_credits)
+    assert three.hit_probability == three.law.compute_chance_of_at_least(1)
+    assert three.max_win_probability == three.law.compute_chance_of_at_least(three.max_win_credits)
     assert three.progressives[0].rate == 3 * one.progressives[0].rate
 
 
@@ -315,8 +315,8 @@ def test_a_progressive_is_stated_apart_with_its_break_even():
 
 def test_a_law_is_capped_with_its_tail():
     whole = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
-    assert whole.capped(7).counts == {0: 4, 3: 3, 7: 3}
-    cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).capped(5)
+    assert whole.cap_wins(7).counts == {0: 4, 3: 3, 7: 3}
+    cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).cap_wins(5)
     assert cut.tail == 0
     assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {
         0: Fraction(2, 5),

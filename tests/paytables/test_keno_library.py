@@ -105,7 +105,7 @@ def test_a_level_is_won_by_its_catch_at_the_odds_of_the_hypergeometric_law():
     assert (share.level, share.rate, share.rtp_at_reset) == ("lighthouse", eight, 20_000 * eight)
     (ten,) = bets["ten-cards at 1"].progressives
     assert ten.rate == 1 - (1 - eight) ** 10
-    assert ten.rtp_at(20_000, 10) < share.rtp_at_reset
+    assert ten.compute_rtp_at(20_000, 10) < share.rtp_at_reset
 
 
 @pytest.mark.requirement("C-01", "C-12", "M-01")

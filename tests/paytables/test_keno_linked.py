@@ -7,7 +7,7 @@ from math import comb
 import keno_brute as brute
 import pytest
 
-from paytables import DefinitionError, ReplayDraw, analyse, game_from, load_game, play_through
+from paytables import DefinitionError, ReplayDraw, analyse, build_game, load_game, play_through
 
 TEXT = {"en": "text", "fr": "texte"}
 LEVEL = {
@@ -47,24 +47,24 @@ OTHERS = (
 
 @pytest.mark.requirement("I-03")
 def test_only_a_ticket_of_one_card_at_the_one_stake_plays_for_it():
-    game = game_from(data(), "test.toml")
+    game = build_game(data(), "test.toml")
     (play,) = game.levels(game.wager(2, **ALONE))
     assert (play.level, play.stake_credits, play.one_price) == ("shared", 2, True)
     assert play.odds == Fraction(1, comb(9, 3))
-    assert game.every_level() == (play,)
+    assert game.list_every_level() == (play,)
     quick = game.wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
     assert game.levels(quick) == (play,)
     for asked in OTHERS:
         wager = game.wager(game.rules.ticket(asked).cost, **asked)
         assert game.levels(wager) == (), asked
-    own = game_from(data(linked=False), "test.toml")
-    assert own.every_level()[0].one_price is False
+    own = build_game(data(linked=False), "test.toml")
+    assert own.list_every_level()[0].one_price is False
     assert len(own.levels(own.wager(5, **OTHERS[1]))) == 1
 
 
 @pytest.mark.requirement("I-03", "B-08")
 def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odds_say():
-    game = game_from(data(), "test.toml")
+    game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
     for asked in (ALONE, *(each for each in OTHERS if len(each) == 1)):
         wager = game.wager(game.rules.ticket(asked).cost, **asked)
@@ -77,7 +77,7 @@ def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odd
 
 @pytest.mark.requirement("C-09", "R-09")
 def test_its_share_stands_beside_the_bet_that_plays_for_it_and_no_other():
-    found = analyse(game_from(data(), "test.toml"))
+    found = analyse(build_game(data(), "test.toml"))
     sharing = {bet.bet: bet.progressives[0] for bet in found.bets if bet.progressives}
     assert list(sharing) == ["3 spots at 2", "one at 2"]
     share = sharing["3 spots at 2"]
@@ -85,20 +85,20 @@ def test_its_share_stands_beside_the_bet_that_plays_for_it_and_no_other():
         Fraction(1, 84), Fraction(40, 84 * 2), Fraction(1, 9),
     )  # fmt: skip
     assert {"3 spots at 1", "3 spots at 5"} <= {bet.bet for bet in found.bets}
-    own = analyse(game_from(data(linked=False), "test.toml"))
+    own = analyse(build_game(data(linked=False), "test.toml"))
     assert {"3 spots at 2", "3 spots at 2 + boost"} <= {bet.bet for bet in own.bets if bet.progressives}
 
 
 def test_a_stake_that_is_not_on_offer_is_refused():
     with pytest.raises(DefinitionError, match="3 is not on offer") as refused:
-        game_from(data(stake=3), "test.toml")
+        build_game(data(stake=3), "test.toml")
     assert refused.value.key == "progressive.0.stake"
 
 
 @pytest.mark.requirement("I-03")
 def test_the_library_s_shared_keno_level_is_ten_of_ten():
     game = load_game("summit-keno")
-    (play,) = game.every_level()
+    (play,) = game.list_every_level()
     assert (play.stake_credits, play.reset_credits, play.increment) == (5, 250_000, Fraction(1, 50))
     assert play.odds == Fraction(comb(70, 10), comb(80, 20))
     assert game.levels(game.wager(5)) == (play,)

@@ -13,8 +13,8 @@ from paytables import (
     ReplayDraw,
     Wager,
     WagerError,
+    build_game,
     drive,
-    game_from,
     load_game,
     play_through,
 )
@@ -104,7 +104,7 @@ def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
 def test_a_game_is_what_its_recorded_draws_say(seed):
     """Replayed, a game comes out the same; its wins are those of the independent evaluator."""
     data = rules_data()
-    game = game_from(data, "test.toml")
+    game = build_game(data, "test.toml")
     shuffled = random.Random(seed)
     selections = [
         {"groups": [shuffled.sample(range(1, 13), 3)], "stakes": {"3": 5}},
@@ -141,7 +141,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
 
 
 def test_hits_are_shown_in_the_order_they_were_drawn():
-    game = game_from(rules_data(), "test.toml")
+    game = build_game(rules_data(), "test.toml")
     wager = game.wager(1, selections=[{"groups": [[2, 5, 9]], "stakes": {"3": 1}}])
     outcome = play_through(game, wager, Given([8, 4, 10 - 1, 0, 0]))  # balls 9, 5, 12, 1, 2
     shown = outcome.display["draws"][0]
@@ -156,7 +156,7 @@ def test_hits_are_shown_in_the_order_they_were_drawn():
 
 @pytest.mark.requirement("C-04", "M-03", "M-04", "M-05")
 def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
-    game = game_from(rules_data(), "test.toml")
+    game = build_game(rules_data(), "test.toml")
     kings = {"groups": [[1], [2], [3], [4]], "stakes": {"2": 1, "3": 2}}
     assert game.wager(comb(4, 2) + 2 * comb(4, 3), selections=[kings]).credits == 14
     assert game.wager(14 * 2 * 3, selections=[kings], draws=3, bonuses=["boost"]).credits == 84
@@ -196,7 +196,7 @@ def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
     ],
 )
 def test_what_the_game_does_not_offer_is_refused(asked, reason):
-    game = game_from(rules_data(), "test.toml")
+    game = build_game(rules_data(), "test.toml")
     if reason is None:
         assert game.wager(60, **asked).credits == 60
         return
@@ -265,7 +265,7 @@ def test_a_bet_without_marks_is_the_first_form_of_that_cost():
 )
 def test_a_definition_that_cannot_be_played_is_refused_by_file_key_and_reason(changes, key, reason):
     with pytest.raises(DefinitionError) as refused:
-        game_from(rules_data(**changes), "test.toml")
+        build_game(rules_data(**changes), "test.toml")
     assert refused.value.file == "test.toml"
     assert refused.value.key == key
     assert reason in refused.value.reason
@@ -284,7 +284,7 @@ def test_a_definition_that_cannot_be_played_is_refused_by_file_key_and_reason(ch
 def test_a_progressive_that_nothing_can_win_is_refused(change, key):
     level = rules_data()["progressive"][0] | change
     with pytest.raises(DefinitionError) as refused:
-        game_from(rules_data(progressive=[level]), "test.toml")
+        build_game(rules_data(progressive=[level]), "test.toml")
     assert refused.value.key == key
 
 

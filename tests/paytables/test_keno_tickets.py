@@ -14,11 +14,11 @@ from paytables.keno.paper import (
     Line,
     NotRecorded,
     Paper,
-    control_number,
+    build_slip,
+    compute_control_number,
+    is_well_formed,
     issue,
-    lines,
-    slip,
-    well_formed,
+    list_ticket_lines,
 )
 
 KEY = bytes(range(32))
@@ -66,7 +66,7 @@ def refused(call, *args, **kwargs):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_says_all_the_by_law_asks(language):
     paper = a_paper()
-    told = lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
+    told = list_ticket_lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
     text = {}
     for line, label, said in told:
         assert label == LABELS[line][language]
@@ -94,7 +94,7 @@ def test_every_line_has_its_words_in_both_languages():
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
 def test_the_slip_says_how_many_numbers_where_the_rules_are_and_the_most_paid(name):
     definition = load_game(name).rules.definition
-    shown = slip(definition)
+    shown = build_slip(definition)
     assert shown["spots"] == list(range(shown["fewest_spots"], shown["most_spots"] + 1))
     assert shown["most_paid_a_draw_credits"] == definition.limit.credits
     assert set(shown["rules_at"]) == set(shown["rules"]) == {"en", "fr"}
@@ -121,9 +121,9 @@ def test_no_ticket_without_the_central_record():
 
 def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
     paper = a_paper()
-    assert well_formed(paper.control_number)
-    assert control_number(paper, KEY) == paper.control_number
-    assert control_number(paper, KEY[::-1]) != paper.control_number
+    assert is_well_formed(paper.control_number)
+    assert compute_control_number(paper, KEY) == paper.control_number
+    assert compute_control_number(paper, KEY[::-1]) != paper.control_number
     numbers = {paper.control_number}
     for field, other in [
         ("ticket_number", 1235),
@@ -133,7 +133,7 @@ def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
         ("cost_a_draw_credits", 17),
         ("selections", paper.to_json()["selections"][:1]),
     ]:
-        numbers.add(control_number(Paper.from_json({**paper.to_json(), field: other}), KEY))
+        numbers.add(compute_control_number(Paper.from_json({**paper.to_json(), field: other}), KEY))
     assert len(numbers) == 7
 
 
@@ -141,12 +141,12 @@ def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
     right = a_paper().control_number
     for i in range(20):
         for digit in "0123456789":
-            assert well_formed(right[:i] + digit + right[i + 1 :]) is (digit == right[i])
+            assert is_well_formed(right[:i] + digit + right[i + 1 :]) is (digit == right[i])
     for i in range(19):
         exchanged = right[:i] + right[i + 1] + right[i] + right[i + 2 :]
-        assert well_formed(exchanged) is (exchanged == right)
-    assert not well_formed(right[:-1])
-    assert not well_formed("٣" * 20)
+        assert is_well_formed(exchanged) is (exchanged == right)
+    assert not is_well_formed(right[:-1])
+    assert not is_well_formed("٣" * 20)
 
 
 @pytest.mark.library_only("M-08")
@@ -161,7 +161,7 @@ def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
 @pytest.mark.parametrize("condition", list(Condition))
 def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
     record = played(40)
-    for number in (None, "", "12", control_number(a_paper(99), KEY)):
+    for number in (None, "", "12", compute_control_number(a_paper(99), KEY)):
         bad = Presented(condition, number)
         assert refused(claims.claim, record, bad, place="cage-1", at=NOON) is Refusal.NOT_PROVEN
     after, claim = claims.claim(record, present(record, condition), place="cage-1", at=NOON)
@@ -233,7 +233,7 @@ def test_a_ticket_is_taken_back_before_its_first_draw_only():
 
 @pytest.mark.library_only("M-15")
 def test_a_draw_that_fails_gives_its_stake_back():
-    record = claims.fault(claims.close(paid(), 501), 501, NOON.date())
+    record = claims.record_fault(claims.close(paid(), 501), 501, NOON.date())
     assert refused(claims.settle, record, 501, 5, NOON.date()) is Refusal.DRAW_IS_DECIDED
     _, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
@@ -257,7 +257,7 @@ def test_nothing_happens_that_the_table_does_not_hold():
         claims.Event.CANCEL: lambda r: claims.cancel(r)[0],
         claims.Event.CLOSE: lambda r: claims.close(r, 502),
         claims.Event.SETTLE: lambda r: claims.settle(r, 501, 5, NOON.date()),
-        claims.Event.FAULT: lambda r: claims.fault(r, 501, NOON.date()),
+        claims.Event.FAULT: lambda r: claims.record_fault(r, 501, NOON.date()),
         claims.Event.CLAIM: lambda r: claims.claim(r, present(r), place="cage-1", at=NOON)[0],
         claims.Event.EXPIRE: lambda r: claims.expire(r, date(2030, 1, 1))[0],
     }

@@ -11,8 +11,8 @@ from egm.config.levels import LevelSlot
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from egm.profiles.profile import Awards
-from paytables import Depth, analyse, library, load_game
-from paytables.odds import awards, longer
+from paytables import Depth, analyse, list_library_games, load_game
+from paytables.odds import list_awards, list_longer_awards
 from tools.cli import main
 
 GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
@@ -27,16 +27,16 @@ def test_top_awards_beyond_17_million_and_others_beyond_34_million_are_told():
     told = {
         bet.bet: [
             (a.name, a.one_in, a.top)
-            for a in longer(awards(bet), rules.top_told_one_in, rules.other_told_one_in)
+            for a in list_longer_awards(list_awards(bet), rules.top_told_one_in, rules.other_told_one_in)
         ]
         for bet in (one, two)
     }
     # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
     assert told["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
     assert told["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
-    exactly = longer(awards(two), 27_000_000, 40_000_000)
+    exactly = list_longer_awards(list_awards(two), 27_000_000, 40_000_000)
     assert exactly == []  # odds of exactly the limit are not beyond it
-    assert longer(awards(two), None, None) == []
+    assert list_longer_awards(list_awards(two), None, None) == []
 
 
 def test_a_machine_tells_the_screen_and_equal_odds_once():
@@ -62,7 +62,7 @@ def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(
     longest = [f for f in findings if f["rule"] == "longest-odds"]
     assert {f["status"] for f in longest} == {"pass"}
     strict = load_profile("generic").model_copy(update={"awards": Awards(longest_one_in=39_999_999)})
-    monkeypatch.setattr("tools.cli.commands.certify.profile_of", lambda _name: strict)
+    monkeypatch.setattr("tools.cli.commands.certify.load_named_profile", lambda _name: strict)
     run = CliRunner().invoke(main, [*command, "--out", str(tmp_path / "strict")])
     assert run.exit_code == 1
     findings = json.loads((tmp_path / "strict" / "long-odds" / "findings.json").read_text())
@@ -73,7 +73,7 @@ def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in library()],
+    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in list_library_games()],
 )
 def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_variance(name):
     for quick, whole in zip(
@@ -82,7 +82,7 @@ def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_var
         strict=True,
     ):
         assert quick.prizes == whole.prizes
-        found = awards(quick)
+        found = list_awards(quick)
         assert all(a.rate > 0 for a in found)
         assert [a.rate for a in found] == sorted(a.rate for a in found)
         tops = {a.credits for a in found if a.top}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from paytables import game_from, remarks
-from paytables.definition import parse, source_of
+from paytables import build_game, list_remarks
+from paytables.definition import parse, read_source
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,8 @@ from paytables.definition import parse, source_of
     ],
 )
 def test_the_cards_of_a_pack_are_a_number_of_the_game(name, cards):
-    data = parse(source_of(name))
+    data = parse(read_source(name))
     data["game"]["help"] = {code: f"{cards}. {words}" for code, words in data["game"]["help"].items()}
-    assert remarks(game_from(data, "own"), None) == ()
+    assert list_remarks(build_game(data, "own"), None) == ()
     data["game"]["help"] = {code: f"{cards}007. {words}" for code, words in data["game"]["help"].items()}
-    assert len(remarks(game_from(data, "own"), None)) == 2
+    assert len(list_remarks(build_game(data, "own"), None)) == 2

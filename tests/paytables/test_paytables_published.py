@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from paytables import Depth, analyse, game_from, load_game
-from paytables.analysis import band, volatility_index
+from paytables import Depth, analyse, build_game, load_game
+from paytables.analysis import compute_confidence_band, compute_volatility_index
 
 TEXT = {"en": "x", "fr": "x"}
 VECTORS = Path(__file__).parents[1] / "vectors" / "paytables"
@@ -60,12 +60,12 @@ def test_blazing_7s_by_coins():
 @pytest.mark.requirement("R-03")
 def test_double_diamond_deluxe_volatility_bands():
     sigma = 6.349285
-    assert round(volatility_index(sigma), 3) == 10.476
+    assert round(compute_volatility_index(sigma), 3) == 10.476
     # The bands are printed for "92.5 %"; the six printed ends together place the return between 92.5837 and
     # 92.5840 %, and with any return in there every one of them comes out as printed.
     ends = {1_000: ("59.45", "125.71"), 100_000: ("89.27", "95.90"), 10_000_000: ("92.25", "92.92")}
     for games, printed in ends.items():
-        assert tuple(f"{100 * end:.2f}" for end in band(0.925839, sigma, games)) == printed
+        assert tuple(f"{100 * end:.2f}" for end in compute_confidence_band(0.925839, sigma, games)) == printed
 
 
 def test_roulette_and_boule_as_wheels_of_equal_parts():
@@ -85,7 +85,7 @@ def test_roulette_and_boule_as_wheels_of_equal_parts():
             "area": areas,
             "form": [{"id": "one", "name": TEXT, "areas": ["even"]}],
         }
-        assert {1 - bet.rtp for bet in analyse(game_from(data, "sheet")).bets} == {Fraction(edge)}
+        assert {1 - bet.rtp for bet in analyse(build_game(data, "sheet")).bets} == {Fraction(edge)}
 
 
 def moments_of(law, award):
@@ -119,7 +119,7 @@ def sheet_of(symbols, stages, *, cost=1, **bets):
     header |= {"title": TEXT, "help": TEXT, "denominations_cents": [5]}
     mode = {"id": "one", "cost": cost, **bets}
     rows = [{"id": s, "name": TEXT, **more} for s, more in symbols.items()]
-    return game_from({"game": header, "bets": {"mode": [mode]}, "symbol": rows, "stage": stages}, "sheet")
+    return build_game({"game": header, "bets": {"mode": [mode]}, "symbol": rows, "stage": stages}, "sheet")
 
 
 def test_bluejay_bonanza_with_cherries_anywhere():

@@ -12,7 +12,7 @@ from paytables import (
     ReplayDraw,
     ReplayError,
     WagerError,
-    game_from,
+    build_game,
     load_game,
     play_through,
 )
@@ -194,7 +194,7 @@ REFUSED = [
 @pytest.mark.parametrize(("path", "value", "key", "reason"), REFUSED, ids=lambda v: str(v)[:40])
 def test_a_refusal_names_file_key_and_reason(path, value, key, reason):
     with pytest.raises(DefinitionError) as refusal:
-        game_from(changed(path, value), "bad.toml")
+        build_game(changed(path, value), "bad.toml")
     assert refusal.value.file == "bad.toml"
     assert key in refusal.value.key
     assert reason in refusal.value.reason
@@ -202,7 +202,7 @@ def test_a_refusal_names_file_key_and_reason(path, value, key, reason):
 
 
 def test_the_good_one_is_good():
-    assert game_from(copy.deepcopy(GOOD), "good.toml").bet_options == (2, 6)
+    assert build_game(copy.deepcopy(GOOD), "good.toml").bet_options == (2, 6)
 
 
 def test_overlapping_ways_are_refused_unless_they_are_meant():
@@ -210,11 +210,11 @@ def test_overlapping_ways_are_refused_unless_they_are_meant():
     data = changed((*BASE, "pay"), ways)
     del data["stage"]["free"]
     with pytest.raises(DefinitionError, match="overlapping ways: one way can win both a and b"):
-        game_from(data, "t")
+        build_game(data, "t")
     data["stage"]["base"]["overlapping_ways"] = True
-    game_from(data, "t")
+    build_game(data, "t")
     data["stage"]["base"] |= {"overlapping_ways": False, "strips": ["a b s", "a b s w"]}
-    game_from(data, "t")  # no wild on the first reel: no way can win twice
+    build_game(data, "t")  # no wild on the first reel: no way can win twice
 
 
 def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
@@ -222,11 +222,11 @@ def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
     del data["stage"]["free"]
     data["stage"]["base"]["strips"] = ["a b", "b b"]
     with pytest.raises(DefinitionError, match="a never shows on reel 2"):
-        game_from(data, "t")
+        build_game(data, "t")
     data["stage"]["base"] |= {"heights": [1] * 4, "strips": ["a b"] * 4, "lines": []}
     data["stage"]["base"]["pay"] = [{"on": "ways", "of": "a", "pays": {1: 1, 3: 4}}]
     with pytest.raises(DefinitionError, match="must follow one another"):
-        game_from(data, "t")
+        build_game(data, "t")
 
 
 def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
@@ -263,7 +263,7 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
 
 @pytest.mark.requirement("C-04")
 def test_bets_the_game_does_not_offer_are_refused():
-    game = game_from(copy.deepcopy(GOOD), "t")
+    game = build_game(copy.deepcopy(GOOD), "t")
     assert game.wager(6).to_json() == {"credits": 6, "options": {"mode": "m", "level": 3}}
     for credits_, options in ((4, {}), (0, {}), (6, {"level": 1}), (2, {"mode": "q"}), (2, {"lines": 3})):
         with pytest.raises(WagerError):

@@ -68,15 +68,15 @@ def test_the_odds_are_those_of_play(seeded_draw):
 def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_place_counts_it():
     (bet,) = analyse(load_game("lantern-harbour"), Depth.RETURN).bets
     harbour, grand = bet.progressives
-    assert bet.rtp_counting("nothing") == bet.rtp
-    assert bet.rtp_counting("reset") == bet.rtp + harbour.rtp_at_reset + grand.rtp_at_reset
-    assert bet.rtp_counting("all") == bet.rtp_with_progressives < 1
+    assert bet.compute_rtp_counting("nothing") == bet.rtp
+    assert bet.compute_rtp_counting("reset") == bet.rtp + harbour.rtp_at_reset + grand.rtp_at_reset
+    assert bet.compute_rtp_counting("all") == bet.rtp_with_progressives < 1
     even = harbour.break_even_credits
     assert bet.rtp + harbour.rate * even / bet.cost_credits == 1
     run = CliRunner().invoke(main, ["par", "lantern-harbour", "--meter", "harbour=1500"])
     assert run.exit_code == 0
     assert (
-        f"{math.floor(10**6 * harbour.rtp_at(1500, 10)) / 10**4:.4f} %" in run.output
+        f"{math.floor(10**6 * harbour.compute_rtp_at(1500, 10)) / 10**4:.4f} %" in run.output
     )  # never stated higher
     for wrong, said in (("bay=3", "no level 'bay'"), ("harbour=x", "LEVEL=CREDITS")):
         run = CliRunner().invoke(main, ["par", "lantern-harbour", "--meter", wrong])
@@ -94,13 +94,13 @@ def test_the_return_of_a_mystery_at_a_value_is_that_of_its_next_wager():
     for _ in range(90):
         favourable, bound = level.mystery_odds(10)
         assert mystery.rate_at(level.current, 10) == Fraction(favourable, bound)
-        assert mystery.rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
+        assert mystery.compute_rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
         level = level.contribute(10)
     assert level.current == 110
     assert mystery.rate_at(110, 10) == mystery.rate_at(200, 10) == 1
     assert mystery.rate_at(100, 10) < mystery.rate < mystery.rate_at(109, 10)  # the mean lies between
     even = mystery.break_even_credits
     assert 0 < even < 110
-    assert bet.rtp + mystery.rtp_at(even, 10) == 1
+    assert bet.rtp + mystery.compute_rtp_at(even, 10) == 1
     top = next(share for share in bet.progressives if share.level == "top")
     assert top.rate_at(1, 10) == top.rate_at(10**6, 10) == top.rate

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from paytables import DefinitionError, Depth, analyse, game_from
+from paytables import DefinitionError, Depth, analyse, build_game
 
 SYMBOLS = ["a", "b", "c", "w", "s"]
 TEXT = {"en": "x", "fr": "x"}
@@ -116,7 +116,7 @@ def ways_games(draw):
 
 def check_exact(data):
     try:
-        game = game_from(data, "random")
+        game = build_game(data, "random")
     except DefinitionError:
         return  # what cannot be won is refused; other tests hold each refusal
     cost = data["bets"]["mode"][0]["cost"]

@@ -17,10 +17,10 @@ from paytables import (
     RecordingDraw,
     ReplayDraw,
     analyse,
+    build_game,
     drive,
-    game_from,
     game_from_text,
-    library,
+    list_library_games,
     load_game,
     play_through,
 )
@@ -49,7 +49,7 @@ def test_no_series_is_longer_than_its_cap_in_play():
     always = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "free", "times": 2}]}
     sure = {"heights": [1, 1], "strips": ["s", "s"], "pay": [always]}
     free = {**sure, "multipliers": [1, 2, 5], "most_runs": 4}
-    game = game_from(definition({"base": sure, "free": free}, cost=1), "test")
+    game = build_game(definition({"base": sure, "free": free}, cost=1), "test")
     outcome = play_through(
         game,
         game.wager(1),
@@ -179,7 +179,7 @@ def test_a_top_award_of_the_last_line_only():
     level = {"id": "top", "name": TEXT, "reset_credits": 500, "increment": "1/100"}
     data = definition({"base": base}, symbols=("a", "b"), progressive=[level])
     data["bets"]["mode"] = [{"id": "one", "cost": 1, "lines": 1}, {"id": "three", "cost": 3}]
-    one, three = analyse(game_from(data, "test")).bets
+    one, three = analyse(build_game(data, "test")).bets
     assert one.mean_credits == Fraction(3 * 2, 20) * 5
     assert three.mean_credits == Fraction(3 * 2, 20) * (5 + 5 + 100)
     assert [p.rate for p in one.progressives + three.progressives] == [0, Fraction(6, 20)]
@@ -232,7 +232,7 @@ def test_falls_with_a_rising_multiplier():
         paid += int(any("s" in c for c in window))
         law[paid] += Fraction(weights[0][s] * weights[1][t], 6 * 6)
     mean, variance = brute.moments(law)
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     (bet,) = analyse(game).bets
     assert (bet.rtp, bet.variance) == (mean, variance)
     assert every_outcome(game, 1) == law
@@ -249,7 +249,7 @@ def test_held_reels_under_the_best_strategy():
         "pay": [{"pattern": " ".join(k), "pay": v} for k, v in pays.items()],
         "player_holds": True,
     }
-    game = game_from(definition({"base": reels}), "test")
+    game = build_game(definition({"base": reels}), "test")
     symbols = [s.split() for s in strips]
     total = Fraction(0)
     for first in itertools.product(*symbols):
@@ -284,7 +284,7 @@ def test_held_reels_under_the_best_strategy():
 def test_the_double_up_is_fair_optional_and_limited():
     base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: 3}}]}
     data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 2, "most_credits": 12})
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     play = questions(
         game, game.wager(1), ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")])
     )
@@ -318,7 +318,7 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
         {"id": "luck", "name": TEXT, "reset_credits": 50, "one_in": 200},
         {"id": "hidden", "name": TEXT, "reset_credits": 100, "ceiling_credits": 300, "increment": "1/50"},
     ]
-    game = game_from(definition({"base": base}, symbols=("a", "b"), progressive=levels), "test")
+    game = build_game(definition({"base": base}, symbols=("a", "b"), progressive=levels), "test")
     (bet,) = analyse(game).bets
     top, luck, hidden = bet.progressives
     assert bet.rtp == Fraction(1, 2)
@@ -333,7 +333,7 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
 
 
 @pytest.mark.requirement("B-11")
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", list_library_games())
 def test_every_library_game_replays_its_record(name, seeded_draw):
     game = load_game(name)
     for seed in range(60):
@@ -357,7 +357,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
 
 def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
     free = {**REELS, "pay": [*PAYS, FREE]}
-    game = game_from(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}), "test")
+    game = build_game(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}), "test")
     (bet,) = analyse(game).bets
     assert bet.max_win_credits is None  # there is no highest win, and the analysis says so
     assert bet.law is not None
@@ -380,7 +380,7 @@ def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
         "strips": ["a b"],
         "pay": [{"of": "a", "pays": {1: 0}, "gives": [{"stage": "dice"}]}],
     }
-    (bet,) = analyse(game_from(definition({"base": base, "dice": dice}, symbols=("a", "b")), "test")).bets
+    (bet,) = analyse(build_game(definition({"base": base, "dice": dice}, symbols=("a", "b")), "test")).bets
     assert (
         bet.mean_credits == Fraction(1, 2) * 7 * 5
     )  # five throws before the seven, of seven credits on average
@@ -407,8 +407,8 @@ def test_award_rates_do_not_depend_on_the_order_of_stages():
     wheel = {"kind": "wheel", "items": [{"credits": 1}, {"credits": 3}]}
     start = {"on": "scatter", "of": "s", "pays": {2: 0}, "gives": [{"stage": "wheel", "times": 2}]}
     stages = {"base": {**REELS, "pay": [*PAYS, start]}, "wheel": wheel}
-    there = analyse(game_from(definition(stages), "test")).bets[0]
-    back = analyse(game_from(definition(dict(reversed(stages.items()))), "test")).bets[0]
+    there = analyse(build_game(definition(stages), "test")).bets[0]
+    back = analyse(build_game(definition(dict(reversed(stages.items()))), "test")).bets[0]
     assert there == back
     assert defaultdict(Fraction, {f.feature: f.rate for f in there.features})["wheel"] == Fraction(1, 9)
 
@@ -441,10 +441,10 @@ def test_prizes_in_kind_count_in_no_return_and_their_part_is_stated_apart_to_the
         for name, cents in (("car", 900_000), ("pen", 250))
     ]
     data = definition(stages, cost=3, merchandise=things)
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     (bet,) = analyse(game, Depth.RETURN).bets
     for share in bet.merchandise:
         law = every_outcome(game, 3, of=lambda outcome, prize=share.prize: outcome.merchandise.count(prize))
         assert share.rate == sum(count * p for count, p in law.items()) > 0
-        assert share.rtp_at(25, 3) == share.rate * share.value_cents / 75
+        assert share.compute_rtp_at(25, 3) == share.rate * share.value_cents / 75
     assert bet.rtp == sum(win * p for win, p in every_outcome(game, 3).items()) / 3

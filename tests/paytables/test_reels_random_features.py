@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from paytables_trees import TooManyOutcomesError, definition, moments_match
 
-from paytables import DefinitionError, analyse, game_from
+from paytables import DefinitionError, analyse, build_game
 
 TINY = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 STRIP = st.lists(st.sampled_from(["a", "b", "s", "w"]), min_size=1, max_size=2).map(" ".join)
@@ -213,9 +213,9 @@ def test_random_cascades_are_exact(data):
     law = fall_law(data)
     if law is None:
         with pytest.raises(DefinitionError, match="never cease to fall"):
-            game_from(data, "test")
+            build_game(data, "test")
         return
-    (bet,) = analyse(game_from(data, "test")).bets
+    (bet,) = analyse(build_game(data, "test")).bets
     assert (bet.mean_credits, bet.variance) == brute.moments(law)
     assert {w: Fraction(n, bet.law.total) for w, n in bet.law.counts.items()} == law
     assert bet.max_win_credits == max(law)
@@ -266,7 +266,7 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
         ways = [expected(held) for held in itertools.product(*((s, None) for s, _ in first))]
         best += p * max(ways)
         worst += p * min(ways)
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     (bet,) = analyse(game).bets
     assert bet.mean_credits == best == bet.law.moment(1)
     assert bet.worst_rtp == worst

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paytables import load_game, tables
+from paytables import list_table_games, load_game
 
 #: Most players: Québec by-law, by the section; of Monaco's order and the French rules, by the article.
 MOST = {
@@ -33,7 +33,7 @@ def most_of(name):
 
 
 @pytest.mark.requirement("S-31:a")
-@pytest.mark.parametrize("name", tables())
+@pytest.mark.parametrize("name", list_table_games())
 def test_no_more_sit_at_a_table_than_its_text_allows(name):
     rules = load_game(name).rules
     seats, most = rules.cloth.table.seats if hasattr(rules, "cloth") else 1, most_of(name)
@@ -45,4 +45,4 @@ def test_no_more_sit_at_a_table_than_its_text_allows(name):
 
 
 def test_every_text_that_limits_players_is_that_of_a_table():
-    assert {name for name in MOST if not any(game.startswith(name) for game in tables())} == set()
+    assert {name for name in MOST if not any(game.startswith(name) for game in list_table_games())} == set()

@@ -15,8 +15,8 @@ from paytables import (
     ReplayDraw,
     WagerError,
     analyse,
+    build_game,
     drive,
-    game_from,
     load_game,
     play_through,
 )
@@ -106,7 +106,7 @@ def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
     parts = " ".join(" ".join([name] * n) for name, (n, _, _) in BIG_WHEEL.items())
     areas = [{"id": i, "name": TEXT, "pays": {i: odds + 1}} for i, (_, odds, _) in BIG_WHEEL.items()]
     data = definition(parts, area=areas, form=[{"id": "all", "name": TEXT, "areas": list(BIG_WHEEL)}])
-    found = {bet.bet: bet for bet in analyse(game_from(data, "test.toml")).bets}
+    found = {bet.bet: bet for bet in analyse(build_game(data, "test.toml")).bets}
     for name, (n, odds, rtp) in BIG_WHEEL.items():
         bet = found[name]
         assert bet.rtp == Fraction(rtp)
@@ -122,7 +122,7 @@ def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
 @pytest.mark.requirement("P-07")
 def test_several_bets_at_once_have_the_law_of_the_parts():
     data = definition("a b c a b a b a c a")
-    game = game_from(data, "test.toml")
+    game = build_game(data, "test.toml")
     bet = game.rules.analyse_wager(game.wager(7, bets={"on-a": 5, "on-c": 2}))
     assert bet.law.total == 10
     assert bet.law.counts == {0: 3, 10: 5, 8: 2}
@@ -145,7 +145,7 @@ def test_spinning_again_has_the_law_of_every_sequence_of_spins(parts, x, y, most
     data = definition(text, again=again, most_factor=most)
     if len(data["symbol"]) < 2:
         return
-    game = game_from(data, "test.toml")
+    game = build_game(data, "test.toml")
     areas = data_source.draw(st.sets(st.sampled_from([a["id"] for a in data["area"]]), min_size=1))
     stakes = {area: data_source.draw(st.sampled_from([1, 2, 5])) for area in sorted(areas)}
     bet = analyse_bets(game.rules.definition, stakes, "some")
@@ -168,7 +168,7 @@ def test_spinning_again_has_the_law_of_every_sequence_of_spins(parts, x, y, most
 @pytest.mark.parametrize("count", [8, 61, 1])
 def test_a_wheel_has_nine_to_sixty_parts(count):
     with pytest.raises(DefinitionError) as refused:
-        game_from(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
+        build_game(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
     assert refused.value.key == "wheel.parts"
     assert f"9 to 60 parts, not {count}" in refused.value.reason
 
@@ -176,7 +176,7 @@ def test_a_wheel_has_nine_to_sixty_parts(count):
 @pytest.mark.requirement("B-14")
 @pytest.mark.parametrize("count", [9, 60])
 def test_nine_and_sixty_parts_are_played(count):
-    game = game_from(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
+    game = build_game(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
     assert analyse(game).bets[0].cycle == count
 
 
@@ -216,14 +216,14 @@ def test_nine_and_sixty_parts_are_played(count):
 )
 def test_a_wheel_that_cannot_be_played_is_refused_by_key_and_reason(changes, key, reason):
     with pytest.raises(DefinitionError) as refused:
-        game_from(definition(**changes), "test.toml")
+        build_game(definition(**changes), "test.toml")
     assert refused.value.key == key
     assert reason in refused.value.reason
 
 
 def test_equal_widths_are_welcome():
     data = definition(wheel={"parts": "a b a b a b a b c", "widths": [7] * 9})
-    assert game_from(data, "test.toml").bet_options == (1, 2, 5)
+    assert build_game(data, "test.toml").bet_options == (1, 2, 5)
 
 
 @pytest.mark.requirement("P-07")
@@ -231,7 +231,7 @@ def test_equal_widths_are_welcome():
 def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     data = definition("a b x a b a b a c", again={"x": 3}, most_factor=9)
     data["area"].append({"id": "either", "name": TEXT, "pays": {"a": 2, "b": 3}})
-    game = game_from(data, "test.toml")
+    game = build_game(data, "test.toml")
     wager = game.wager(8, bets={"on-a": 1, "either": 5, "on-c": 2})
     outcome = play_through(game, wager, Given([2, 2, 3]))
     steps = outcome.display["steps"]
@@ -278,7 +278,7 @@ def test_a_recorded_game_comes_out_the_same(seed):
 def test_a_bet_the_wheel_does_not_offer_is_refused(credits_, asked, reason):
     data = definition(layout={"stakes": [1, 2, 5], "areas": 2, "cost": 9})
     with pytest.raises(WagerError, match=reason):
-        game_from(data, "test.toml").wager(credits_, **asked)
+        build_game(data, "test.toml").wager(credits_, **asked)
 
 
 @pytest.mark.requirement("C-06", "P-07")

@@ -14,7 +14,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, Devices, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.events import EventType, State
-from egm.links.sas.wire import marked
+from egm.links.sas.wire import mark_message
 from egm.money.host.model import HostMoney
 from egm.money.host.timeouts import HostTimeouts
 from egm.testing.machine import MachineRig
@@ -93,7 +93,7 @@ class Floor:
             if self.escrow is not None:
                 self.box.append(self.escrow)
                 self.escrow = None
-            self.room.ledgers.paper.vended()
+            self.room.ledgers.paper.credit_stacked_paper()
             record = self.room.ledgers.paper.pending()
         if record is not None and record.phase is EscrowPhase.VENDED:
             self.room.ledgers.paper.vend_confirmed()
@@ -131,7 +131,7 @@ class Floor:
         if self.escrow is not None:
             self._give_back()
             if record is not None and record.phase is EscrowPhase.ORDERED:
-                self.room.ledgers.paper.not_stacked("returned at power-up")
+                self.room.ledgers.paper.void_unstacked_paper("returned at power-up")
         self.work()
 
 
@@ -220,7 +220,7 @@ class World:
         try:
             at = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
             if at is not None:
-                self.bench.hear(marked(message[:at]) if at else b"")
+                self.bench.hear(mark_message(message[:at]) if at else b"")
                 if self.fault.strike is Strike.CUT:
                     self.cut()
                 self._host_too()

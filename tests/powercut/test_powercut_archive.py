@@ -61,7 +61,7 @@ class Machine:
         with open_view(self._folders[0], key=key, storage=self._storage, second_dir=self._folders[1]) as view:
             entries = list(view.entries())
             assert [entry.sequence for entry in entries] == list(range(1, view.sequence + 1))
-            assert [entry.body for entry in entries] == list(view.bodies())
+            assert [entry.body for entry in entries] == list(view.iter_bodies())
             ids = [entry.id for entry in entries]
             assert len(set(ids)) == len(ids)
             assert {t.id for t in acknowledged} <= set(ids)

@@ -16,7 +16,7 @@ from egm.progressive.level import Level
 from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
-from paytables.cards import Shoe, cards_of
+from paytables.cards import Shoe, parse_cards
 from paytables.definition import LIBRARY
 
 GAME, CREDIT = "fours", 100_00
@@ -76,7 +76,7 @@ def numbers():
     shoe, found = Shoe.of(8), []
     for _, cards in STEPS:
         found.append([])
-        for card in cards_of(cards):
+        for card in parse_cards(cards):
             found[-1].append(sum(shoe.counts[:card]))
             shoe.take(card)
     return found

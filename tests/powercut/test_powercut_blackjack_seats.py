@@ -14,7 +14,7 @@ from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.records.games import open_game
 from egm.records.keys import PlayKey
-from egm.records.tables import table_of
+from egm.records.tables import read_table
 from egm.seats.answers import answer_overdue_turns, follow
 from egm.testing.machine import MachineRig, ScriptedStep
 from egm.testing.service_menu import Menu
@@ -98,7 +98,7 @@ class Blackjack(LifeOfSeats):
             if played:
                 self.recalled(self.rooms[number], number)
         if any(begun):
-            left = table_of(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table["shoe"]
+            left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table["shoe"]
             dealt = len(CARDS.split()) - (not begun[1])  # where nobody doubles
             assert Shoe.from_json(left).left == DECKS * 52 - dealt
         assert journal.pending() == []

@@ -15,10 +15,10 @@ from powercut_storage import SimStorage
 
 from egm.app.features import FEATURES
 from egm.memory_clear.carrying import look
-from egm.testing.clearing import decided, now
+from egm.testing.clearing import build_clearance, read_clear_time
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Journal, JournalDamaged
-from meters.clear import clear, finish, unfinished
+from meters.clear import clear, finish, is_clear_unfinished
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -45,10 +45,15 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
     """What they do, before the first cut or after one; whether the power stayed on."""
     storage = SimStorage(disk)
     try:
-        if unfinished(folder, storage):
-            finish(folder, now=now, storage=storage)
+        if is_clear_unfinished(folder, storage):
+            finish(folder, now=read_clear_time, storage=storage)
         elif not is_cleared(folder, storage):
-            clear(folder, decided(look(folder, FEATURES, storage=storage)), now=now, storage=storage)
+            clear(
+                folder,
+                build_clearance(look(folder, FEATURES, storage=storage)),
+                now=read_clear_time,
+                storage=storage,
+            )
     except PowerCut:
         leave(storage, folder, folder / "second")
         return False
@@ -58,7 +63,7 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
 def is_cleared(folder: Path, storage: SimStorage) -> bool:
     """Whether the machine comes up, on the new journal."""
     try:
-        journal = Journal.open(folder, now=now, storage=storage)
+        journal = Journal.open(folder, now=read_clear_time, storage=storage)
     except JournalDamaged:
         return False
     with journal:
@@ -90,7 +95,7 @@ def test_a_cut_in_a_clear_loses_and_doubles_nothing(tmp_path, capsys, again, eve
 def judge(folder: Path, disk: Disk) -> None:
     """The new journal opens as every other, the audit finds nothing wrong, and the game is there."""
     storage = SimStorage(disk)
-    with Journal.open(folder, now=now, storage=storage) as journal:
+    with Journal.open(folder, now=read_clear_time, storage=storage) as journal:
         assert "cleared" in next(journal.entries()).record
-        assert Auditor(Shelf()).run(journal.bodies()).findings == []
+        assert Auditor(Shelf()).run(journal.iter_bodies()).findings == []
     leave(storage, folder, folder / "second")

@@ -8,9 +8,9 @@ import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
-from egm.play.tables import on_table
+from egm.play.tables import read_table_view
 from egm.records.games import open_game
-from egm.records.tables import plays_along, standing_tables
+from egm.records.tables import list_standing_tables, plays_along
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY
 
@@ -102,7 +102,7 @@ class Craps(LifeOfSeats):
         self.dice = SIX
         left = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
         for room in left:
-            assert on_table(room.machine)[2].point == 6
+            assert read_table_view(room.machine)[2].point == 6
             along = plays_along(room.machine, self.digest)
             assert along == (not any(self.played))
             room.engine.handle(EventType.BET, value=0, options={"bets": {}})
@@ -116,7 +116,7 @@ class Craps(LifeOfSeats):
         staked, won = self.counted("coin_in"), self.counted("coin_out")
         for number, room in enumerate(self.rooms):
             assert room.credit_cents == self.CREDIT_CENTS - staked[number] + won[number]
-            assert [table.standing_cents for table in standing_tables(room.machine)] == (
+            assert [table.standing_cents for table in list_standing_tables(room.machine)] == (
                 [stands[number] * CENTS] if stands[number] else []
             )
 

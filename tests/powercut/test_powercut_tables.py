@@ -10,7 +10,7 @@ from powercut_life import Life, cut_everywhere, every_nth
 from rigs.table_games import definition, offer
 
 from egm.kernel.events import EventType, State
-from egm.records.tables import standing_tables
+from egm.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig
 
 CREDIT = 500
@@ -66,7 +66,7 @@ class Evening(Life):
         assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (190, 240, 140)
         assert (meters["games_played"], meters["games_pushed"]) == (5, 2)
         assert room.journal.balance_cents("out:handpay_cancelled_credit") == 550
-        assert (room.credit_cents, standing_tables(room.machine), room.journal.pending()) == (0, (), [])
+        assert (room.credit_cents, list_standing_tables(room.machine), room.journal.pending()) == (0, (), [])
         numbers = [
             draw
             for kind in ("game.start", "game.choice")

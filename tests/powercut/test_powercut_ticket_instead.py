@@ -45,7 +45,7 @@ class Instead(Life):
                 self.room.engine.handle(EventType.CASH_OUT)
             case State.PAYING:
                 for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-                    self.room.printer_says(state)
+                    self.room.report_print_state(state)
             case _:
                 super().act()
 

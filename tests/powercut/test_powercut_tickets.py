@@ -13,7 +13,7 @@ from powercut_disk import Disk, PowerCut
 from powercut_life import every_nth
 from powercut_storage import SimStorage
 
-from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import House, TicketState
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.store import TicketStore
@@ -45,7 +45,7 @@ def steps(desk, numbers):
         ("release a 1", lambda: desk.redeem_abort("in-1", "returned")),
         ("lock a 2", lambda: desk.redeem_begin("in-2", numbers["a"])),
         ("redeem a 2", lambda: desk.redeem_commit("in-2")),
-        ("report a", lambda: desk.reported(numbers["a"])),
+        ("report a", lambda: desk.mark_reported(numbers["a"])),
         ("reserve c", lambda: prepare("c", 3000)),
         ("issue c", lambda: desk.printed(numbers["c"])),
     )
@@ -80,7 +80,7 @@ class Session:
                     machine,
                     rules,
                     Noon(),
-                    numbering=stand_alone_numbers(self.chance.randrange),
+                    numbering=build_stand_alone_numbering(self.chance.randrange),
                     reads=is_stand_alone,
                 )
                 for _, call in steps(desk, self.numbers)[self.done :]:
@@ -97,7 +97,9 @@ def lives(folder, disk):
     storage = SimStorage(disk)
     with TicketStore.open(folder, storage=storage, key=KEY) as store:
         store.verify()
-        assert store.behind() == ""  # nor does a cut while it is made leave a ledger without its head
+        assert (
+            store.find_ledger_mismatch() == ""
+        )  # nor does a cut while it is made leave a ledger without its head
         records = list(store.records())
         return {r.issue_id: [m.action.value for m in r.moves] for r in records}, {
             r.issue_id: r.ticket.number for r in records

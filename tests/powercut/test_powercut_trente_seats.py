@@ -10,7 +10,7 @@ from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
 from egm.records.games import open_game
-from egm.records.tables import standing_tables, table_in_common
+from egm.records.tables import list_standing_tables, read_shared_state
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.cards import Shoe
 
@@ -35,7 +35,7 @@ class Trente(LifeOfSeats):
         """How many cards each position's machine knows in the shoe: the same number."""
         digest, found = self.room.machine.games[GAME].digest, set()
         for room in self.rooms:
-            kept = table_in_common(room.machine, digest)
+            kept = read_shared_state(room.machine, digest)
             found.add(DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).left)
         (left,) = found
         return left
@@ -65,7 +65,9 @@ class Trente(LifeOfSeats):
         return [meters.where(position=n).values[name] // CENTS for n in range(1, self.SEATS + 1)]
 
     def stands(self):
-        return [sum(table.standing_cents for table in standing_tables(room.machine)) for room in self.rooms]
+        return [
+            sum(table.standing_cents for table in list_standing_tables(room.machine)) for room in self.rooms
+        ]
 
     def check(self, staked, back, stands, dealt):
         """What each has staked, got back and has in prison, in credits; how many cards the shoe lacks."""

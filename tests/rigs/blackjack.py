@@ -3,7 +3,7 @@
 import json
 import tomllib
 
-from paytables import game_from, load_game
+from paytables import build_game, load_game
 from paytables.carried import DIGEST, PROVED, bound
 
 QUEBEC, OPTIONS = "quebec-blackjack", "quebec-blackjack-options"
@@ -15,7 +15,7 @@ def changed(name, **tables):
     data.pop("table", None)  # one player's, unless a test says otherwise
     data.update(tables)
     del data["proved"]  # of other rules
-    return game_from(data, "test")
+    return build_game(data, "test")
 
 
 def bound_anew(text):

@@ -17,8 +17,8 @@ from PIL import Image
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
-from egm.unix_sockets import socket_address
-from egm.verify.manifest import new_key
+from egm.unix_sockets import open_socket_address
+from egm.verify.manifest import create_key
 from tools.image import image as builder
 from tools.image.emulated import PORTS, Emulated
 
@@ -41,7 +41,7 @@ def image_in(out: Path) -> Path:
     """A folder with an image, and the key that signed it."""
     if there := os.environ.get("EGM_IMAGE"):
         return Path(there)
-    (out / "release.pem").write_bytes(new_key())
+    (out / "release.pem").write_bytes(create_key())
     builder.build(out, out / "release.pem", overlays=(OVERLAY,))
     return out
 
@@ -99,7 +99,7 @@ class Cabinet:
 
     def _copy_first_medium(self, file):
         """Copy the first medium from the system disk into ``file``; return the partition in QEMU's image options."""
-        disk, where = self.disks[0].split("file=")[1], builder.offsets()["egm-state-1"]
+        disk, where = self.disks[0].split("file=")[1], builder.compute_partition_offsets()["egm-state-1"]
         length = builder.LENGTHS["egm-state-1"] << 20
         part = f"driver=raw,offset={where},size={length},file.driver=qcow2,file.file.filename={disk}"
         _run("qemu-img", "convert", "-O", "raw", "--image-opts", part, str(file))
@@ -109,7 +109,7 @@ class Cabinet:
         """Move the first medium to a disk of its own, so that it can be plugged in; return its file (raw)."""
         medium = self.folder / "first.img"
         self._copy_first_medium(medium)
-        disk, where = self.disks[0].split("file=")[1], builder.offsets()["egm-state-1"]
+        disk, where = self.disks[0].split("file=")[1], builder.compute_partition_offsets()["egm-state-1"]
         # Without its superblock the partition has no label: the new disk is the only first medium.
         _run("qemu-io", "-c", f"write -q -P 0 {where} 4096", "-f", "qcow2", disk)
         return medium
@@ -132,7 +132,7 @@ class Cabinet:
         """Lay a hand on a device; what it is like then."""
 
         async def ask():
-            with socket_address(self.state.bench_socket) as address:
+            with open_socket_address(self.state.bench_socket) as address:
                 reader, writer = await asyncio.open_unix_connection(address)
             writer.write(encode(Hello(token=self.state.bench_token.read_text())))
             await reader.readline()

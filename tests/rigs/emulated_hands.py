@@ -12,12 +12,12 @@ from rigs.screen_words import drawn, page_snapshot, shows
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
 from egm.app.first_start.probing import Answer
-from egm.app.first_start.wizard import SEED_NAME, Wizard, steps_of
+from egm.app.first_start.wizard import SEED_NAME, Wizard, build_steps
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import ServicePage
-from egm.progressive.enrolment import Stick, key_digest, read_request
+from egm.progressive.enrolment import Stick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkFolder
 from egm.screen.layout import LANDSCAPE
 from tools.floor.progressive.certificates import answer_request, make_authority
@@ -67,7 +67,7 @@ class FirstStart:
         make_authority(self._authority, SystemClock().now())
         self._draft = Draft(seed=tomllib.loads((OVERLAY / "etc/open-egm" / SEED_NAME).read_text()))
         link = Link(LinkFolder.of(state.root), self._own, SystemClock().now)
-        steps = steps_of(state, folder / "beside.toml", SystemClock(), list, (link,))
+        steps = build_steps(state, folder / "beside.toml", SystemClock(), list, (link,))
         self._wizard = Wizard(steps, self._draft, lambda: None)
 
     def run(self):
@@ -110,13 +110,15 @@ class FirstStart:
         mine = read_request(self._own.read()["request"])[1]
         self.computer.until(lambda: self.stick.read().get("request"), "the request on the stick")
         asked = read_request(self.stick.read()["request"])[1]
-        keys = {key_digest(mine): key_digest(asked)}
+        keys = {compute_key_digest(mine): compute_key_digest(asked)}
         await self._seen(keys)
         self.computer.keep("request")
         self.computer.unplug()
         now, request = SystemClock().now(), self._own.read()["request"]
-        self._own.write(request, answer_request(self._authority, request, key_digest(mine), now, BROKER))
-        self.floor(self.stick.path, key_digest(asked))
+        self._own.write(
+            request, answer_request(self._authority, request, compute_key_digest(mine), now, BROKER)
+        )
+        self.floor(self.stick.path, compute_key_digest(asked))
         self.computer.plug(self.stick.path)
         await self._do("answer", instead=keys)
         facts = [stick.answer().facts().to_json() for stick in (self._own, self.stick)]

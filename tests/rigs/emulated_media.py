@@ -86,7 +86,7 @@ class Computer(Cabinet):
             _run("qemu-img", "convert", "-f", "qcow2", "-O", "raw", image, str(base))
         disks = [Disk(self.power, base.with_suffix(".nbd"), base, chance) for base in bases]
         self.disks = [f"driver=nbd,server.type=unix,server.path={disk.path}" for disk in disks]
-        first = builder.offsets()["egm-state-1"]
+        first = builder.compute_partition_offsets()["egm-state-1"]
         #: What is on each medium, as a file: whose disk it is on, and where.
         self.parts = {folder / "state.part": (disks[0], first), folder / "second.part": (disks[1], 0)}
         length = ("bs=1M", f"skip={first >> 20}", f"count={builder.LENGTHS['egm-state-1']}", "conv=sparse")
@@ -229,7 +229,7 @@ class Computer(Cabinet):
             Journal.open(first, now=lambda: OF_THE_AUDIT, second_dir=second) as journal,
         ):
             journal.self_audit()
-            assert Auditor(Shelf(())).run(journal.bodies()).findings == []
+            assert Auditor(Shelf(())).run(journal.iter_bodies()).findings == []
             entries = list(journal.entries())
             known = [entry.hash_hex for entry in entries if entry.time_utc != OF_THE_AUDIT]
             assert known[: len(self.journal)] == self.journal, "what an earlier life has kept is there"

@@ -7,7 +7,7 @@ from egm.kernel.events import EventType
 from egm.progressive.level import Level
 from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig, ScriptedChance
-from paytables.cards import Shoe, cards_of
+from paytables.cards import Shoe, parse_cards
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -22,7 +22,7 @@ BANK = "Kd Jd 8c 6d 2c"
 def numbers(*deals: str) -> list[int]:
     """What is drawn of a fresh deck so that these cards come, one deal of them after the other."""
     shoe, found = Shoe.of(), []
-    for card in (card for deal in deals for card in cards_of(deal)):
+    for card in (card for deal in deals for card in parse_cards(deal)):
         found.append(sum(shoe.counts[:card]))
         shoe.take(card)
     return found
@@ -69,4 +69,4 @@ def level(room: MachineRig, pool: str = POOL) -> Level:
 def audited(room: MachineRig) -> list[object]:
     """What an audit of the whole journal finds."""
     room.journal.self_audit()
-    return Auditor(Shelf()).run(room.journal.bodies()).findings
+    return Auditor(Shelf()).run(room.journal.iter_bodies()).findings

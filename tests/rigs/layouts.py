@@ -1,5 +1,10 @@
 """Layouts that every picture of a game is held against."""
 
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE, "short phone": slim(390, 700)}
+LAYOUTS = {
+    "landscape": LANDSCAPE,
+    "portrait": PORTRAIT,
+    "phone": PHONE,
+    "short phone": build_telephone_layout(390, 700),
+}

@@ -13,7 +13,7 @@ KEY = MachineKey(bytes(range(32)))
 
 def raws(room, shelf=None):
     """The entries of an honest machine, which is switched off, as one with our key would have written them."""
-    bodies = list(room.journal.bodies())
+    bodies = list(room.journal.iter_bodies())
     room.close()
     assert Auditor(shelf or Shelf()).run(bodies).findings == []
     return adopted(bodies, KEY)

@@ -10,7 +10,7 @@ def monitored(room, folder, said, port=0):
     file = load_cabinet().model_copy(update={"metrics": Metrics(port=port)})
     at = StateFolder(folder)
     at.prepare()
-    [found] = monitoring.monitoring(
+    [found] = monitoring.create_exporter(
         MachineContext(room.engine, file, at, room.clock, room.happen, say=said.append)
     )
     return found

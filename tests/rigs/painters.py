@@ -10,8 +10,8 @@ class TextPainter(Painter):
 
     cache_bytes_max = 24 * 1024 * 1024
 
-    def kept(self, key, make):
+    def find_or_create(self, key, make):
         """The text drawn for ``key``, or the one pixel of all art."""
         if key[0] == "words":
-            return super().kept(key, make)
-        return super().kept(("blank",), lambda: pygame.Surface((1, 1)))
+            return super().find_or_create(key, make)
+        return super().find_or_create(("blank",), lambda: pygame.Surface((1, 1)))

@@ -11,9 +11,9 @@ from functools import cache
 import pygame
 from PIL import Image, ImageChops, ImageStat
 
-from egm.app.stopped import bare_snapshot
+from egm.app.stopped import build_bare_snapshot
 from egm.config.cabinet_file import Machine
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
 from egm.kernel.service_pages import ServicePage
 from egm.profiles import load_profile
@@ -25,7 +25,7 @@ from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture, sign
 from egm.screen.view import Action, View
 from paytables import load_game
-from tools.lab.views import at_rest, game_view
+from tools.lab.views import build_game_view, build_idle_view
 
 #: Share of the display that a plate's title and large line fill: left, top, right, bottom.
 _PLATE = (0.2, 0.28, 0.8, 0.47)
@@ -83,7 +83,7 @@ def _plate(code: str, why: str, width: int) -> Image.Image:
         notice = Notice(code=code, severity="alarm")
         changes: dict[str, object] = {"state": kind, "notices": (notice,)}
     else:
-        tilt = Tilt(code=of, since=_SINCE, cleared_by=fault(of).cleared_by, detail=why)
+        tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault(of).cleared_by, detail=why)
         notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why})
         changes = {"notices": (notice,), "tilts": (tilt,)}
     return drawn(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
@@ -109,7 +109,7 @@ def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Actio
     )
     view = replace(mark_link_lost(view) if is_lost else view, now=1000.0)
     picture = Picture(load_theme(), scale=width / LANDSCAPE.size[0])
-    return [(touch.rect, touch.action) for touch in picture.touches(view)], _image(picture, view)
+    return [(touch.rect, touch.action) for touch in picture.list_touches(view)], _image(picture, view)
 
 
 def _bare() -> Snapshot:
@@ -120,7 +120,7 @@ def _bare() -> Snapshot:
         site="Emulated computer",
         time_zone="UTC",
     )
-    return bare_snapshot(identity, load_profile("generic"), _SINCE)
+    return build_bare_snapshot(identity, load_profile("generic"), _SINCE)
 
 
 def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
@@ -136,9 +136,9 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
 @cache
 def _sign_drawn(game: str, language: str, width: int) -> Image.Image:
     _prepare()
-    found = game_view(load_game(game))
+    found = build_game_view(load_game(game))
     picture = TopPicture(load_theme(), scale=width / LANDSCAPE.size[0])
-    return _image(picture, replace(at_rest((found,), found, language), now=1000.0))
+    return _image(picture, replace(build_idle_view((found,), found, language), now=1000.0))
 
 
 def _prepare() -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from egm.verify.examine import Findings
-from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
@@ -25,8 +25,8 @@ class Installation:
             shutil.copytree(
                 ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__", ".*")
             )
-        self.key = read_key(new_key(), "test")
-        self.public = public_hex(self.key)
+        self.key = read_key(create_key(), "test")
+        self.public = format_public_key(self.key)
         self.manifest_file = folder / "software.manifest"
         self.make()
 
@@ -66,7 +66,7 @@ class Installation:
             bytecode=bytecode,
             files=json.loads(self.run(code, json.dumps(own), "1" if bytecode else "")),
         )
-        self.manifest_file.write_bytes(sign(unsigned(manifest), self.key, "test"))
+        self.manifest_file.write_bytes(sign(encode_unsigned(manifest), self.key, "test"))
 
     def examine(
         self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None

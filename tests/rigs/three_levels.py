@@ -6,10 +6,10 @@ from pathlib import Path
 import egm.profiles
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
+from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Terms
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 
 GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
 OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
@@ -33,7 +33,7 @@ NO_LUCK, LUCK = 5, 0
 
 def lucky(terms=MYSTERY_TERMS):
     """The shared mystery level, as a level file defines it."""
-    chance = Chance(stake_cents=STAKE, odds=mystery_odds(terms, STAKE))
+    chance = Chance(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
     return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, chance=chance)
 
@@ -79,7 +79,7 @@ def awaiting(folder: Path) -> MachineRig:
     """A machine whose game has hit a linked level, with no controller to answer."""
     room = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
     room.play()
-    room.machine.chance = generator()
+    room.machine.chance = create_generator()
     room.shown()
     assert room.state is State.AWAITING_AWARD
     return room

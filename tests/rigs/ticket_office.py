@@ -4,7 +4,7 @@ import random
 import weakref
 from datetime import UTC, datetime, timedelta
 
-from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import House, Ticket, TicketKind
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.store import TicketStore
@@ -49,7 +49,7 @@ class Office:
         self._chance = random.Random(serial)
         self._made = (machine(serial), rules)
         self._options = {
-            "numbering": stand_alone_numbers(self._chance.randrange),
+            "numbering": build_stand_alone_numbering(self._chance.randrange),
             "reads": is_stand_alone,
         } | options
         self.restart()

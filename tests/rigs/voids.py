@@ -6,7 +6,7 @@ from pathlib import Path
 from egm.kernel.events import Event, EventType
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
-from egm.staff.form import ruling_details
+from egm.staff.form import build_ruling_details
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.verify import Finding
 
@@ -25,7 +25,7 @@ def void_by_an_earlier_version(room: MachineRig, ruling: Ruling = Ruling.DEFECT)
     """Stop the machine by a tilt, and void its open game without asking whether it may be."""
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     event = Event(EventType.REFUND_GAME, {"persons": ("2", "5"), "reason": "planted"})
-    details = ruling_details(room.machine, event, ruling=ruling.value)
+    details = build_ruling_details(room.machine, event, ruling=ruling.value)
     void_game(room.machine, refund=ruling is Ruling.DEFECT, **details)
     room.engine.settle()
 

@@ -7,7 +7,7 @@ from math import ceil
 import pytest
 
 from rng import HealthTestFailed
-from rng.health import HealthTests, proportion_cutoff, repetition_cutoff
+from rng.health import HealthTests, compute_proportion_cutoff, compute_repetition_cutoff
 
 #: H, window, then repetition and proportion cut-offs for false alarms of 2**-20, 2**-30 and 2**-40. Computed
 #: from the formulas of SP 800-90B 4.4.1 and 4.4.2 with an independent binomial quantile (scipy.stats.binom).
@@ -26,8 +26,8 @@ def test_cutoffs_are_the_published_ones(
     entropy: Fraction, window: int, repetition: tuple[int, ...], proportion: tuple[int, ...]
 ) -> None:
     for exponent, rct, apt in zip((20, 30, 40), repetition, proportion, strict=True):
-        assert repetition_cutoff(entropy, exponent) == rct == 1 + ceil(exponent / entropy)
-        assert proportion_cutoff(entropy, exponent, window) == apt
+        assert compute_repetition_cutoff(entropy, exponent) == rct == 1 + ceil(exponent / entropy)
+        assert compute_proportion_cutoff(entropy, exponent, window) == apt
 
 
 def test_cutoffs_agree_with_an_independent_quantile() -> None:
@@ -35,7 +35,7 @@ def test_cutoffs_agree_with_an_independent_quantile() -> None:
 
     for entropy in (Fraction(1, 3), Fraction(3, 2), Fraction(5), Fraction(8)):
         quantile = int(binom.isf(2.0**-30, 512, 2.0 ** -float(entropy)))
-        assert proportion_cutoff(entropy, 30, 512) == 1 + quantile
+        assert compute_proportion_cutoff(entropy, 30, 512) == 1 + quantile
 
 
 def test_a_run_one_short_of_the_cutoff_passes_and_the_next_sample_fails() -> None:

@@ -6,8 +6,8 @@ import pytest
 from rigs.rounds import questions
 from service_rig import start
 
-from paytables import Choice, Depth, RecordingDraw, analyse, library, load_game
-from paytables.definition import parse, source_of
+from paytables import Choice, Depth, RecordingDraw, analyse, list_library_games, load_game
+from paytables.definition import parse, read_source
 from rng.ctr_drbg import SEED_BYTES, CtrDrbg
 from rng.draws import WordDraws
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
@@ -42,7 +42,7 @@ def games_played(service, name):
 
 def ranges(name):
     """The ranges a library game's definition leads to, those of its rarest feature too."""
-    data = parse(source_of(name))
+    data = parse(read_source(name))
     found = {2} if "double_up" in data else set()
     found |= {level["one_in"] for level in data.get("progressive", ()) if "one_in" in level}
     if data["game"]["family"] == "wheel":
@@ -64,9 +64,9 @@ def ranges(name):
 def test_every_outcome_of_every_draw_of_the_library_owns_words_that_give_it():
     """Each stop, ball, part, box: from the first of its words to the last, and no other word gives it."""
     service = start()
-    bounds = {bound for name in library() for bound in ranges(name)}
+    bounds = {bound for name in list_library_games() for bound in ranges(name)}
     assert {
-        bound for name in library() for drawn, _ in games_played(service, name) for bound in drawn
+        bound for name in list_library_games() for drawn, _ in games_played(service, name) for bound in drawn
     } <= bounds
     assert len(bounds) > 40
     for bound in bounds - {1}:
@@ -79,7 +79,7 @@ def test_every_outcome_of_every_draw_of_the_library_owns_words_that_give_it():
 
 
 @pytest.mark.requirement("B-03")
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", list_library_games())
 def test_one_generate_never_decides_between_more_outcomes_than_the_generator_has_keys(name):
     """A word is twice as wide as its range, so the bytes of a Generate hold half as many bits of outcome."""
     service = start()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rng import InvalidRange, RejectionLimit, SelfTestFailed
 from rng.draws import WordDraws
-from rng.scaling import BOUND_MAX, REJECTIONS_MAX, plan, word_bits
-from tools.lab.rng.battery.exhaustion import BOUNDS, every_word, exhaust, reader
+from rng.scaling import BOUND_MAX, REJECTIONS_MAX, compute_word_bits, plan
+from tools.lab.rng.battery.exhaustion import BOUNDS, build_every_word, create_reader, exhaust_range
 
 
 def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
@@ -23,9 +23,9 @@ def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
 
 @pytest.mark.requirement("B-06")
 def test_every_range_on_a_toy_word_of_8_bits_gives_every_outcome_equally_often() -> None:
-    words = every_word(8)
+    words = build_every_word(8)
     for bound in range(2, 257):
-        draws = WordDraws(reader(words), lambda n: (1, 256 // n))
+        draws = WordDraws(create_reader(words), lambda n: (1, 256 // n))
         counts = outcomes(draws, bound)
         assert set(counts) == set(range(bound))
         assert set(counts.values()) == {256 // bound}
@@ -35,14 +35,14 @@ def test_every_range_on_a_toy_word_of_8_bits_gives_every_outcome_equally_often()
 @pytest.mark.requirement("B-06")
 @pytest.mark.parametrize("bound", [2, 6, 22, 37, 38, 52, 72, 80, 255, 256])
 def test_the_cabinets_own_words_give_every_outcome_equally_often(bound: int) -> None:
-    counts = outcomes(WordDraws(reader(every_word(16))), bound)
+    counts = outcomes(WordDraws(create_reader(build_every_word(16))), bound)
     assert counts == dict.fromkeys(range(bound), 65_536 // bound)
 
 
 @pytest.mark.requirement("B-06")
 def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_bit_words() -> None:
     for bound in BOUNDS:
-        proof = exhaust(bound)
+        proof = exhaust_range(bound)
         assert proof.words_each == 65_536 // bound
         assert proof.bound * proof.words_each + proof.words_thrown_away == 65_536
 
@@ -50,7 +50,7 @@ def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_b
 def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tools.lab.rng.bulk.plan", lambda bound: (2, 65_536 // bound + 1))
     with pytest.raises(SelfTestFailed, match="not shared equally"):
-        exhaust(22)
+        exhaust_range(22)
 
 
 @settings(deadline=None)
@@ -60,7 +60,7 @@ def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, da
     outcome = data.draw(st.integers(0, bound - 1))
 
     def drawn(word: int) -> int:
-        return WordDraws(reader(word.to_bytes(width, "little"))).below(bound)
+        return WordDraws(create_reader(word.to_bytes(width, "little"))).below(bound)
 
     assert bound * share <= 1 << 8 * width < (bound + 1) * share + bound
     assert drawn(outcome * share) == drawn(outcome * share + share - 1) == outcome
@@ -72,24 +72,24 @@ def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, da
 @settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX))
 def test_fewer_than_one_word_in_256_is_thrown_away(bound: int) -> None:
-    words = 1 << word_bits(bound)
+    words = 1 << compute_word_bits(bound)
     assert (words - bound * (words // bound)) * 256 < words
 
 
 @pytest.mark.parametrize("bound", [0, -1, BOUND_MAX + 1, 2.0, "22", None, True])
 def test_a_range_that_is_none_is_refused(bound: object) -> None:
     with pytest.raises(InvalidRange, match="range"):
-        WordDraws(reader(bytes(64))).below(bound)  # type: ignore[arg-type]
+        WordDraws(create_reader(bytes(64))).below(bound)  # type: ignore[arg-type]
 
 
 def test_words_out_of_range_again_and_again_are_a_failure_and_never_a_biased_draw() -> None:
-    draws = WordDraws(reader(b"\xff" * 2 * REJECTIONS_MAX))
+    draws = WordDraws(create_reader(b"\xff" * 2 * REJECTIONS_MAX))
     with pytest.raises(RejectionLimit, match="16 words in a row"):
         draws.below(22)
     assert draws.draws == ()
 
 
 def test_a_range_of_one_is_certain_and_reads_nothing() -> None:
-    draws = WordDraws(reader(b""))
+    draws = WordDraws(create_reader(b""))
     assert draws.below(1, "only stop") == 0
     assert [(d.bound, d.value, d.purpose) for d in draws.draws] == [(1, 0, "only stop")]

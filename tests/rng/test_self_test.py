@@ -72,11 +72,11 @@ BREAKS: dict[str, tuple[Patch, str]] = {
         "past the reseed interval",
     ),
     "repetition count": (
-        lambda p: p.setattr("rng.health.repetition_cutoff", lambda *_: 1 << 20),
+        lambda p: p.setattr("rng.health.compute_repetition_cutoff", lambda *_: 1 << 20),
         "a stuck source",
     ),
     "adaptive proportion": (
-        lambda p: p.setattr("rng.health.proportion_cutoff", lambda *_: 1 << 20),
+        lambda p: p.setattr("rng.health.compute_proportion_cutoff", lambda *_: 1 << 20),
         "a source of two values",
     ),
     "scaling": (lambda p: p.setattr("rng.self_test.WordDraws", Modulo), r"below\(22\)"),

@@ -15,7 +15,7 @@ from rng import (
     JitterSource,
     KernelSource,
     SeedRepeated,
-    available_sources,
+    list_available_sources,
 )
 from rng.seeding import (
     FINGERPRINTS_STORED,
@@ -40,7 +40,7 @@ class Scripted:
 
 
 def test_every_source_here_gives_what_is_asked() -> None:
-    sources = available_sources()
+    sources = list_available_sources()
     assert [source.name for source in sources][:2] == ["getrandom", "cpu-jitter"]
     for source in sources:
         assert len(source.samples(300)) == 300

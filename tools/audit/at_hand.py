@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
-from egm.play.definitions import text_of
+from egm.play.definitions import decode_definition
 from egm.records.keys import PlayKey
 from meters import StoredEntry
 from paytables import Game, PaytableError, game_from_text
@@ -37,21 +37,21 @@ class GamesAtHand:
 
     def find(self, game_id: str, digest: str) -> Game | None:
         """Return the definition with that digest, or None if neither the shelf nor the journal has it."""
-        return self._shelf.find(game_id, digest) or self._of_journal(digest)
+        return self._shelf.find(game_id, digest) or self._find_in_journal(digest)
 
     def is_only_in_journal(self, game_id: str, digest: str) -> bool:
         """Return whether a definition is available only from the journal."""
-        return self._shelf.find(game_id, digest) is None and self._of_journal(digest) is not None
+        return self._shelf.find(game_id, digest) is None and self._find_in_journal(digest) is not None
 
-    def _of_journal(self, digest: str) -> Game | None:
+    def _find_in_journal(self, digest: str) -> Game | None:
         stored_text = self._texts.get(digest)
-        game = None if stored_text is None else _made(stored_text)
+        game = None if stored_text is None else _parse_game(stored_text)
         return game if game is not None and game.digest == digest else None
 
 
 @lru_cache(maxsize=_MADE)
-def _made(stored_text: str) -> Game | None:
+def _parse_game(stored_text: str) -> Game | None:
     """Return the game of a stored definition text, or None if the text is not a valid definition."""
     with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):
-        return game_from_text(text_of(stored_text), "the journal")
+        return game_from_text(decode_definition(stored_text), "the journal")
     return None

@@ -13,7 +13,7 @@ from egm.memory_clear.claim_book import SOURCE
 from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
-from meters.recall import details
+from meters.recall import read_details
 
 _OWN: Final = "clear."
 _MEMORY: Final = frozenset({"event", "clock.changed", checkpoint.KIND})
@@ -49,7 +49,7 @@ class ClearAudit:
             if (
                 kind not in _MEMORY
             ):  # memory entries may come in between: power was lost, and the memory was repaired
-                self._opening(entry)
+                self._check_opening_entry(entry)
         elif is_of_a_clear(kind):
             self._fault(entry, "this carry-over was named by no clear at the beginning of this journal")
         else:
@@ -59,7 +59,7 @@ class ClearAudit:
                     break
 
     def _read_clear(self, entry: StoredEntry) -> None:
-        cleared = details(entry).get("cleared")
+        cleared = read_details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return
         try:
@@ -74,17 +74,17 @@ class ClearAudit:
         except (KeyError, TypeError, ValueError) as why:
             self._fault(entry, f"the clear's record cannot be read: {why!r}")
 
-    def _opening(self, entry: StoredEntry) -> None:
+    def _check_opening_entry(self, entry: StoredEntry) -> None:
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
             self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")
             self._due.clear()
             return
-        name = str(details(entry).get("claim", ""))
+        name = str(read_details(entry).get("claim", ""))
         paid = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
         self._moved[name] = self._moved.get(name, 0) + paid
         claim = self._claims.get(name)
-        if paid and (claim is None or self._moved[name] > _at_most(claim)):
+        if paid and (claim is None or self._moved[name] > _find_claim_limit(claim)):
             self._fault(entry, f"{self._moved[name]} cents are carried over under {name or 'no claim'}")
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
@@ -94,7 +94,7 @@ class ClearAudit:
         return f"{len(self._due)} entries that the clear authorised are missing" if self._due else ""
 
 
-def _at_most(claim: Mapping[str, Any]) -> Fraction:
+def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
     """Return the most credit a claim may bring over: its amount, or the coins it says were paid or held."""
     says = claim.get("says", {})
     return max(

@@ -12,9 +12,9 @@ from egm.records.keys import IntegrityKey, PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
-from tools.audit.rules import Differs, Facts, Rule, rules_of
-from tools.audit.rules.facts import position_of
-from tools.audit.rules.pattern import storage_key
+from tools.audit.rules import Differs, Facts, Rule, find_rules
+from tools.audit.rules.facts import read_position
+from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.plain import PLAIN
 
 _MOVES_SHOWN: Final = 4
@@ -28,7 +28,7 @@ _POWER_UP: Final = "power.up"
 _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
 
 
-def _moved(entry: StoredEntry) -> str:
+def _format_moved_money(entry: StoredEntry) -> str:
     """Return the money an entry moves, as text for a finding."""
     moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN])
     return f" (it moves {', '.join(moved)})" if entry.transfers else ""
@@ -66,11 +66,11 @@ class ConductAudit:
         self._check_position(entry, before)
         self._check_converted(entry)
         why = ""
-        for rule in (*rules_of(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
+        for rule in (*find_rules(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:
                 rule.check(entry, before, self.facts)
             except Differs as differs:
-                why = self._better(why, rule, entry, str(differs))
+                why = self._choose_nearer_reason(why, rule, entry, str(differs))
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 why = why or f"cannot be followed: {error!r}"
@@ -79,12 +79,12 @@ class ConductAudit:
             break
         else:
             why = why or "no journal entry may have this kind"
-            self._fault(entry, f"{entry.kind}: {why}{_moved(entry)}")
+            self._fault(entry, f"{entry.kind}: {why}{_format_moved_money(entry)}")
         self.facts.see(entry)
         return False
 
     @staticmethod
-    def _better(why: str, rule: Rule, entry: StoredEntry, new_reason: str) -> str:
+    def _choose_nearer_reason(why: str, rule: Rule, entry: StoredEntry, new_reason: str) -> str:
         """Return the reason of the rule that comes nearest to the entry, out of the reasons of all its rules."""
         return new_reason if not why or rule.phase is entry.phase else why
 
@@ -117,7 +117,7 @@ class ConductAudit:
     def _check_converted(self, entry: StoredEntry) -> None:
         """Check that nonrestricted credit becomes cashable only if it is cashed out immediately."""
         moves = entry.transfers or entry.phase is not Phase.POST
-        if moves and position_of(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
+        if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
             self._fault(entry, "nonrestricted credit was converted before it, but no cash-out followed")
 
     def _name_odd(self) -> None:
@@ -129,13 +129,13 @@ class ConductAudit:
         """Check that a position other than the first has recorded its terms, or does so at this start."""
         known, has_started = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
         if entry.kind == _TERMS:
-            self._unknown = [each for each in self._unknown if position_of(each) != number]
+            self._unknown = [each for each in self._unknown if read_position(each) != number]
         elif entry.kind == _POWER_UP and not known and PlayKey.RESIDUAL not in entry.state:
             self._unknown.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1
             and (known or not has_started)
-            and storage_key(PlayKey.RESIDUAL, number) not in before.state
+            and format_storage_key(PlayKey.RESIDUAL, number) not in before.state
         ):
             self._unknown.append(entry)
 
@@ -143,5 +143,5 @@ class ConductAudit:
         """Report, at the end, the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._unknown:
-                self._fault(entry, f"the machine has no position {position_of(entry)}")
+                self._fault(entry, f"the machine has no position {read_position(entry)}")
         self._unknown.clear()

@@ -31,14 +31,14 @@ from paytables import (
     Outcome,
     PaytableError,
     ReplayDraw,
+    list_shipped_games,
     load_game,
     play_through,
-    shipped,
 )
 from tools.audit import prizes
 from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
 from tools.audit.rounds import RoundAudit
-from tools.audit.stakes import Games, StakeAudit, staked_by
+from tools.audit.stakes import Games, StakeAudit, sum_stakes
 
 R = TypeVar("R")
 
@@ -65,7 +65,7 @@ class Shelf:
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
-        self._library = frozenset(shipped())
+        self._library = frozenset(list_shipped_games())
         self._files = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
         self._by_digest: dict[str, Game] = {}
         self._missing: set[tuple[str, str]] = set()
@@ -154,14 +154,14 @@ class GameAudit:
         """Check open plays at the end of the journal: their recorded steps must match the replay."""
         for play in self._open.values():
             if play.game is not None:
-                self._replayed(play, play.game)
+                self._replay(play, play.game)
 
     def see(self, entry: StoredEntry) -> GameRecord | None:
         """Check one entry of the journal; return the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _LATER_ENTRIES:
             self._rounds.check_all_started()
-        started_game = self._see(entry, kind)
+        started_game = self._check_entry(entry, kind)
         self._stakes.see(entry)
         if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
@@ -175,7 +175,7 @@ class GameAudit:
             )
         return started_game
 
-    def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
+    def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         if kind == PLAY_START:
             return self._begin(entry)
         if kind in _SAME_DIMS:
@@ -221,11 +221,11 @@ class GameAudit:
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
         if game is not None:
-            self._stakes.begins(entry, game)
+            self._stakes.check_game_start(entry, game)
         if game is None or not self._rounds.is_of_beginning(game):
             self._rounds.check_all_started()
         if game is not None and game.round_id:
-            self._rounds.begins(entry, game, position)
+            self._rounds.check_game_start(entry, game, position)
         elif game is not None and game.wager.seat is not None:
             self._fault(entry, f"it belongs to seat {game.wager.seat}, but to no shared round")
         return game
@@ -260,8 +260,10 @@ class GameAudit:
             play.game = None
         else:
             if play.game is not None:
-                self._rounds.goes_on(entry, play.game, len(play.game.steps) + len(play.steps), choice)
-                self._stakes.goes_on(entry, play.game, choice)
+                self._rounds.process_game_step(
+                    entry, play.game, len(play.game.steps) + len(play.steps), choice
+                )
+                self._stakes.process_game_step(entry, play.game, choice)
             play.steps.append((entry, choice))
 
     def _end(self, entry: StoredEntry, kind: str) -> None:
@@ -273,7 +275,7 @@ class GameAudit:
             self._fault(entry, f"play {play_id} was not started")
             return
         self._rounds.ends(play_id)
-        found = None if play.game is None else self._replayed(play, play.game)
+        found = None if play.game is None else self._replay(play, play.game)
         if kind == _VOID:
             self.voided += 1
         else:
@@ -284,7 +286,7 @@ class GameAudit:
             self._check(play, play.game, found, (entry, end_record))
 
     # ------------------------------------------------------------------ what its numbers come to
-    def _replayed(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
+    def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
         """Return a play's definition and replayed outcome (None if undecided), or None without a definition.
 
         Report every step that differs from its record.
@@ -314,13 +316,13 @@ class GameAudit:
             if not start.wager.credits and not at.rules.standing():
                 self._fault(entry, "the game has no stake, and no bet is standing on its table")
             if not play.steps and start.outcome is not None:
-                return game, self._at_once(entry, start, game)
+                return game, self._replay_recorded_steps(entry, start, game)
             return game, self._step_by_step(play, start, game)
         except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
             self._fault(entry, f"its draws cannot be played: {why}")
             return None
 
-    def _at_once(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
+    def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
         draws: list[DrawRecord] = []
         choices: list[Choice] = []
         for step in start.steps:
@@ -374,7 +376,7 @@ class GameAudit:
         """Check that a choice stakes exactly what its decision costs."""
         decision = conversation.decision
         expected_credits = 0 if decision is None else decision.adds(step.choice)
-        moved_cents = sum(cents for _, cents in staked_by((entry,), start))
+        moved_cents = sum(cents for _, cents in sum_stakes((entry,), start))
         if (
             step.staked_credits != expected_credits
             or moved_cents != expected_credits * start.denomination_cents
@@ -428,7 +430,7 @@ class GameAudit:
             self._fault(end, "its win is not paid from the account of the game or its double-up")
         last = played.steps[-1][1] if played.steps else play
         self._stakes.ends(played.entries, play, (game, outcome), last, ended)
-        owed = prizes.owed_by(end) if moves else []
+        owed = prizes.list_reserved_prizes(end) if moves else []
         if outcome.merchandise or owed or end_record.prizes:
             self._check_prizes(game, outcome.merchandise, owed, ended)
 
@@ -441,7 +443,7 @@ class GameAudit:
     ) -> None:
         end, end_record = ended
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
-        if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
+        if prizes.compute_due_prizes({name: p.value_cents for name, p in stated.items()}, won) != owed:
             self._fault(end, f"it reserves {owed}, but the game won {list(won)} in kind")
         due = tuple(
             PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
@@ -463,7 +465,7 @@ class GameAudit:
         if game is not None:
             with suppress(*NO_REPLAY):
                 conversation = replay(game, record)
-        self._stakes.voids(play.entries, start, conversation, (end, void_record))
+        self._stakes.check_void(play.entries, start, conversation, (end, void_record))
         number = self._number_of(start) if start.round_id else None
         found = OpenGame(
             is_decided=record.outcome is not None,

@@ -34,7 +34,7 @@ class Status:
     formats: tuple[str, ...]
 
 
-def crc(data: bytes) -> int:
+def compute_crc(data: bytes) -> int:
     """Return the CRC: polynomial 8005 on reflected bits, initial value FFFF, one bit at a time."""
     register = 0xFFFF
     for byte in data:
@@ -117,7 +117,7 @@ class Verifier:
         body = bytes((command, len(payload) + 4)) + payload
         time.sleep(_BETWEEN_SECONDS)
         self._port.reset_input_buffer()
-        self._port.write(body + crc(body).to_bytes(2, "big"))
+        self._port.write(body + compute_crc(body).to_bytes(2, "big"))
         self._port.timeout = _ANSWER_SECONDS
         head = self._port.read(2)
         if len(head) < 2:
@@ -127,7 +127,7 @@ class Verifier:
         if (
             head[0] != command | 0x80
             or len(packet) != head[1]
-            or crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
+            or compute_crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
         ):
             raise GatError(f"request {command:02X}: a damaged reply: {packet.hex(' ')}")
         return packet[2:-2]

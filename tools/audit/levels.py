@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.progressive import posting
-from egm.progressive.bet import fed_credits
+from egm.progressive.bet import compute_fed_credits
 from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
@@ -96,14 +96,14 @@ class LevelAudit:
                 if started_game is not None and (
                     started_game.game.digest not in self._levelless or started_game.levels.pools
                 ):
-                    self._started(entry, started_game)
+                    self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
                 if self._open or self._registered or kind == _VOID:
-                    self._ended(entry)
+                    self._check_game_end(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
                     self._fault(entry, "it pays a level that does not belong to its play")
             else:
-                self._see_other(entry, kind, started_game)
+                self._check_other_entry(entry, kind, started_game)
         except RecordError as why:
             self._fault(entry, f"its record of progressive levels cannot be read: {why}")
         except (KeyError, TypeError, ValueError, AttributeError) as why:
@@ -120,23 +120,23 @@ class LevelAudit:
                 yield str(why)
 
     # ------------------------------------------------------------------ entry by entry
-    def _see_other(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
+    def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
                 moved = _Moves(self.levels)
-                self._hit(entry, (step.play_id, step.outcome, step.hits), moved, [])
+                self._lock_hits(entry, (step.play_id, step.outcome, step.hits), moved, [])
                 self._check_moves(entry, moved)
         elif kind.startswith("progressive."):
-            self._see_level(entry, kind)
+            self._check_level_entry(entry, kind)
         elif is_of_a_clear(kind):
-            self._carried(entry, kind, started_game)
+            self._take_over_carried(entry, kind, started_game)
 
-    def _carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
+    def _take_over_carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
         """Take over what a clear carried over: levels, contributions, claims, commitments, and open games."""
         for name, value in entry.state.items():
             prefix, _, suffix = name.partition(":")
             if prefix == "level":
-                self._carried_level(entry, suffix, from_json(Level, value, name))
+                self._take_over_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
                 self._sequences[suffix] = from_json(LinkMark, value, name).sequence
             elif (
@@ -151,36 +151,36 @@ class LevelAudit:
                 if share.sequence is not None:
                     self._wagers[share.pool, share.sequence] = game.play_id
             if not game.ended:
-                hits = [(hit.pool, _worth(hit)) for hit in game.levels.hits]
+                hits = [(hit.pool, _find_hit_worth(hit)) for hit in game.levels.hits]
                 self._open[game.play_id] = _Play(game.levels.pools, hits)
 
-    def _carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
+    def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         opened = record_of(entry, LevelCarried).opened
         if opened is not None:
             self._stakes[pool] = opened.game, opened.level, opened.stake_cents
         self.levels[pool] = level
-        posting.compare(pool, level, lambda name: _into(entry, name))
+        posting.compare(pool, level, lambda name: _sum_transfers_into(entry, name))
 
-    def _see_level(self, entry: StoredEntry, kind: str) -> None:
+    def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
         if kind == _OPENED:
-            self._opened(entry, record_of(entry, LevelOpened))
+            self._check_level_opening(entry, record_of(entry, LevelOpened))
         elif kind == _CHANGED:
             changed = record_of(entry, LevelChanged)
             self.levels[changed.pool] = self.levels[changed.pool].change(changed.terms)
             self._check_state(entry, [changed.pool])
         elif kind == "progressive.moved":
             moved = record_of(entry, LevelMoved)
-            self._moved(entry, moved.source, moved.target)
+            self._check_level_move(entry, moved.source, moved.target)
         else:
-            self._heard(entry, kind)
+            self._process_controller_message(entry, kind)
 
-    def _heard(self, entry: StoredEntry, kind: str) -> None:
+    def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Process a message from a progressive controller."""
         if kind == _STORED_PRIZE:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
         elif kind == _WON:
-            self._won(entry, record_of(entry, MysteryWon))
+            self._check_mystery_prize(entry, record_of(entry, MysteryWon))
         elif kind in _REGISTERED:
             self._register(entry, record_of(entry, LevelHit))
         elif kind == "progressive.undecided":
@@ -206,26 +206,28 @@ class LevelAudit:
         if record.awarded_cents is not None:
             self._answers.setdefault(record.claim, record.awarded_cents)
 
-    def _opened(self, entry: StoredEntry, record: LevelOpened) -> None:
+    def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
         pool = record.pool
         if pool in self.levels:
             self._fault(entry, f"level {pool} is opened twice")
         self._stakes[pool] = record.game, record.level, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
-        self._same(entry, posting.opening(pool, level))
+        self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
         self._check_state(entry, [pool])
 
-    def _moved(self, entry: StoredEntry, source: str, target: str) -> None:
+    def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
         giving, taking = self.levels[source], self.levels[target]
         amount, self.levels[source] = giving.release()
         self.levels[target] = taking.receive(amount)
-        self._same(entry, posting.moved((source, giving), (target, taking, self.levels[target])))
+        self._compare_pool_transfers(
+            entry, posting.build_moving_transfers((source, giving), (target, taking, self.levels[target]))
+        )
         self._check_state(entry, (source, target))
 
-    def _started(self, entry: StoredEntry, started_game: GameRecord) -> None:
+    def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
         named, played = started_game.game, started_game.levels
         game = self._games.find(named.id, named.digest)
-        if game is not None and not game.every_level():
+        if game is not None and not game.list_every_level():
             self._levelless.add(game.digest)
         plays = () if game is None else self._plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
@@ -241,31 +243,31 @@ class LevelAudit:
             self._fault(entry, f"it contributes to level {pool!r}, for which its wager does not play")
         for each in plays:
             pool = play.pools[each.level]
-            wager_cents = fed_credits(each, started_game.wager) * denomination_cents
+            wager_cents = compute_fed_credits(each, started_game.wager) * denomination_cents
             due_cents = 0 if pool in played.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
                 self._fault(entry, f"it contributes to level {pool} with another wager than {due_cents}")
             if pool not in self.levels:
-                self._fed_elsewhere(entry, started_game, each, shares.get(pool, ()))
+                self._check_controller_contributions(entry, started_game, each, shares.get(pool, ()))
                 continue
             before = self.levels[pool]
             self._check_terms(entry, pool, each, (game.id, started_game.denomination_cents))
             moved.step(pool, before.contribute(wager_cents))
-            if _mystery_hit(pool, before.mystery_odds(wager_cents), draws):
+            if _is_mystery_hit(pool, before.mystery_odds(wager_cents), draws):
                 mysteries.append((each.level, pool))
         if draws:
             self._fault(entry, f"it has {len(draws)} mystery draws that belong to no level")
-        self._hit(entry, (started_game.play_id, started_game.outcome, played.hits), moved, mysteries)
+        self._lock_hits(entry, (started_game.play_id, started_game.outcome, played.hits), moved, mysteries)
         self._check_moves(entry, moved)
 
-    def _fed_elsewhere(
+    def _check_controller_contributions(
         self, entry: StoredEntry, started_game: GameRecord, play: LevelPlay, shares: Iterable[Share]
     ) -> None:
         """Check the contributions to a controller's level: one in all or one a stake, none if broadcast."""
         stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents
         for share in shares:
-            sequence = self._contributed(entry, play, share, stake_cents)
+            sequence = self._check_linked_share(entry, play, share, stake_cents)
             if play.ceiling_credits is not None:
                 self._wagers[share.pool, sequence] = started_game.play_id
                 ceiling_cents = play.ceiling_credits * started_game.denomination_cents
@@ -298,7 +300,7 @@ class LevelAudit:
         if expected not in known_terms:
             self._fault(entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}")
 
-    def _contributed(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
+    def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
         """Check a linked level's share and contribution number, and return the number."""
         pool, sequence = share.pool, share.sequence
         due = self._sequences.get(pool, 0) + 1
@@ -309,7 +311,7 @@ class LevelAudit:
             self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
         return sequence
 
-    def _won(self, entry: StoredEntry, record: MysteryWon) -> None:
+    def _check_mystery_prize(self, entry: StoredEntry, record: MysteryWon) -> None:
         """Check a controller's mystery prize: won by this machine's wager, at the committed amount, once."""
         pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
         play_id, late = str(record.play_id), record.late
@@ -353,7 +355,7 @@ class LevelAudit:
         if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
             self._fault(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")
 
-    def _hit(
+    def _lock_hits(
         self,
         entry: StoredEntry,
         step: tuple[str, Outcome | None, tuple[Hit, ...]],
@@ -375,7 +377,7 @@ class LevelAudit:
             return
         for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
-                play.hits.append((pool, _worth(hit)))
+                play.hits.append((pool, _find_hit_worth(hit)))
                 continue
             amount_cents, after = self.levels[pool].hit(share or FULL_LEVEL)
             moved.step(pool, after)
@@ -383,7 +385,7 @@ class LevelAudit:
             if hit.amount_cents != amount_cents:
                 self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
 
-    def _ended(self, entry: StoredEntry) -> None:
+    def _check_game_end(self, entry: StoredEntry) -> None:
         end_record: GameVoid | GameEnd
         end_record = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
         play = self._open.pop(end_record.play_id, None)
@@ -439,13 +441,13 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ what must be the same
     def _check_moves(self, entry: StoredEntry, moved: "_Moves") -> None:
-        self._same(entry, tuple(moved.transfers))
+        self._compare_pool_transfers(entry, tuple(moved.transfers))
         self._check_state(entry, moved.touched)
 
-    def _same(self, entry: StoredEntry, due: tuple[Transfer, ...]) -> None:
+    def _compare_pool_transfers(self, entry: StoredEntry, due: tuple[Transfer, ...]) -> None:
         found = [t for t in entry.transfers if t.source.startswith("pool:")]
-        if _flows(found) != _flows(due):
-            shown = ", ".join(f"{a} -> {b} {cents}" for (a, b), cents in _flows(due).items()) or "nothing"
+        if _sum_flows(found) != _sum_flows(due):
+            shown = ", ".join(f"{a} -> {b} {cents}" for (a, b), cents in _sum_flows(due).items()) or "nothing"
             self._fault(entry, f"its levels should have moved {shown}")
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
@@ -454,7 +456,7 @@ class LevelAudit:
                 self._fault(entry, f"the stored level {pool} differs from the one derived from its entries")
 
 
-def _into(entry: StoredEntry, account: str) -> int:
+def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
     return sum(t.amount_cents for t in entry.transfers if t.target == account)
 
 
@@ -473,7 +475,7 @@ class _Moves:
             self.touched.append(pool)
 
 
-def _worth(hit: Hit) -> int | str:
+def _find_hit_worth(hit: Hit) -> int | str:
     """Return the claim of a hit, or its locked amount. Raises ValueError if it has neither."""
     worth = hit.amount_cents if hit.claim is None else hit.claim
     if worth is None:
@@ -481,7 +483,7 @@ def _worth(hit: Hit) -> int | str:
     return worth
 
 
-def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
+def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
     """Return whether a wager hit a mystery level, and consume its number from the front of ``draws``."""
     if odds is None:
         return False
@@ -494,7 +496,7 @@ def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord
     return value < favourable
 
 
-def _flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
+def _sum_flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
     flows: Counter[tuple[str, str]] = Counter()
     for t in transfers:
         flows[t.source, t.target] += t.amount_cents

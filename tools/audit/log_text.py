@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any, Final
 
-from egm.terminal import printable
+from egm.terminal import make_printable
 
 _INDENT: Final = " " * 10
 _WIDTH_LEAST: Final = 40
@@ -23,19 +23,19 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
     width = max(width, _WIDTH_LEAST)
     for row in rows:
         moment = str(row["time"]).partition("+")[0].replace("T", " ")
-        yield from _wrapped(f"{row['entry']:>8}  {moment}  {printable(row['kind'])}", width)
-        if about := " · ".join(_about(row)):
-            yield from _wrapped(f"{_INDENT}{about}", width)
+        yield from _wrap_text(f"{row['entry']:>8}  {moment}  {make_printable(row['kind'])}", width)
+        if about := " · ".join(_describe_event(row)):
+            yield from _wrap_text(f"{_INDENT}{about}", width)
         fields = {key: value for key, value in row.items() if key not in _UNTOLD and value}
         details = fields.pop("story", {})
         facts = {**fields, **details} if isinstance(details, Mapping) else {**fields, "story": details}
         shown_facts = {key: value for key, value in facts.items() if value not in (None, "")}
         if shown_facts:
-            text = "; ".join(f"{printable(key)} {_value(value)}" for key, value in shown_facts.items())
-            yield from _wrapped(f"{_INDENT}{text}", width)
+            text = "; ".join(f"{make_printable(key)} {_value(value)}" for key, value in shown_facts.items())
+            yield from _wrap_text(f"{_INDENT}{text}", width)
 
 
-def _about(row: Mapping[str, Any]) -> Iterator[str]:
+def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the event does, who may clear it and who caused it, as far as they are known."""
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
@@ -44,10 +44,10 @@ def _about(row: Mapping[str, Any]) -> Iterator[str]:
         who = str(clear).replace("_", " ")
         yield "ends by itself" if clear == "itself" else f"to be cleared by {who}"
     if row.get("person"):
-        yield f"person {printable(row['person'])}"
+        yield f"person {make_printable(row['person'])}"
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     indent = text[: len(text) - len(text.lstrip())]
     return wrap(
         text.strip(),
@@ -60,4 +60,8 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    return printable(value) if isinstance(value, str) else printable(json.dumps(value, ensure_ascii=False))
+    return (
+        make_printable(value)
+        if isinstance(value, str)
+        else make_printable(json.dumps(value, ensure_ascii=False))
+    )

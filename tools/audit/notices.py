@@ -7,24 +7,32 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from meters import StoredEntry
-from meters.recall import details
+from meters.recall import read_details
 
 _EVENT: Final = "event"
 _PREFIXES: Final = ("memory.", "clock.")
 
 _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "memory.repaired": lambda record: f"a copy was rebuilt from the other: {_where(record)}",
+    "memory.repaired": lambda record: (
+        f"a copy was rebuilt from the other: {_format_place_and_reason(record)}"
+    ),
     "memory.completed": lambda record: (
-        f"the last entry at a power loss was in one copy only: {_where(record)}"
+        f"the last entry at a power loss was in one copy only: {_format_place_and_reason(record)}"
     ),
-    "memory.anchor_lost": lambda record: f"a saved journal head was missing or damaged: {_where(record)}",
+    "memory.anchor_lost": lambda record: (
+        f"a saved journal head was missing or damaged: {_format_place_and_reason(record)}"
+    ),
     "memory.medium_replaced": lambda record: (
-        f"a medium was lost or replaced, and filled again: {_where(record)}"
+        f"a medium was lost or replaced, and filled again: {_format_place_and_reason(record)}"
     ),
-    "memory.medium_missing": lambda record: f"the second medium was missing: {_where(record)}",
-    "memory.full": lambda record: f"a medium was full: {_where(record)}",
-    "memory.archive_delayed": lambda record: f"old entries could not be archived: {_where(record)}",
-    "memory.archive_damaged": lambda record: f"the archive was damaged: {_where(record)}",
+    "memory.medium_missing": lambda record: (
+        f"the second medium was missing: {_format_place_and_reason(record)}"
+    ),
+    "memory.full": lambda record: f"a medium was full: {_format_place_and_reason(record)}",
+    "memory.archive_delayed": lambda record: (
+        f"old entries could not be archived: {_format_place_and_reason(record)}"
+    ),
+    "memory.archive_damaged": lambda record: f"the archive was damaged: {_format_place_and_reason(record)}",
     "memory.noted": lambda record: f"a person noted the new medium: {record.get('detail')}",
     "clock.changed": lambda record: f"the clock went from {record.get('last_entry')} to {record.get('now')}",
     "clock.doubted": lambda record: (
@@ -37,16 +45,16 @@ _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
-def _where(record: Mapping[str, Any]) -> str:
+def _format_place_and_reason(record: Mapping[str, Any]) -> str:
     return f"{record.get('where')}: {record.get('why')}"
 
 
-def notice(entry: StoredEntry) -> str:
+def format_notice(entry: StoredEntry) -> str:
     """Return a sentence on an entry about the memory or the clock, or an empty string for any other entry."""
     kind = entry.transaction.kind
     if kind != _EVENT and not kind.startswith(_PREFIXES):
         return ""
-    record = details(entry)
+    record = read_details(entry)
     code = str(record.get("code")) if kind == _EVENT else kind
     sentence = _SENTENCES.get(code)
     return code if sentence is None else sentence(record)

@@ -12,7 +12,7 @@ from egm.money.hand_pays import BOOK
 from egm.play import prizes_in_kind as merchandise
 from egm.records.money import PrizeRecord
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import details
+from meters.recall import read_details
 
 _ENDED: Final = "game.end"
 _EXCHANGED: Final = "handpay.exchanged"
@@ -22,11 +22,11 @@ _ORPHAN: Final = "orphan.handpay"
 Flow = tuple[str, str, int]
 
 
-def _flows(transfers: Iterable[Transfer]) -> list[Flow]:
+def _list_flows(transfers: Iterable[Transfer]) -> list[Flow]:
     return sorted((part.source, part.target, part.amount_cents) for part in transfers)
 
 
-def _in_kind(flows: Iterable[Flow]) -> list[Flow]:
+def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
     return [flow for flow in flows if flow[0].startswith(BOOK)]
 
 
@@ -34,15 +34,15 @@ def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
     return any(part.source.startswith(BOOK) for part in transfers)
 
 
-def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
+def compute_due_prizes(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
     """Return what the end of a game must reserve for its prizes; ``stated``: their values by id."""
     prizes = [PrizeRecord(id=name, names={}, value_cents=stated[name]) for name in names]
-    return _flows(merchandise.transfers(prizes))
+    return _list_flows(merchandise.build_prize_transfers(prizes))
 
 
-def owed_by(end: StoredEntry) -> list[Flow]:
+def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
     """Return the prizes in kind that the end of a game reserves."""
-    return _in_kind(_flows(end.transfers)) if _moves_prizes(end.transfers) else []
+    return _select_prize_flows(_list_flows(end.transfers)) if _moves_prizes(end.transfers) else []
 
 
 class PrizeAudit:
@@ -62,10 +62,10 @@ class PrizeAudit:
         if phase is Phase.POST and kind != _ORPHAN and not _moves_prizes(transaction.transfers):
             return
         if kind == _EXCHANGED:
-            self._exchange(entry, str(details(entry).get("handpay")), _flows(entry.transfers))
+            self._exchange(entry, str(read_details(entry).get("handpay")), _list_flows(entry.transfers))
         elif kind == _ORPHAN:
-            self._orphan(entry, _flows(entry.transfers))
-        elif transaction.transfers and _in_kind(flows := _flows(transaction.transfers)):
+            self._check_orphaned_prizes(entry, _list_flows(entry.transfers))
+        elif transaction.transfers and _select_prize_flows(flows := _list_flows(transaction.transfers)):
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name
@@ -79,7 +79,9 @@ class PrizeAudit:
             self._fault(entry, f"it exchanges a prize that {older} does not owe")
             return
         cash = sorted(
-            ("house:attendant_jackpot", "out:handpay_jackpot", flow[2]) if _in_kind([flow]) else flow
+            ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
+            if _select_prize_flows([flow])
+            else flow
             for flow in before
         )
         if flows != cash:
@@ -96,13 +98,13 @@ class PrizeAudit:
         elif entry.kind == _REPLACED and ref not in self._replaced:
             self._fault(entry, "a prize is given up, but nothing replaces it")
         elif entry.kind == "handpay.unclaimed":
-            self._given_up[ref] = _in_kind(flows)
+            self._given_up[ref] = _select_prize_flows(flows)
 
-    def _orphan(self, entry: StoredEntry, flows: list[Flow]) -> None:
+    def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
         """Check that unclaimed prizes go back to the operator's stock, one by one."""
-        given_up = self._given_up.pop(str(details(entry).get("id")), [])
+        given_up = self._given_up.pop(str(read_details(entry).get("id")), [])
         back = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )
-        if _in_kind(flows) != back:
-            self._fault(entry, f"{back} was given up, but {_in_kind(flows)} is returned")
+        if _select_prize_flows(flows) != back:
+            self._fault(entry, f"{back} was given up, but {_select_prize_flows(flows)} is returned")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from egm.progressive.level import Terms
-from egm.record_codec import RecordError, from_json, omitted
+from egm.record_codec import RecordError, from_json, omit_if_default
 from egm.records.game_record import DrawRecord
 from egm.records.money import PrizeRecord
 from meters import StoredEntry
@@ -38,8 +38,8 @@ class GameEnd:
 
     play_id: str
     win_cents: int
-    push_cents: int = omitted(0)
-    prizes: tuple[PrizeRecord, ...] = omitted(())
+    push_cents: int = omit_if_default(0)
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,8 @@ class GameVoid:
     reason: str
     persons: tuple[str, ...]
     ruling: str
-    settled: tuple[JSON, ...] = omitted(())
-    recorded: VoidedOutcome | None = omitted(None)
+    settled: tuple[JSON, ...] = omit_if_default(())
+    recorded: VoidedOutcome | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class LevelAward:
     claim: str
     pool: str
     amount_cents: int
-    person: str = omitted("")
+    person: str = omit_if_default("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,11 +175,11 @@ class LevelRuling:
     persons: tuple[str, ...]
     claim: str
     decision: str
-    pool: str = omitted("")
-    play_id: str = omitted("")
-    amount_cents: int | None = omitted(None)
-    why: str = omitted("")
-    awarded_cents: int | None = omitted(None)
+    pool: str = omit_if_default("")
+    play_id: str = omit_if_default("")
+    amount_cents: int | None = omit_if_default(None)
+    why: str = omit_if_default("")
+    awarded_cents: int | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

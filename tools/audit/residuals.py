@@ -11,7 +11,7 @@ from tools.audit.records import ResidualPlayed, record_of
 _PLAYED: Final = "residual.played"
 
 
-def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
+def check_residual_entry(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
     """Check one entry; call ``fault`` if stake, draw and win do not agree."""
     if entry.transaction.kind != _PLAYED:
         return

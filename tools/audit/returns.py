@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from egm.play.definitions import text_of
+from egm.play.definitions import decode_definition
 from egm.records.keys import PlayKey
 from meters import JournalView
 from paytables import (
@@ -104,10 +104,10 @@ class Return:
         }
 
 
-def returns(view: JournalView) -> Iterator[Return]:
+def iter_returns(view: JournalView) -> Iterator[Return]:
     """Yield the return of every game that ended on a machine, by game, version and denomination."""
     reading = view.meters()
-    for played, sums in sorted(_ended(view).items()):
+    for played, sums in sorted(_sum_ended_games(view).items()):
         if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
             continue
         part = reading.where(
@@ -122,12 +122,12 @@ def returns(view: JournalView) -> Iterator[Return]:
             "paid_cents": sum(sign * part.value(name) for name, sign in _PAID),
         }
         try:
-            yield _judged(sums, played, _game(view, played), facts)
+            yield _judge_return(sums, played, _load_game(view, played), facts)
         except (PaytableError, AnalysisError, LookupError) as error:
             yield Return(**facts, why=str(error))
 
 
-def _ended(view: JournalView) -> dict[Played, _Sums]:
+def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
     """Sum up the ended games by version and denomination; leave out open and void ones."""
     found: dict[Played, _Sums] = {}
     started: dict[str, Mapping[str, Any]] = {}
@@ -166,21 +166,21 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
     return found
 
 
-def _game(view: JournalView, played: Played) -> Game:
+def _load_game(view: JournalView, played: Played) -> Game:
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{played.digest}")
     if stored_text is None:
         raise LookupError(f"the journal keeps no definition {played.digest[:12]}")
-    return game_from_text(text_of(str(stored_text)), "the journal")
+    return game_from_text(decode_definition(str(stored_text)), "the journal")
 
 
-def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
+def _judge_return(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
     """Compare the win with the mean and the variance of all wagers together."""
     if sums.has_standing_bets:
         raise LookupError("bets stand from one game to the next: no game's return is its own")
     best = least = variance = Fraction(0)
     for key, times in sums.wagers.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])
-        spread = _variance(game, bet) if sums.doubled else bet.variance
+        spread = _find_largest_variance(game, bet) if sums.doubled else bet.variance
         if spread is None:
             raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
         worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
@@ -195,7 +195,7 @@ def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -
     return Return(**facts, least=least / staked, best=best / staked, sigma_cents=sigma * cents, z=z)
 
 
-def _variance(game: Game, bet: BetAnalysis) -> Fraction | None:
+def _find_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
     """Return the largest variance over all double-up strategies that the game allows, or None."""
     for each in analyse(game, Depth.FULL).bets:
         if each.options.items() <= bet.options.items() and each.doubled and each.doubled.variance is not None:

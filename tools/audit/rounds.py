@@ -31,7 +31,7 @@ class _Round:
     number: int | None = None
     """The number that a physical wheel reported for it."""
 
-    def who_may_sit_at(self, place: int) -> range:
+    def list_possible_positions(self, place: int) -> range:
         """Return the positions that a seat can belong to, given the occupied seats on either side."""
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < place), default=0)
@@ -68,7 +68,7 @@ class RoundAudit:
         """Note that a physical wheel closed the bets; the games that wait for this spin belong to the round."""
         self._spin, self._spin_number = round_id, None
 
-    def begins(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
+    def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
         """Check that a game of a round starts with the numbers and the table bets of the other games."""
         seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
         laid = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
@@ -82,7 +82,7 @@ class RoundAudit:
         if sat or any(position in table.places for table in tables.values()):
             self._fault(entry, f"position {position} plays the round {game.round_id} twice")
         round_.places[position] = seat
-        if any(one > other for one, other in pairwise(_in_order(round_))):
+        if any(one > other for one, other in pairwise(_sort_occupied_seats(round_))):
             self._fault(
                 entry, f"the seats of the round {game.round_id} are not in the order of the positions"
             )
@@ -123,7 +123,7 @@ class RoundAudit:
         entry, round_ = self._beginning
         self._beginning = None
         for place in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
-            if all(map(self._may_play, round_.who_may_sit_at(place))):
+            if all(map(self._may_play, round_.list_possible_positions(place))):
                 self._fault(
                     entry, f"seat {place} of the round {round_.id} has a bet, but played no game of it"
                 )
@@ -158,7 +158,9 @@ class RoundAudit:
         """Return the number that a physical wheel reported for a round, or None."""
         return next((table.number for table in self._rounds.get(round_id, {}).values()), None)
 
-    def goes_on(self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice) -> None:
+    def process_game_step(
+        self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice
+    ) -> None:
         """Check that a step common to all seats is the same in each game; report a step of no round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
@@ -199,6 +201,6 @@ class RoundAudit:
             self._fault(entry, f"seat {decision.seat} was queried, but {step.choice!r} was answered for it")
 
 
-def _in_order(round_: _Round) -> list[int]:
+def _sort_occupied_seats(round_: _Round) -> list[int]:
     """Return the occupied seats in the order of the positions."""
     return [place for _, place in sorted(round_.places.items()) if place is not None]

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
-from egm.kernel.credits import parted
+from egm.kernel.credits import split_stakes
 from egm.kernel.positions import Position
-from egm.play.conversation import Conversation, decided_bets
+from egm.play.conversation import Conversation, list_decided_bets
 from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from egm.records.game_record import (
@@ -24,12 +24,12 @@ from egm.records.game_record import (
 )
 from egm.records.games import CARRIED_GAME, PUSH, WAGER
 from egm.records.keys import TableKey
-from egm.records.tables import Keys, in_common, is_along, joined, keys_of, own
+from egm.records.tables import Keys, extract_shared_state, find_table_keys, is_along, join_table_state, own
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
 from tools.audit.records import GameEnd, GameVoid, StakesBack, record_of
-from tools.audit.rules.pattern import storage_key
+from tools.audit.rules.pattern import format_storage_key
 
 R = TypeVar("R")
 Staked: TypeAlias = tuple[tuple[str, int], ...]
@@ -38,7 +38,7 @@ _RETURNED = "table.returned"
 _PUSHED = "game.push"
 
 
-def staked_by(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
+def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
     """Return what the entries of a game stake, by credit account; for a carried-over game, what its record says."""
     flows: list[tuple[str, int]] = []
     for entry in entries:
@@ -48,7 +48,7 @@ def staked_by(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
     return tuple(flows)
 
 
-def _flows(entry: StoredEntry, source: str) -> Staked:
+def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
@@ -106,7 +106,7 @@ class StakeAudit:
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
-        record, position = self._read(entry, TableReturned), _position(entry)
+        record, position = self._read(entry, TableReturned), _read_position(entry)
         if record is None:
             return
         name = _name(record.game.digest, position)
@@ -122,26 +122,29 @@ class StakeAudit:
             if game is None:
                 self._fault(entry, f"no definition available of game {record.game.id}")
                 return
-            keys, shared_record = self._keys(entry, record.game), self._shared.get(record.game.digest)
+            keys, shared_record = (
+                self._build_table_keys(entry, record.game),
+                self._shared.get(record.game.digest),
+            )
             shared = None if shared_record is None else shared_record.table
-            settled, left = game.at(joined(before.table, shared, keys)).rules.take_down()
+            settled, left = game.at(join_table_state(before.table, shared, keys)).rules.take_down()
             left = own(left, keys)
             back_cents = sum(each.credits for each in settled) * before.denomination_cents
             retained_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
         amounts = (retained_cents, before.standing_cents - back_cents - retained_cents, back_cents)
-        _, standing, back = self._parted(entry, before.staked, amounts) or ((), (), ())
-        if record.amount_cents != back_cents or _flows(entry, PUSH) != back:
+        _, standing, back = self._part_stakes(entry, before.staked, amounts) or ((), (), ())
+        if record.amount_cents != back_cents or _list_flows_from(entry, PUSH) != back:
             self._fault(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")
-        after = None if left is None else _table(before, left, standing)
+        after = None if left is None else _build_table_record(before, left, standing)
         self._compare(entry, name, after)
 
     # ------------------------------------------------------------------ one game
-    def begins(self, entry: StoredEntry, game: GameRecord) -> None:
+    def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check that a game starts with the table that the previous one left, at the same value of a credit."""
-        before = self._tables.get(_name(game.game.digest, _position(entry)))
+        before = self._tables.get(_name(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
-        left = self._begins_in_common(entry, game, None if before is None else before.table)
+        left = self._find_shared_start(entry, game, None if before is None else before.table)
         if game.table != left:
             self._fault(
                 entry, f"it starts with the table {game.table!r}, but the game before it left {left!r}"
@@ -152,48 +155,53 @@ class StakeAudit:
                 entry, f"bets are standing at {was} cents a credit, but it plays at {game.denomination_cents}"
             )
 
-    def goes_on(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
+    def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Update the shared table with the step that decides a round, unless another round has started since."""
-        keys, last = self._keys(entry, start.game), self._shared.get(start.game.digest)
+        keys, last = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
         due = None
         if keys.common and choice.outcome is not None and last is not None and last.round_id == _round(start):
             due = TableInCommon(
                 round_id=last.round_id,
                 keys=keys.common,
                 bound=keys.bound,
-                table=in_common(choice.outcome.table, keys),
+                table=extract_shared_state(choice.outcome.table, keys),
             )
-        self._leaves_in_common(entry, start, due)
+        self._check_shared_table_left(entry, start, due)
 
-    def _begins_in_common(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
+    def _find_shared_start(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
         """Return the table that a game must start with, and note its round as the last one at that table."""
-        keys, digest = self._keys(entry, game.game), game.game.digest
+        keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         due, last = None, self._shared.get(digest)
         if keys.bound and not game.round_id:  # it is played outside of any shared round
-            self._leaves_in_common(entry, game, None)
-            return joined(mine, None if last is None else last.table, keys)
+            self._check_shared_table_left(entry, game, None)
+            return join_table_state(mine, None if last is None else last.table, keys)
         if keys.common:
             if last is None or last.round_id != _round(game):
                 self._before[digest] = None if last is None else last.table
             after = game.table if game.outcome is None else game.outcome.table
             due = TableInCommon(
-                round_id=_round(game), keys=keys.common, bound=keys.bound, table=in_common(after, keys)
+                round_id=_round(game),
+                keys=keys.common,
+                bound=keys.bound,
+                table=extract_shared_state(after, keys),
             )
-        self._leaves_in_common(entry, game, due)
+        self._check_shared_table_left(entry, game, due)
         if not is_along(mine, self._before.get(digest), keys):
             self._fault(entry, "its standing bets depend on something its round does not have")
-        return joined(mine, self._before.get(digest), keys)
+        return join_table_state(mine, self._before.get(digest), keys)
 
-    def _leaves_in_common(self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None) -> None:
+    def _check_shared_table_left(
+        self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None
+    ) -> None:
         found = entry.state.get(f"{TableKey.SHARED}{game.game.digest}")
         if found != (None if due is None else to_json(due)):
             self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
 
-    def _keys(self, entry: StoredEntry, named: GameName) -> Keys:
+    def _build_table_keys(self, entry: StoredEntry, named: GameName) -> Keys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
         game = self._games.find(named.id, named.digest)
         positions = 2 if "position" in entry.transaction.dims else 1
-        return Keys() if game is None else keys_of(game.rules, positions)
+        return Keys() if game is None else find_table_keys(game.rules, positions)
 
     def ends(
         self,
@@ -205,11 +213,11 @@ class StakeAudit:
     ) -> None:
         """Check that each stake is decided, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = found, ended
-        name, unit_cents = _name(start.game.digest, _position(end)), start.denomination_cents
+        name, unit_cents = _name(start.game.digest, _read_position(end)), start.denomination_cents
         before = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
         pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
-        keys = self._keys(end, start.game)
+        keys = self._build_table_keys(end, start.game)
         left, began = own(outcome.table, keys), own(start.table, keys)
         if before is None and not push_cents and pushed is None and left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
@@ -222,13 +230,13 @@ class StakeAudit:
                 end, f"it records {recorded.standing_credits} standing credits, expected {standing_credits}"
             )
         standing_cents = standing_credits * unit_cents
-        staked = (*(() if before is None else before.staked), *staked_by(entries, start))
+        staked = (*(() if before is None else before.staked), *sum_stakes(entries, start))
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(each.staked for each in outcome.settlements) * unit_cents
         if game.rules.layout() and settled_cents != decided_cents:
             self._fault(end, f"bets of {settled_cents} cents are settled, expected {decided_cents}")
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
-        parts = self._parted(end, staked, amounts)
+        parts = self._part_stakes(end, staked, amounts)
         if parts is None:
             return
         _, standing, back = parts
@@ -255,10 +263,10 @@ class StakeAudit:
         if pushed is None:
             if push_cents and not start.returned:
                 self._fault(end, f"stakes of {push_cents} cents should be returned, but none were")
-        elif _flows(pushed[0], PUSH) != back or start.returned:
-            self._fault(pushed[0], f"it returns {_flows(pushed[0], PUSH)}, expected {back}")
+        elif _list_flows_from(pushed[0], PUSH) != back or start.returned:
+            self._fault(pushed[0], f"it returns {_list_flows_from(pushed[0], PUSH)}, expected {back}")
 
-    def voids(
+    def check_void(
         self,
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
@@ -267,10 +275,12 @@ class StakeAudit:
     ) -> None:
         """Check a void game: decided bets are paid; undecided stakes are all returned, or none of them is."""
         end, void_record = void
-        unit_cents, staked = start.denomination_cents, staked_by(entries, start)
+        unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
         self._pushed.pop(start.play_id, None)
-        decided = decided_bets(conversation)
-        if list(map(_unnamed, void_record.settled)) != [_unnamed(each.to_json()) for each in decided]:
+        decided = list_decided_bets(conversation)
+        if list(map(_drop_pay_row_mark, void_record.settled)) != [
+            _drop_pay_row_mark(each.to_json()) for each in decided
+        ]:
             self._fault(
                 end, f"it records {list(void_record.settled)} as decided, but its draws decide {decided}"
             )
@@ -280,26 +290,28 @@ class StakeAudit:
         over_cents = sum(each.staked for each in decided) * unit_cents
         push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
         staked_cents = sum(cents for _, cents in staked)
-        parts = self._parted(end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents))
+        parts = self._part_stakes(
+            end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents)
+        )
         if parts is None:
             return
         _, pushed, undecided = parts
-        refunded, back = _flows(end, "house:refund_defect"), _flows(end, PUSH)
+        refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH)
         if refunded and void_record.ruling == Ruling.DISRUPTED:
             self._fault(end, f"the player disrupted the game, but {refunded} was returned")
         if refunded not in ((), undecided) or back != pushed:
             self._fault(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
-        won_cents = sum(cents for _, cents in _flows(end, "house:win"))
+        won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
         due_cents = sum(each.credits for each in decided) * unit_cents - push_cents
         if won_cents != due_cents:
             self._fault(end, f"its decided bets won {due_cents} cents, but {won_cents} are paid")
 
     # ------------------------------------------------------------------ parts of it
-    def _parted(
+    def _part_stakes(
         self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
     ) -> tuple[Staked, ...] | None:
         try:
-            return parted(staked, amounts, Position(_position(entry)))
+            return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as why:
             self._fault(entry, f"its stakes do not add up: {why}")
             return None
@@ -320,22 +332,22 @@ def _round(game: GameRecord) -> str:
     return game.round_id or game.play_id
 
 
-def _position(entry: StoredEntry) -> int:
+def _read_position(entry: StoredEntry) -> int:
     found = entry.transaction.dims.get("position", 1)
     return found if isinstance(found, int) else 1
 
 
 def _name(digest: str, position: int) -> str:
-    return storage_key(f"{TableKey.TABLE}{digest}", position)
+    return format_storage_key(f"{TableKey.TABLE}{digest}", position)
 
 
-def _table(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:
+def _build_table_record(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:
     return TableRecord(
         game=before.game, denomination_cents=before.denomination_cents, table=left, staked=standing
     )
 
 
-def _unnamed(settlement: Any) -> Any:
+def _drop_pay_row_mark(settlement: Any) -> Any:
     """Return a settlement without its pay-row mark, which older journals do not record."""
     known = isinstance(settlement, dict)
     return {key: value for key, value in settlement.items() if key != "pays"} if known else settlement

@@ -34,13 +34,13 @@ METERS: Final = (
 COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
-def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
+def compute_statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
     """Return each period's totals, oldest first: its meters, and the counts of the collections in it."""
     ledger, before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     now = ""
-    for entry, day in _with_days(entries):
-        period = day.date_of(entry.time_utc).isoformat()[: _LENGTH[by]]
+    for entry, day in _iter_with_gaming_days(entries):
+        period = day.find_date(entry.time_utc).isoformat()[: _LENGTH[by]]
         if period != now:
             before = _close(periods, now, ledger, before)
             now = period
@@ -53,7 +53,7 @@ def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str,
     return periods
 
 
-def _with_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
+def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
     """Yield each entry with the gaming day in force; entries before the first power-up use that one's."""
     waiting: list[StoredEntry] = []
     day: GamingDay | None = None

@@ -10,9 +10,9 @@ from egm.record_codec import RecordError
 from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
-from meters.entry import GENESIS_HASH, canonical, decode
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import own_place, play_place
-from meters.keys import fingerprint
+from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START
 from tools.audit import residuals
@@ -21,10 +21,10 @@ from tools.audit.clears import ClearAudit, is_of_a_clear
 from tools.audit.conduct import ConductAudit
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.levels import LevelAudit
-from tools.audit.notices import notice
+from tools.audit.notices import format_notice
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
-from tools.audit.rules.pattern import storage_key
+from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.states import state_of
 from tools.audit.vouchers import VoucherAudit
 
@@ -84,7 +84,7 @@ class Report:
 
     def note(self, entry: StoredEntry) -> None:
         """Add a notice if the entry is about the memory or the clock."""
-        if why := notice(entry):
+        if why := format_notice(entry):
             self.point_out(entry, why)
 
     def point_out(self, entry: StoredEntry, why: str) -> None:
@@ -170,7 +170,7 @@ class Auditor:
         try:
             self._games.close()
             self._conduct.close(self._ledger)
-            self._ledger.full_audit()
+            self._ledger.run_full_audit()
             for wrong in self._levels.close(self._ledger.balance_cents):
                 self.report.add(Finding(found[0], "", wrong))
         except SelfAuditFailed as why:
@@ -251,13 +251,13 @@ class Auditor:
         if not plain:
             self._prizes.see(entry)
             self._vouchers.see(entry)
-            residuals.see(entry, self.fault)
+            residuals.check_residual_entry(entry, self.fault)
             self.report.note(entry)
 
     def may_play(self, position: int) -> bool:
         """Return whether the memory allows a position to start a game."""
         idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
-        return idle and storage_key(PlayKey.REMINDER, position) not in self._ledger.state
+        return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
     def memory(self, key: str) -> object:
         """Return what the machine's memory holds under a key after the entries so far."""
@@ -302,8 +302,8 @@ class Auditor:
         expected = self._ledger.sequence + 1
         if expected == 1:
             try:
-                self.public_key = checkpoint.public_key_of(entry, "journal")
-                self.report.fingerprint = fingerprint(self.public_key)
+                self.public_key = checkpoint.read_public_key(entry, "journal")
+                self.report.fingerprint = format_fingerprint(self.public_key)
             except JournalDamaged as why:
                 self.fault(entry, str(why))
         if entry.sequence != expected:
@@ -334,7 +334,11 @@ class Auditor:
             self.fault(entry, why.why)
             return
         derived = checkpoint.snapshot(self._ledger)
-        wrong = [part for part in derived if canonical(derived[part]) != canonical(signed.get(part))]
+        wrong = [
+            part
+            for part in derived
+            if encode_canonical_json(derived[part]) != encode_canonical_json(signed.get(part))
+        ]
         if wrong:
             self.fault(
                 entry, f"the entries before it give another state than the machine signed: {', '.join(wrong)}"

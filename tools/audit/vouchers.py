@@ -12,7 +12,7 @@ from typing import Final
 from egm.record_codec import from_json
 from egm.tickets.audit import STATE_KEY, LedgerAnchor
 from meters import StoredEntry
-from meters.recall import details
+from meters.recall import read_details
 
 _OUT: Final = "voucher.out"
 _RULED: Final = "disputed.ruled"
@@ -34,11 +34,11 @@ class VoucherAudit:
     def see(self, entry: StoredEntry) -> None:
         """Check one entry of the journal."""
         if STATE_KEY in entry.state:
-            self._see_ledger(entry)
+            self._check_ledger_start(entry)
         kind = entry.transaction.kind
         if kind != _OUT and kind not in _IN:
             return
-        record = details(entry)
+        record = read_details(entry)
         commitment = record.get("commitment")
         if commitment is None:
             if self._committed and kind != _RULED:  # an old journal has no commitments
@@ -56,7 +56,7 @@ class VoucherAudit:
         if out_cents != record["amount_cents"]:
             self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")
 
-    def _see_ledger(self, entry: StoredEntry) -> None:
+    def _check_ledger_start(self, entry: StoredEntry) -> None:
         ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return

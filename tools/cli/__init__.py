@@ -22,9 +22,9 @@ from typing import Any
 
 import click
 
-from egm.collector import collector_paused
+from egm.collector import pause_collector
 from tools.cli.commands import COMMANDS
-from tools.cli.terminal import lines
+from tools.cli.terminal import make_lines_printable
 
 #: Keep the screen library's greeting out of every command's output.
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -60,12 +60,12 @@ class CommandGroup(click.Group):
         except OSError as error:
             if error.filename is None:
                 raise
-            raise click.ClickException(lines(_refused(error))) from None
+            raise click.ClickException(make_lines_printable(_format_os_error(error))) from None
         except click.ClickException as error:
             message, system = error.message, error.__context__
             if isinstance(system, OSError) and message == str(system):
-                message = _refused(system)
-            error.message = lines(message)  # type: ignore[misc] # it may tell what stands in a file
+                message = _format_os_error(system)
+            error.message = make_lines_printable(message)  # type: ignore[misc] # it may tell what stands in a file
             raise
 
     def resolve_command(
@@ -85,7 +85,7 @@ class CommandGroup(click.Group):
         """Import and return the command with that name, or return None."""
         if cmd_name not in self._table:
             return None
-        with collector_paused():
+        with pause_collector():
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         for each in getattr(command, "commands", {}).values():
@@ -100,7 +100,7 @@ class CommandGroup(click.Group):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
-def _refused(error: OSError) -> str:
+def _format_os_error(error: OSError) -> str:
     """Return the file name, if there is one, and the reason, without the error number."""
     why = error.strerror or str(error)
     return why if error.filename is None else f"{error.filename}: {why}"

@@ -19,11 +19,11 @@ from egm.progressive.link_folder import LinkFolder
 from egm.record_codec import RecordError, from_json
 from meters import open_view
 from meters.copies import SECOND_FOLDER
-from meters.entry import canonical
+from meters.entry import encode_canonical_json
 from meters.keys import MachineKey, signed_by
-from meters.recall import details
+from meters.recall import read_details
 from meters.storage import DiskStorage
-from paytables.source import contents
+from paytables.source import read_contents
 
 FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
@@ -76,11 +76,11 @@ class Backup:
             found |= {name: getattr(link, name) for name in LINK}
         files = {name: path.read_bytes() for name, path in found.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:
-            machine = str(details(next(view.entries(limit=1))).get("machine_id", ""))
+            machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
             sequence, head = view.sequence, view.head_hash
-        return cls(machine, at, sequence, head, key_of(state).public_key.hex(), files)
+        return cls(machine, at, sequence, head, load_machine_key(state).public_key.hex(), files)
 
-    def _content(self) -> dict[str, object]:
+    def _build_content(self) -> dict[str, object]:
         return {
             "format": FORMAT,
             "machine": self.machine,
@@ -93,14 +93,17 @@ class Backup:
 
     def text(self, key: MachineKey) -> str:
         """Return the signed backup as file text."""
-        content = self._content()
-        return json.dumps({**content, "signature": key.sign(canonical(content)).hex()}, indent=1) + "\n"
+        content = self._build_content()
+        return (
+            json.dumps({**content, "signature": key.sign(encode_canonical_json(content)).hex()}, indent=1)
+            + "\n"
+        )
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a backup and check its signature. Raises OperatorError if it is not valid or has unknown files."""
         try:
-            content = json.loads(contents(path))
+            content = json.loads(read_contents(path))
             content_record = from_json(_BackupFile, content, "it")
             if content_record.format != FORMAT:
                 raise OperatorError(f"{path}: format {content_record.format} is not {FORMAT}")
@@ -122,7 +125,7 @@ class Backup:
             del content["signature"]
             is_signed = signed_by(
                 bytes.fromhex(content_record.public_key),
-                canonical(content),
+                encode_canonical_json(content),
                 bytes.fromhex(content_record.signature),
             )
         except OSError as error:
@@ -138,7 +141,7 @@ class Backup:
         return found
 
 
-def key_of(state: Path) -> MachineKey:
+def load_machine_key(state: Path) -> MachineKey:
     """Return the machine's key. Raises OperatorError if there is none, JournalError if it is damaged."""
     key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
     if key is None:

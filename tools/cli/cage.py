@@ -11,15 +11,15 @@ from typing import TypeVar
 
 from egm.clock import Clock
 from egm.errors import OperatorError
-from egm.kernel.timekeeping import timekeeper_of
+from egm.kernel.timekeeping import create_timekeeper
 from egm.people import Permission
-from egm.tickets.audit import STATE_KEY, journal_knows, put_back
+from egm.tickets.audit import STATE_KEY, is_known_to_journal, put_back
 from egm.tickets.cage import Cage
-from egm.tickets.ledger_access import machine_key, open_beside
-from egm.tickets.proof import taken_in
+from egm.tickets.ledger_access import open_beside, read_machine_key
+from egm.tickets.proof import list_accepted_redemptions
 from egm.tickets.record import Record
 from meters import JournalError, JournalView, open_view
-from tools.cli.staff import prove, roster_of
+from tools.cli.staff import load_roster, prove
 from tools.cli.terminal import echo
 
 T = TypeVar("T")
@@ -32,11 +32,11 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
     Raises :class:`OperatorError` if the ledger is not the one the machine's journal knows; JournalError if
     that journal is not what the machine wrote: nothing is paid on incomplete books.
     """
-    roster = roster_of(folder, medium)
+    roster = load_roster(folder, medium)
     for number in filter(None, (person, second)):
         prove(roster, number, Permission.PAY_BY_HAND)
     with (
-        open_view(folder, key=machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
+        open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
         open_beside(folder, second=medium, read_only=False) as store,
     ):
         if store.mended:
@@ -50,14 +50,14 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
             clock,
             person,
             second=second,
-            date_is_known=timekeeper_of(view, clock).is_believed,
+            date_is_known=create_timekeeper(view, clock).is_believed,
             is_accounted=lambda record: _is_accounted(view, record),
         )
 
 
 def _is_accounted(view: JournalView, record: Record) -> bool:
     """Return whether the journal accounts for a ticket; it does not if it was never compared with the ledger."""
-    return view.state(STATE_KEY) is None or journal_knows(view, record)
+    return view.state(STATE_KEY) is None or is_known_to_journal(view, record)
 
 
 def ask_all(
@@ -74,16 +74,16 @@ def ask_all(
                 answers.append(ask(view))
         except JournalError as why:
             unread.append(f"{cleared.parent}: {why}")
-    with open_view(folder, key=machine_key(folder, medium), second_dir=medium, check_pages=True) as view:
+    with open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view:
         return [*answers, ask(view)], tuple(unread)
 
 
-def taken_in_all(folder: Path, medium: Path | None = None) -> dict[str, str]:
+def read_all_accepted_tickets(folder: Path, medium: Path | None = None) -> dict[str, str]:
     """Return all tickets accepted in this machine's journals, cleared ones too (`egm.tickets.proof.taken_in`).
 
     Raises JournalError if the present one is damaged; a note names each damaged cleared one.
     """
-    answers, unread = ask_all(folder, medium, lambda view: taken_in((view,)))
+    answers, unread = ask_all(folder, medium, lambda view: list_accepted_redemptions((view,)))
     for why in unread:
         echo(f"note: {why}: the tickets redeemed in that journal are not known", err=True)
     return {commitment: by for answer in answers for commitment, by in answer.items()}

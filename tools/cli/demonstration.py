@@ -41,7 +41,7 @@ class Badge:
     pin: str
 
 
-def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
+def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
     """Return the badges of a demonstration cabinet, made at its first start; none for any other cabinet.
 
     A folder that already has a journal or staff is not a demonstration: it may be a real machine's.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from egm.app.ports import lone_driver
+from egm.app.ports import create_lone_driver
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent, Escrowed
 from egm.devices.line import SerialLine
@@ -62,7 +62,7 @@ class Listener:
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
         if self._tap is not None:
             line.tap = self._tap
-        driver = self._driver = lone_driver(self._protocol, self._port.name, line, self._heard)
+        driver = self._driver = create_lone_driver(self._protocol, self._port.name, line, self._process_event)
         if self._accept:
             if not isinstance(driver, _TakesMoney):
                 raise ListenError(f"{self._protocol} accepts no money")
@@ -76,7 +76,7 @@ class Listener:
         except TimeoutError:
             return
 
-    def _heard(self, event: DeviceEvent) -> None:
+    def _process_event(self, event: DeviceEvent) -> None:
         self._report(event)
         if isinstance(event, Escrowed) and isinstance(self._driver, _HasEscrow):
             answer = self._driver.stack if self._keep else self._driver.return_bill

@@ -7,7 +7,7 @@ import click
 from egm.config.cabinet_file import default_state_dir
 
 
-def memory_in(state: Path | None, second: Path | None = None) -> Path:
+def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
     """Return the folder; ``second``: the folder of the second copy, which alone is enough.
 
     Raises ClickException if there is no such folder.

@@ -10,24 +10,24 @@ from egm.errors import OperatorError
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
-from tools.lab.named import named, refusal
+from tools.lab.named import format_refusal, path_or_id_from_text
 
 _TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
 _FILE: Final = "cabinet.toml"
 
 
-def cabinet_with(name: str, folder: StateFolder) -> Path:
+def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     """Write the cabinet file of a demonstration cabinet with this game alone into its state folder.
 
     Raises OperatorError if the game is refused, by file, line, key and reason, or would not be offered.
     """
     try:
-        game = load_game(named(name))
+        game = load_game(path_or_id_from_text(name))
     except DefinitionError as error:
-        raise OperatorError(refusal(error)) from None
+        raise OperatorError(format_refusal(error)) from None
     slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
     path = folder.root / _FILE
-    path.write_text(_file(game, slot), encoding="utf-8")
+    path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")
     file = load_cabinet(path)
     _, refused = admit(file.games, load_profile(file.machine.profile), file.progressives)
     if refused:
@@ -35,12 +35,12 @@ def cabinet_with(name: str, folder: StateFolder) -> Path:
     return path
 
 
-def _file(game: Game, slot: str) -> str:
+def _format_cabinet_file(game: Game, slot: str) -> str:
     """Return the demonstration cabinet's file with this game, its levels all stand-alone.
 
     Its metrics use any free port: the demonstration cabinet may be running too.
     """
-    levels = dict.fromkeys(play.level for play in game.every_level())
+    levels = dict.fromkeys(play.level for play in game.list_every_level())
     tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]
     tables += [
         f"[[progressives]]\ngame = {json.dumps(game.id)}\nlevel = {json.dumps(level)}\n" for level in levels

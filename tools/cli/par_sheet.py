@@ -7,14 +7,14 @@ from typing import Any, Final
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
 from paytables.analysis import Prize
-from paytables.wording import counted
-from tools.cli.tables import Column, Columns, Table, facts, show
+from paytables.wording import format_count
+from tools.cli.tables import Column, Columns, Table, build_facts_table, show
 from tools.cli.terminal import echo
-from tools.lab.parsheet.features import feature_sheets
-from tools.lab.parsheet.figures import notes_of, one_in, percent
-from tools.lab.parsheet.forms import cell
+from tools.lab.parsheet.features import build_feature_sheets
+from tools.lab.parsheet.figures import format_one_in, format_percent, list_notes
+from tools.lab.parsheet.forms import format_cell
 from tools.lab.parsheet.meter import Standing
-from tools.lab.parsheet.sheet import SIGNATURE, award_sheet, bet_sheet
+from tools.lab.parsheet.sheet import SIGNATURE, award_sheet, build_bet_sheet
 
 #: The columns of the bands.
 _BANDS_LEGEND: Final = (
@@ -23,158 +23,181 @@ _BANDS_LEGEND: Final = (
 )
 
 
-def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
+def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
     """Print the sheet; ``rules`` say from which odds on the player must be informed of them."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     for bet in analysis.bets:
-        tables = [each for each in _bet(bet, game.denominations_cents) if each]
-        bands = _bands(bet_sheet(bet)) if bet.sigma is not None else ()
-        notes = [f"note: {note}" for note in (*notes_of(bet), *([_BANDS_LEGEND] if bands else []))]
-        before = f"\nBet {bet.bet}: {counted(bet.cost_credits, 'credit')}"
+        tables = [each for each in _build_bet_tables(bet, game.denominations_cents) if each]
+        bands = _build_band_tables(build_bet_sheet(bet)) if bet.sigma is not None else ()
+        notes = [f"note: {note}" for note in (*list_notes(bet), *([_BANDS_LEGEND] if bands else []))]
+        before = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, before=before, after="\n".join(notes))
-    for data in feature_sheets(game, analysis):
-        show("text", *_feature_sheet(data), before=f"\n{data['sheet']}")
+    for data in build_feature_sheets(game, analysis):
+        show("text", *_build_feature_tables(data), before=f"\n{data['sheet']}")
     for bet in analysis.bets:
         for award in award_sheet(bet, rules or Awards())["told_to_the_player"]:
-            odds = one_in(Fraction(award["per_game"]["exact"]))
+            odds = format_one_in(Fraction(award["per_game"]["exact"]))
             echo(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
     echo(f"\n{SIGNATURE}")
 
 
-def _right(*titles: str) -> tuple[Column, ...]:
+def _build_right_columns(*titles: str) -> tuple[Column, ...]:
     return tuple(Column(title, right=True) for title in titles)
 
 
-def _bet(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:
+def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:
     return (
-        Table(("figure", "value", "more"), _facts(bet), headed=False),
-        _prizes(bet),
-        _features(bet),
-        _progressives(bet),
-        _merchandise(bet, denominations_cents),
+        Table(("figure", "value", "more"), _iter_facts(bet), headed=False),
+        _build_prize_table(bet),
+        _build_feature_table(bet),
+        _build_progressive_table(bet),
+        _build_merchandise_table(bet, denominations_cents),
     )
 
 
-def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
-    yield "return", percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
+def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
+    yield "return", format_percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     if bet.mean_staked_credits is not None:
-        yield "of all that is staked", percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
+        yield "of all that is staked", format_percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
     if bet.worst_rtp is not None:
-        yield "of the best choices", percent(bet.rtp), bet.strategy or ""
+        yield "of the best choices", format_percent(bet.rtp), bet.strategy or ""
         if bet.simplest_rtp is not None:
-            yield "of the simplest choices", percent(bet.simplest_rtp), bet.simplest_strategy or ""
-        yield "of the worst choices", percent(bet.worst_rtp), ""
+            yield "of the simplest choices", format_percent(bet.simplest_rtp), bet.simplest_strategy or ""
+        yield "of the worst choices", format_percent(bet.worst_rtp), ""
     if bet.progressives:
-        yield "with progressives at reset", percent(bet.rtp_counting("reset")), ""
-        yield "and what play adds to them", percent(bet.rtp_with_progressives), ""
+        yield "with progressives at reset", format_percent(bet.compute_rtp_counting("reset")), ""
+        yield "and what play adds to them", format_percent(bet.rtp_with_progressives), ""
     if bet.hit_probability is not None:
-        yield "hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability)
+        yield "hit frequency", format_percent(bet.hit_probability), format_one_in(bet.hit_probability)
     if bet.return_bet_probability is not None:
-        yield "win of the bet or more", percent(bet.return_bet_probability), ""
+        yield "win of the bet or more", format_percent(bet.return_bet_probability), ""
     if bet.profit_probability is not None:
-        yield "win of more than the bet", percent(bet.profit_probability), ""
+        yield "win of more than the bet", format_percent(bet.profit_probability), ""
     if bet.sigma is not None:
         yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
     if bet.max_win_credits is not None:
         less = "highest win, less what was added" if bet.raised_credits else "highest win"
-        yield less, counted(bet.max_win_credits, "credit"), one_in(bet.max_win_probability)
+        yield less, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
 
 
-def _feature_sheet(data: dict[str, Any]) -> tuple[Table, ...]:
-    head = (facts((label, cell(value)) for label, value in data["facts"]),)
+def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
+    head = (build_facts_table((label, format_cell(value)) for label, value in data["facts"]),)
     if not data["rows"]:
         return head
     first, *others = data["columns"]
-    rows = ([*map(cell, row)] for row in data["rows"])
-    return (*head, Table((first, *_right(*others)), rows, naming=1))
+    rows = ([*map(format_cell, row)] for row in data["rows"])
+    return (*head, Table((first, *_build_right_columns(*others)), rows, naming=1))
 
 
-def _prizes(bet: BetAnalysis) -> Table:
+def _build_prize_table(bet: BetAnalysis) -> Table:
     rows = (
         (
             p.where,
             p.name,
             f"{p.credits:,}",
-            *([_mean(p, bet.cost_credits)] if bet.multiplied else []),
+            *([_format_mean(p, bet.cost_credits)] if bet.multiplied else []),
             "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}",
-            one_in(p.rate),
-            percent(p.rtp),
+            format_one_in(p.rate),
+            format_percent(p.rtp),
         )
         for p in bet.prizes
     )
     mean = ("mean credits",) if bet.multiplied else ()
-    columns: Columns = ("stage", "prize", *_right("credits", *mean, "hits", "odds", "return"))
+    columns: Columns = ("stage", "prize", *_build_right_columns("credits", *mean, "hits", "odds", "return"))
     return Table(columns, rows, naming=2)
 
 
-def _mean(prize: Prize, cost_credits: int) -> str:
+def _format_mean(prize: Prize, cost_credits: int) -> str:
     mean = prize.mean_credits(cost_credits)
     return "-" if mean is None else f"{float(mean):,.2f}"
 
 
-def _features(bet: BetAnalysis) -> Table:
+def _build_feature_table(bet: BetAnalysis) -> Table:
     rows = (
         (
             f.feature,
-            one_in(f.rate),
+            format_one_in(f.rate),
             f"{float(f.mean_runs):.4f}",
             "no limit" if f.longest_runs is None else str(f.longest_runs),
             f"{float(f.mean_credits):.4f}",
-            percent(f.rtp),
+            format_percent(f.rtp),
         )
         for f in bet.features
     )
     return Table(
-        ("feature", *_right("odds", "mean runs", "most runs", "mean credits", "return")), rows, naming=1
+        ("feature", *_build_right_columns("odds", "mean runs", "most runs", "mean credits", "return")),
+        rows,
+        naming=1,
     )
 
 
-def _progressives(bet: BetAnalysis) -> Table:
+def _build_progressive_table(bet: BetAnalysis) -> Table:
     rows = []
     for p in bet.progressives:
         even = "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}"
         reset = f"{p.reset_credits:,}"
-        rows.append((p.level, one_in(p.rate), reset, percent(p.rtp_at_reset), percent(p.increment), even))
+        rows.append(
+            (
+                p.level,
+                format_one_in(p.rate),
+                reset,
+                format_percent(p.rtp_at_reset),
+                format_percent(p.increment),
+                even,
+            )
+        )
         rows += [
-            (f"{percent(share)} of it", one_in(rate), "", "", "", "") for share, rate in p.shares.items()
+            (f"{format_percent(share)} of it", format_one_in(rate), "", "", "", "")
+            for share, rate in p.shares.items()
         ]
     return Table(
-        ("level", *_right("odds", "reset", "at reset", "increment", "break-even credits")), rows, naming=1
+        ("level", *_build_right_columns("odds", "reset", "at reset", "increment", "break-even credits")),
+        rows,
+        naming=1,
     )
 
 
-def _merchandise(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
+def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
     """Return the prizes in kind at their stated value: listed separately, because no return counts them."""
-    apart = _right(*(f"apart, at {cents}" for cents in denominations_cents))
+    apart = _build_right_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (
             m.prize,
-            one_in(m.rate),
+            format_one_in(m.rate),
             f"{m.value_cents:,}",
-            *(percent(m.rtp_at(cents, bet.cost_credits), 6) for cents in denominations_cents),
+            *(format_percent(m.compute_rtp_at(cents, bet.cost_credits), 6) for cents in denominations_cents),
         )
         for m in bet.merchandise
     )
-    return Table(("prize in kind", *_right("odds", "value, minor units"), *apart), rows, naming=1)
+    return Table(
+        ("prize in kind", *_build_right_columns("odds", "value, minor units"), *apart), rows, naming=1
+    )
 
 
-def standings(rows: list[Standing], unit: str) -> None:
+def print_level_returns(rows: list[Standing], unit: str) -> None:
     """Print what levels return at their present meters; ``unit`` of stakes and meters."""
     columns: Columns = (
         "bet",
         "level",
-        *_right(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
+        *_build_right_columns(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
     )
     cells = (
-        (row.bet, row.level, f"{row.stake:,}", f"{row.shown:,}", percent(row.returned), percent(row.whole))
+        (
+            row.bet,
+            row.level,
+            f"{row.stake:,}",
+            f"{row.shown:,}",
+            format_percent(row.returned),
+            format_percent(row.whole),
+        )
         for row in rows
     )
     show("text", Table(columns, cells, empty="no level", naming=2))
 
 
-def _bands(bet: dict[str, Any]) -> tuple[Table, ...]:
-    columns = _right("games", *(row["quantile"] for row in bet["volatility"]))
+def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
+    columns = _build_right_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):
         ends = [row["bands"][i]["band"] for row in bet["volatility"]]

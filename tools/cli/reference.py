@@ -7,18 +7,18 @@ from typing import Final
 import click
 
 from tools.cli import main as egm
-from tools.lab.markdown import table
+from tools.lab.markdown import format_table
 
 _AS_IS: Final = "\b"
 
 
-def command_reference() -> str:
+def format_command_reference() -> str:
     """Return every command of ``egm`` with its help, usage and options, from click."""
     with click.Context(egm, info_name="egm") as context:
-        return "\n\n".join(_command(context, egm))
+        return "\n\n".join(_iter_command_lines(context, egm))
 
 
-def _command(context: click.Context, command: click.Command) -> Iterator[str]:
+def _iter_command_lines(context: click.Context, command: click.Command) -> Iterator[str]:
     """Yield one command and, for a group, all its subcommands."""
     usage = command.collect_usage_pieces(context)
     yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
@@ -28,14 +28,14 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
     # click lists arguments among the options; those without a help text are already in the usage line
     options = [[f"`{name}`", text] for name, text in records if text and "--help" not in name]
     if options:
-        yield table(["Option", "Meaning"], options)
+        yield format_table(["Option", "Meaning"], options)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             if below is None:
                 raise LookupError(f"{context.command_path} lists {name!r} and does not have it")
             if not below.hidden:
-                yield from _command(click.Context(below, info_name=name, parent=context), below)
+                yield from _iter_command_lines(click.Context(below, info_name=name, parent=context), below)
 
 
 def _help(command: click.Command) -> str:

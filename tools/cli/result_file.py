@@ -11,7 +11,7 @@ import click
 from tools.cli.terminal import echo
 
 
-def replaceable(file: Path) -> Path:
+def resolve_links(file: Path) -> Path:
     """Return ``file`` with its links resolved, so that a rename can replace it.
 
     Raises ClickException if it exists and is not a regular file: a device, a pipe, a folder.
@@ -28,7 +28,7 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
 
     Raises ClickException if ``file`` may not be replaced, and OSError.
     """
-    target = replaceable(file)
+    target = resolve_links(file)
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
     try:

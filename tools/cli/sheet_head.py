@@ -8,10 +8,10 @@ from egm.errors import OperatorError
 from egm.gaming_day import UTC_DAY, GamingDay
 from egm.profiles.profile import load_profile
 from meters import JournalView, StoredEntry
-from meters.recall import details
+from meters.recall import read_details
 
 
-def currency_of(rules: str) -> str:
+def find_currency(rules: str) -> str:
     """Return the currency of a profile, by its name in the journal, or an empty string for an unknown one."""
     try:
         return load_profile(rules).currency if rules else ""
@@ -45,12 +45,12 @@ class SheetHead:
         self.sequence, self.last = entry.sequence, entry.time_utc
         self.first = self.first or entry.time_utc
         if entry.kind == "machine.genesis":
-            self.machine = str(details(entry).get("machine_id", ""))
+            self.machine = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == "power.up":
-            self.rules = str(details(entry).get("profile", ""))
+            self.rules = str(read_details(entry).get("profile", ""))
             self.day = GamingDay.recorded(entry.record)
 
-    def watching(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
+    def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """Yield the entries unchanged, and update the head with each."""
         for entry in entries:
             self.note(entry)
@@ -59,7 +59,7 @@ class SheetHead:
     @property
     def currency(self) -> str:
         """Return the currency of the rules in force, or an empty string if they are unknown here."""
-        return currency_of(self.rules)
+        return find_currency(self.rules)
 
     def text(self) -> str:
         """Return one line: machine, rules, currency, entry and time."""

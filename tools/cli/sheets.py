@@ -34,27 +34,28 @@ _BLACK, _WHITE = 0, 1
 _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
-def worded(words: Words, texts: Texts, currency: str) -> str:
+def format_words(words: Words, texts: Texts, currency: str) -> str:
     """Return one text of a page in a language. Raises CatalogueError for an unknown text."""
-    return texts.worded(words, lambda cents: texts.money(cents, currency))
+    return texts.format_page_words(words, lambda cents: texts.money(cents, currency))
 
 
-def rows_of(table: Table, texts: Texts, currency: str) -> list[list[str]]:
+def format_rows(table: Table, texts: Texts, currency: str) -> list[list[str]]:
     """Return the table's cells as text, its column titles first if it has any."""
     lines = [table.columns] if table.columns else []
     return [
-        [worded(cell, texts, currency) for cell in line] for line in (*lines, *(r.cells for r in table.rows))
+        [format_words(cell, texts, currency) for cell in line]
+        for line in (*lines, *(r.cells for r in table.rows))
     ]
 
 
-def as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> str:
+def format_as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> str:
     """Return title and tables as plain text with aligned columns."""
     lines = [title, "=" * len(title)]
     for table in tables:
         lines.append("")
         if table.title is not None:
-            lines.append(worded(table.title, texts, currency))
-        rows = rows_of(table, texts, currency)
+            lines.append(format_words(table.title, texts, currency))
+        rows = format_rows(table, texts, currency)
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines += [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -63,21 +64,21 @@ def as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) ->
     return "\n".join(lines) + "\n"
 
 
-def as_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> bytes:
+def build_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> bytes:
     """Return title and tables on as many A4 pages as they need, one bit a dot."""
     paper = _Paper(title)
     for table in tables:
         if table.title is not None:
             paper.gap()
-            paper.line([worded(table.title, texts, currency)], bold=True)
-        for place, row in enumerate(rows_of(table, texts, currency)):
+            paper.line([format_words(table.title, texts, currency)], bold=True)
+        for place, row in enumerate(format_rows(table, texts, currency)):
             paper.line(row, bold=bool(table.columns) and place == 0)
         paper.gap()
-    return paper.pdf()
+    return paper.to_pdf()
 
 
 @lru_cache(maxsize=8)
-def _font(name: str, dots: int) -> ImageFont.FreeTypeFont:
+def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(_FONTS / f"Lato-{name}.ttf", dots)
 
 
@@ -88,18 +89,18 @@ class _Paper:
         self._title = title
         self._pages: list[Image.Image] = []
         self._y = 0
-        self._new_page()
+        self._add_page()
 
-    def _new_page(self) -> None:
+    def _add_page(self) -> None:
         page = Image.new("1", _PAGE, _WHITE)
         self._pages.append(page)
         draw = ImageDraw.Draw(page)
-        draw.text((_MARGIN, _MARGIN), self._title, fill=_BLACK, font=_font("Bold", _TITLE), anchor="ls")
+        draw.text((_MARGIN, _MARGIN), self._title, fill=_BLACK, font=_load_font("Bold", _TITLE), anchor="ls")
         draw.text(
             (_PAGE[0] - _MARGIN, _MARGIN),
             str(len(self._pages)),
             fill=_BLACK,
-            font=_font("Regular", _TEXT),
+            font=_load_font("Regular", _TEXT),
             anchor="rs",
         )
         draw.line((_MARGIN, _MARGIN + 14, _PAGE[0] - _MARGIN, _MARGIN + 14), fill=_BLACK, width=2)
@@ -111,12 +112,12 @@ class _Paper:
 
     def line(self, cells: list[str], *, bold: bool = False) -> None:
         """Add one row, its cells in columns of equal width, each wrapped within its column."""
-        font = _font("Bold" if bold else "Regular", _TEXT)
+        font = _load_font("Bold" if bold else "Regular", _TEXT)
         room = (_PAGE[0] - 2 * _MARGIN) // len(cells)
-        wrapped = [list(_wrapped(cell, font, room - 16)) for cell in cells]
+        wrapped = [list(_wrap_text(cell, font, room - 16)) for cell in cells]
         for line in range(max(map(len, wrapped))):
             if self._y > _PAGE[1] - _MARGIN:
-                self._new_page()
+                self._add_page()
             draw = ImageDraw.Draw(self._pages[-1])
             for place, cell in enumerate(wrapped):
                 if line < len(cell):
@@ -125,7 +126,7 @@ class _Paper:
                     )
             self._y += _LINE
 
-    def pdf(self) -> bytes:
+    def to_pdf(self) -> bytes:
         """Return all pages as one file."""
         stream = BytesIO()
         first, *others = self._pages
@@ -133,7 +134,7 @@ class _Paper:
         return stream.getvalue()
 
 
-def _wrapped(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str]:
+def _wrap_text(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str]:
     """Yield the text in lines of at most ``room`` dots; a word longer than a line is cut."""
     line = ""
     for word in text.split(" "):

@@ -11,16 +11,16 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.kernel.keys import KernelKey
-from egm.people import Permission, Person, Recorded, Roster, load_recorded, recorded_in
+from egm.people import Permission, Person, Recorded, Roster, load_recorded, read_recorded_roster
 from egm.people.recorded import STATE_KEY
-from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
+from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
 from egm.staff.service.sign_in import STAFF_ROSTER
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
 
 
-def roster_of(folder: Path, second: Path | None = None) -> Roster:
+def load_roster(folder: Path, second: Path | None = None) -> Roster:
     """Return the roster of a state folder, as its journal records it; ``second``: the second copy's folder.
 
     Raises ClickException if it cannot be read, or is not the recorded one: a missing file does not bypass the
@@ -29,7 +29,7 @@ def roster_of(folder: Path, second: Path | None = None) -> Roster:
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        return load_recorded(path, spare, recorded_in(folder, second))[0]
+        return load_recorded(path, spare, read_recorded_roster(folder, second))[0]
     except OperatorError as error:
         raise click.ClickException(
             f"{error}\nRestore the roster file. If there is no copy: stop the machine, and let "
@@ -37,7 +37,7 @@ def roster_of(folder: Path, second: Path | None = None) -> Roster:
         ) from error
 
 
-def proved(roster: Roster, number: str, prompt: str = "PIN") -> Person:
+def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number. Raises ClickException unless it is right.
 
     A wrong PIN is noted for the machine, which records it; after :data:`~egm.people.tries.WRONG_MAX` wrong
@@ -47,14 +47,14 @@ def proved(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     if roster.path is None:
         raise click.ClickException("there is no roster")
     try:
-        with wrong_pins(roster.path.parent, wait=True) as noted:
-            if sum(one.locks for one in noted if one.number == counted_as(number)) >= WRONG_MAX:
+        with edit_wrong_pins(roster.path.parent, wait=True) as noted:
+            if sum(one.locks for one in noted if one.number == find_counted_number(number)) >= WRONG_MAX:
                 raise click.ClickException(
                     f"{number} is locked after {WRONG_MAX} wrong PINs; try again later"
                 )
             person = roster.proves(number, pin)
             if person is None:
-                noted.append(WrongPin.of(number, SystemClock().now().isoformat(timespec="seconds")))
+                noted.append(WrongPin.create_now(number, SystemClock().now().isoformat(timespec="seconds")))
                 raise click.ClickException("number or PIN is wrong")
     except OSError as error:
         raise click.ClickException(f"{roster.path.parent}: {error.strerror}: no PIN is taken") from error
@@ -63,7 +63,7 @@ def proved(roster: Roster, number: str, prompt: str = "PIN") -> Person:
 
 def prove(roster: Roster, number: str, permission: Permission) -> Person:
     """Ask for the PIN of a staff number. Raises ClickException unless it is right and the role allows it."""
-    person = proved(roster, number)
+    person = prove_person(roster, number)
     if not person.may(permission):
         raise click.ClickException(
             f"{number} is {person.role} and may not {permission.value.replace('_', ' ')}"
@@ -83,7 +83,7 @@ def carry_roster(
     """Continue the new journal after a clear with the recorded roster, under the present key."""
     if not roster.changes:
         return
-    roster.written_to(StateFolder(folder).staff)
+    roster.write_to(StateFolder(folder).staff)
     last = roster.changes[-1]
     recorded = Recorded(last.number, roster.digest).to_json()
     with Journal.open(folder, now=now, second_dir=second, machine_id=machine_id, storage=storage) as journal:

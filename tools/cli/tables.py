@@ -1,10 +1,10 @@
 """Tables for every command: on a terminal of any width, in a pipe, as JSON and as CSV.
 
-A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that :func:`forms`
-took from the command line. On a terminal a table wraps between words. If it still does not fit, a table of
-figures continues below with its ``naming`` columns repeated, and each row of any other table becomes a block
-of ``column  value`` lines. Nothing is ever cut, and values from files or journals cannot send control
-sequences to the terminal (:mod:`tools.cli.terminal`).
+A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that
+:func:`add_form_options` took from the command line. On a terminal a table wraps between words. If it still
+does not fit, a table of figures continues below with its ``naming`` columns repeated, and each row of any
+other table becomes a block of ``column  value`` lines. Nothing is ever cut, and values from files or
+journals cannot send control sequences to the terminal (:mod:`tools.cli.terminal`).
 """
 
 import csv
@@ -22,7 +22,7 @@ import click
 from rich.cells import cell_len
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tools.cli.terminal import Terminal, echo, json_text, lines, printable
+from tools.cli.terminal import Terminal, echo, format_json, make_lines_printable, make_printable
 
 Form = Literal["text", "json", "csv"]
 Style = dict[str, Any]
@@ -38,24 +38,24 @@ DOUBT: Final[Style] = {"fg": "yellow"}
 BAD: Final[Style] = {"fg": "red", "bold": True}
 
 
-def shown(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as text for a cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {shown(part)}" for key, part in value.items())
+        return ", ".join(f"{key} {format_cell(part)}" for key, part in value.items())
     if isinstance(value, list | tuple | set | frozenset):
-        return ", ".join(map(shown, value))
+        return ", ".join(map(format_cell, value))
     return str(value)
 
 
-def _in_a_cell(value: Any) -> str:
+def _to_spreadsheet_cell(value: Any) -> str:
     """Return a value for a spreadsheet cell; nested values as JSON."""
     parts = value if isinstance(value, list | tuple) else (value,)
     named = any(isinstance(part, dict) for part in parts)
-    return json_text(value) if named else shown(value)
+    return format_json(value) if named else format_cell(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Column:
     title: str
     key: str = ""
     right: bool = False
-    text: Callable[[Any], str] = shown
+    text: Callable[[Any], str] = format_cell
     style: Callable[[Any], Style | None] = lambda _: None
     most: int = _UNBOUNDED
     """The largest width, if the words fit, even without a line limit: for lists of any length."""
@@ -80,14 +80,14 @@ class Column:
         return self.key or "_".join(words.split()) or "value"
 
 
-def figure(value: Any) -> str:
+def format_figure(value: Any) -> str:
     """Return a whole number with thousands separators, None as a dash, anything else as text."""
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else shown(value)
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else format_cell(value)
 
 
 def number_column(title: str, key: str = "") -> Column:
     """Return a column of whole numbers, shown with thousands separators."""
-    return Column(title, key, right=True, text=figure)
+    return Column(title, key, right=True, text=format_figure)
 
 
 @dataclass(slots=True)
@@ -124,36 +124,43 @@ class Table:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([column.name for column in self._columns])
-        writer.writerows([printable(_in_a_cell(value)) for value in row] for row in self._rows)
+        writer.writerows([make_printable(_to_spreadsheet_cell(value)) for value in row] for row in self._rows)
         return out.getvalue()
 
     def to_text(self, width: int = _UNBOUNDED) -> str:
         """Return the table in lines of at most ``width`` columns, if its longest words allow."""
-        cells = [[lines(c.text(v)) for c, v in zip(self._columns, row, strict=True)] for row in self._rows]
-        heads = [lines(column.title) for column in self._columns] if self.headed else []
-        title = [lines(self.title)] if self.title else []
+        cells = [
+            [make_lines_printable(c.text(v)) for c, v in zip(self._columns, row, strict=True)]
+            for row in self._rows
+        ]
+        heads = [make_lines_printable(column.title) for column in self._columns] if self.headed else []
+        title = [make_lines_printable(self.title)] if self.title else []
         if not cells:
             return "\n".join((*title, self.empty))
-        widths = _widths(self._columns, heads, cells, width)
+        widths = _fit_widths(self._columns, heads, cells, width)
         if widths is None:
-            parts = [part.to_text(width) for part in self._parts(heads, cells, width)]
-            return "\n".join((*title, "\n\n".join(parts or (self._block(row, width) for row in cells))))
+            parts = [part.to_text(width) for part in self._split_to_width(heads, cells, width)]
+            return "\n".join(
+                (*title, "\n\n".join(parts or (self._format_block(row, width) for row in cells)))
+            )
         drawn = list(title)
         if heads:
-            drawn += self._row(heads, widths, [None] * len(heads), bold=True)
+            drawn += self._format_row(heads, widths, [None] * len(heads), bold=True)
             drawn.append(_GAP.join("─" * each for each in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
-            drawn += self._row(row, widths, styles)
+            drawn += self._format_row(row, widths, styles)
         return "\n".join(drawn)
 
-    def _parts(self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list["Table"]:
+    def _split_to_width(
+        self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int
+    ) -> list["Table"]:
         """Return tables that fit, each with the naming columns and some others; an empty list if impossible."""
 
         def fits(columns: Sequence[int]) -> bool:
             titles = [heads[i] for i in columns] if heads else ()
             rows = [[row[i] for i in columns] for row in cells]
-            return _widths([self._columns[i] for i in columns], titles, rows, width) is not None
+            return _fit_widths([self._columns[i] for i in columns], titles, rows, width) is not None
 
         names = list(range(self.naming))
         parts: list[list[int]] = []
@@ -173,10 +180,10 @@ class Table:
             for part in parts
         ]
 
-    def _row(
+    def _format_row(
         self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **every: Any
     ) -> Iterator[str]:
-        wrapped = [_wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+        wrapped = [_wrap_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
         for i in range(max(map(len, wrapped))):
             parts = []
             for column, cell, width, style in zip(self._columns, wrapped, widths, styles, strict=True):
@@ -186,18 +193,18 @@ class Table:
                 parts.append(space + drawn if column.right else drawn + space)
             yield _GAP.join(parts).rstrip()
 
-    def _block(self, row: Sequence[str], width: int) -> str:
-        names = [lines(column.title) or column.name for column in self._columns]
+    def _format_block(self, row: Sequence[str], width: int) -> str:
+        names = [make_lines_printable(column.title) or column.name for column in self._columns]
         wide = max(map(cell_len, names))
         indent = "\n" + " " * (wide + len(_GAP))
         left = max(width - wide - len(_GAP), 1)
         return "\n".join(
-            f"{name}{' ' * (wide - cell_len(name))}{_GAP}{indent.join(_wrapped(cell, left))}".rstrip()
+            f"{name}{' ' * (wide - cell_len(name))}{_GAP}{indent.join(_wrap_cell(cell, left))}".rstrip()
             for name, cell in zip(names, row, strict=True)
         )
 
 
-def _wrapped(cell: str, width: int) -> list[str]:
+def _wrap_cell(cell: str, width: int) -> list[str]:
     wrapped = [
         part
         for line in cell.split("\n")
@@ -206,7 +213,7 @@ def _wrapped(cell: str, width: int) -> list[str]:
     return wrapped or [""]
 
 
-def _widths(
+def _fit_widths(
     columns: Sequence[Column], heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
 ) -> list[int] | None:
     """Return the column widths with which all columns fit into ``width``, or None if they cannot.
@@ -235,14 +242,14 @@ def _widths(
     return widths
 
 
-def terminal_width() -> int:
+def find_terminal_width() -> int:
     """Return the width of the terminal, or the value of COLUMNS; a pipe has no limit."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     return _UNBOUNDED
 
 
-def forms(command: _F) -> _F:
+def add_form_options(command: _F) -> _F:
     """Give a command ``--json`` and ``--csv`` as its argument ``form``, for :func:`show`."""
     command = click.option("--csv", "form", flag_value="csv", type=str, help="For spreadsheets.")(command)
     command = click.option("--json", "form", flag_value="json", type=str, help="For scripts.")(command)
@@ -256,23 +263,27 @@ def show(form: Form, *tables: Table, document: Any = None, before: str = "", aft
     with an empty line between.
     """
     if form == "json":
-        echo(json_text(tables[0].document() if document is None else document, indent=2))
+        echo(format_json(tables[0].document() if document is None else document, indent=2))
     elif form == "csv":
         echo("\n".join(table.to_csv() for table in tables), nl=False)
     else:
-        width = terminal_width()
+        width = find_terminal_width()
         body = "\n\n".join(table.to_text(width) for table in tables)
         # cells are escaped (tools.cli.terminal) before they are styled
-        click.echo("\n".join(part for part in (lines(before), body, lines(after)) if part))
+        click.echo(
+            "\n".join(
+                part for part in (make_lines_printable(before), body, make_lines_printable(after)) if part
+            )
+        )
 
 
-def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
+def build_facts_table(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
     """Return a table of single facts: name and value."""
     return Table(("fact", "value"), rows, title=title, headed=False)
 
 
 @contextmanager
-def working(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show a progress message on the terminal; the yielded function takes the number of steps done.
 
     It is shown only if standard error is a terminal, and removed at the end: pipes and files stay clean.
@@ -281,5 +292,5 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[int], Non
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     known = columns if total is not None else (columns[0], columns[1], columns[3])
     with Progress(*known, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(printable(what), total=total)
+        task = bar.add_task(make_printable(what), total=total)
         yield lambda done: bar.update(task, completed=done)

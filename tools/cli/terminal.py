@@ -6,14 +6,14 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from egm.terminal import echo, is_shown, lines, printable
+from egm.terminal import echo, is_shown, make_lines_printable, make_printable
 
-__all__ = ["Terminal", "echo", "json_text", "lines", "plain", "printable"]
+__all__ = ["Terminal", "echo", "escape_markup", "format_json", "make_lines_printable", "make_printable"]
 
 
-def plain(value: object) -> str:
+def escape_markup(value: object) -> str:
     """Return a value escaped for a rich console: its markup is shown literally."""
-    return escape(printable(value))
+    return escape(make_printable(value))
 
 
 class Terminal(Console):
@@ -21,13 +21,13 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects``; data inside a text with markup must go through :func:`plain` first."""
-        shown = (lines(each) if isinstance(each, str) else each for each in objects)
+        shown = (make_lines_printable(each) if isinstance(each, str) else each for each in objects)
         super().print(
             *shown, **{"soft_wrap": True, **options}
         )  # the terminal wraps lines, and a pipe has no width
 
 
-def json_text(value: Any, *, indent: int | None = None) -> str:
+def format_json(value: Any, *, indent: int | None = None) -> str:
     """Return ``value`` as readable JSON; unprintable characters are JSON escapes."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():

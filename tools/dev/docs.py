@@ -17,7 +17,7 @@ from egm.errors import OperatorError
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.freshness import deliver
 from tools.lab.documents import PARTS
-from tools.lab.markdown import table
+from tools.lab.markdown import format_table
 
 #: the documents with generated parts, from the root of the checkout
 DOCUMENTS: Final = (
@@ -105,7 +105,7 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
     bare = [name for name, _, why in rows if not why]
     if bare:
         raise DocumentError(f"{pyproject.name}: no reason is written beside {', '.join(bare)}")
-    return table(["Package", "Needed by", "What it does here, and why this one"], rows)
+    return format_table(["Package", "Needed by", "What it does here, and why this one"], rows)
 
 
 #: the generated parts by name

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from meters.entry import GENESIS_HASH, canonical, decode
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules import RULES, Differs, Facts
@@ -134,7 +134,7 @@ class _Making:
         if rule.marks:
             raw["marks"] = [str(mark) for mark in rule.marks]
         with suppress(*_BROKEN):
-            body = canonical(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
+            body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = Scope(decode(body), self._ledger, self._facts)
             self._scope.names |= self._names
             self._scope.held = self._ledger.pending.get(raw.get("ref", ""))

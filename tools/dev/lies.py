@@ -19,7 +19,7 @@ from egm.kernel.events import State
 from egm.records.keys import PlayKey
 from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
-from meters.entry import GENESIS_HASH, canonical, decode
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from tools.audit.rules import BY_KIND, RULES, Facts
@@ -76,7 +76,9 @@ def adopted(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
 
 def mark_of(first: Raw) -> str:
     """Return the suffix of the ids of a journal that begins with ``first``."""
-    return hashlib.sha256(canonical(first | {"previous": GENESIS_HASH, "sequence": 1})).hexdigest()[:8]
+    return hashlib.sha256(
+        encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
+    ).hexdigest()[:8]
 
 
 def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[bytes]:
@@ -93,7 +95,7 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Ite
             name, head = _HEADS[told["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
             if name in told["record"]:
                 told = told | {"record": told["record"] | {name: ledger.head_hex if name == "head" else head}}
-        body = canonical(told | {"previous": ledger.head_hex, "sequence": number})
+        body = encode_canonical_json(told | {"previous": ledger.head_hex, "sequence": number})
         try:
             entry = decode(body)
             ledger.commit(ledger.plan(entry.transaction), entry)

@@ -16,11 +16,11 @@ from typing import Final
 import click
 
 from egm.screen.text import LOCALES
-from tools.cli.reference import command_reference
+from tools.cli.reference import format_command_reference
 from tools.cli.terminal import echo
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.docs import REFERENCE_FOLDER
-from tools.lab.manual import AUDIENCES, manual
+from tools.lab.manual import AUDIENCES, format_manual
 
 #: The folder of the pages that Sphinx reads, from the root of the checkout; not committed.
 SOURCE_FOLDER: Final = "build/docs"
@@ -67,10 +67,12 @@ def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
         shutil.copy(root / "docs" / name, folder / name)
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
-    (reference / "commands.md").write_text(f"# Commands\n\n{command_reference()}\n", encoding="utf-8")
+    (reference / "commands.md").write_text(f"# Commands\n\n{format_command_reference()}\n", encoding="utf-8")
     for audience in AUDIENCES:
         for language in sorted(LOCALES):
-            (reference / f"{audience}-{language}.md").write_text(manual(audience, language), encoding="utf-8")
+            (reference / f"{audience}-{language}.md").write_text(
+                format_manual(audience, language), encoding="utf-8"
+            )
     return pages
 
 

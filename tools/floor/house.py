@@ -46,7 +46,7 @@ class Machine:
         return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
 
 
-def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
+def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
     """Return the machine that a journal describes."""
     found, day = Machine(source), GamingDay()
     for entry in entries:
@@ -56,14 +56,14 @@ def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
         elif entry.kind == "power.up":
             day = GamingDay.recorded(record)
         elif entry.kind == _WITHDRAWN:
-            since = day.date_of(entry.time_utc).isoformat()
+            since = day.find_date(entry.time_utc).isoformat()
             found.base = f"out of service since {since}; lock and key: {record['cashier']}"
         elif entry.kind == _RETURNED:
             found.base = _IN_PLACE
     return found
 
 
-def clashes(machines: Iterable[Machine]) -> list[str]:
+def list_clashes(machines: Iterable[Machine]) -> list[str]:
     """Return a sentence for each identifier that two machines of a venue share."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for each in machines:

@@ -57,7 +57,7 @@ _PYTHONS: Final = ("3.11", "3.13")
 
 
 @contextmanager
-def plain_umask() -> Iterator[None]:
+def set_plain_umask() -> Iterator[None]:
     """Set a umask that makes built files readable for everybody, whoever builds."""
     before = os.umask(0o022)
     try:
@@ -66,23 +66,23 @@ def plain_umask() -> Iterator[None]:
         os.umask(before)
 
 
-@plain_umask()
+@set_plain_umask()
 def build(out: Path, *, compression: str = "xz") -> Path:
     """Build the package into the folder ``out``; return its file. Raises OperatorError if a step fails.
 
     ``compression`` is dpkg-deb's; ``none`` saves minutes if the package is only built for installation here.
     """
-    epoch = os.environ.get("SOURCE_DATE_EPOCH") or said("git", "log", "-1", "--format=%ct")
-    architecture = said("dpkg", "--print-architecture")
-    numbered = version_at(epoch)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or read_command_output("git", "log", "-1", "--format=%ct")
+    architecture = read_command_output("dpkg", "--print-architecture")
+    numbered = format_version(epoch)
     package = out / f"{_NAME}_{numbered}_{architecture}.deb"
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
-        _environment(root / _HOME, Path(scratch), epoch)
+        _build_environment(root / _HOME, Path(scratch), epoch)
         for name, place in _PLACES.items():
             _put(_HERE / name, root / place)
         _put(DEFAULT_CABINET, root / "etc" / _NAME / "cabinet.toml")
-        for page in pages():
+        for page in list_pages():
             _put(_ROOT / page, root / "usr/share/doc" / _NAME / page)
         control = root / "DEBIAN"
         control.mkdir()
@@ -91,7 +91,7 @@ def build(out: Path, *, compression: str = "xz") -> Path:
             text.format(
                 version=numbered,
                 architecture=architecture,
-                pythons=python_dependencies(_PYTHONS),
+                pythons=format_python_dependencies(_PYTHONS),
             ),
             encoding="utf-8",
         )
@@ -113,19 +113,19 @@ def build(out: Path, *, compression: str = "xz") -> Path:
     return package
 
 
-def version_at(epoch: str) -> str:
+def format_version(epoch: str) -> str:
     """Return the package's version: the project's, and the time of the commit, by which apt orders builds."""
     return f"{version(_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
-def pages() -> list[Path]:
+def list_pages() -> list[Path]:
     """Return the licence, the README and every page of the product that it links, from the checkout's root."""
     own = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
     found = [*_ROOT.glob("*.md"), *(page for name in own for page in (_ROOT / name).rglob("*.md"))]
     return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in found)]
 
 
-def _environment(home: Path, scratch: Path, epoch: str) -> None:
+def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
     """Lay out an environment of Debian's Python in which nothing names the build location."""
     (home / "bin").mkdir(parents=True)
     for name in ("python", "python3"):
@@ -158,16 +158,16 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
         record.write_text("".join(kept_lines), encoding="utf-8")
 
 
-def python_dependencies(pythons: Sequence[str]) -> str:
+def format_python_dependencies(pythons: Sequence[str]) -> str:
     """Return the Debian relation that exactly these minor versions of Python fulfil; they are ascending."""
     relations = [f"python3 (>= {pythons[0]})"]
     for python, following in pairwise(pythons):
-        if _after(python) != following:
-            relations.append(f"python3 (<< {_after(python)}) | python3 (>= {following})")
-    return ", ".join([*relations, f"python3 (<< {_after(pythons[-1])})"])
+        if _find_next_python(python) != following:
+            relations.append(f"python3 (<< {_find_next_python(python)}) | python3 (>= {following})")
+    return ", ".join([*relations, f"python3 (<< {_find_next_python(pythons[-1])})"])
 
 
-def _after(python: str) -> str:
+def _find_next_python(python: str) -> str:
     """Return the minor version of Python after this one."""
     major, minor = python.split(".")
     return f"{major}.{int(minor) + 1}"
@@ -179,7 +179,7 @@ def _put(source: Path, place: Path) -> None:
     place.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
 
 
-def said(*command: str) -> str:
+def read_command_output(*command: str) -> str:
     """Return a command's output, without the trailing newline."""
     return run(*command).strip()
 

@@ -136,7 +136,7 @@ class Emulated:
         self("screendump", filename=str(file), format="png", device="card", head=head)
         return file
 
-    def second_display(self, wide: int, high: int) -> None:
+    def plug_second_display(self, wide: int, high: int) -> None:
         """Plug the second display in, with this size in dots; unplug it if the size is zero.
 
         QEMU takes this from a viewer (RFC 6143, and its extension for the size of a desktop).
@@ -162,7 +162,7 @@ class Emulated:
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
         ]
-        for event in (where, [_button(down=True)], [_button(down=False)]):
+        for event in (where, [_build_button_event(down=True)], [_build_button_event(down=False)]):
             self("input-send-event", events=event)
             time.sleep(0.3)
 
@@ -178,7 +178,7 @@ class Emulated:
         self._told.close()
 
 
-def _button(*, down: bool) -> dict[str, object]:
+def _build_button_event(*, down: bool) -> dict[str, object]:
     return {"type": "btn", "data": {"button": "left", "down": down}}
 
 

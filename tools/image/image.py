@@ -20,7 +20,7 @@ import click
 from egm.errors import OperatorError
 from egm.secret_files import write_private
 from egm.terminal import echo
-from egm.verify.manifest import new_key, public_hex, read_key
+from egm.verify.manifest import create_key, format_public_key, read_key
 from tools.image import deb, slot
 
 _HERE: Final = Path(__file__).parent
@@ -38,7 +38,7 @@ for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] ||
 _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 
-def offsets() -> dict[str, int]:
+def compute_partition_offsets() -> dict[str, int]:
     """Return where each partition of the disk starts, in bytes."""
     at, found = _MIB, {}
     for name, mib in LENGTHS.items():
@@ -47,27 +47,27 @@ def offsets() -> dict[str, int]:
     return found
 
 
-@deb.plain_umask()
+@deb.set_plain_umask()
 def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False) -> Path:
     """Build image, second medium and bundle into ``out``; return the image. Raises OperatorError."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.said("git", "log", "-1", "--format=%ct")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.read_command_output("git", "log", "-1", "--format=%ct")
     key = read_key(key_file.read_bytes(), str(key_file))
     out.mkdir(parents=True, exist_ok=True)
     image, bundle = out / "open-egm.img", out / "open-egm.bundle"
     with tempfile.TemporaryDirectory(dir=out) as scratch:
         work = Path(scratch)
-        _root(work, overlays, public_hex(key), epoch, debug=debug)
+        _build_root(work, overlays, format_public_key(key), epoch, debug=debug)
         parts = {"root": work / "root.img", "esp": work / "esp.img"}
-        _esp(work, _verity(parts["root"], epoch, debug=debug), epoch)
+        _build_esp(work, _append_hash_tree(parts["root"], epoch, debug=debug), epoch)
         named = version("open-egm") + (" debug" if debug else "")
         slot.write_bundle(slot.sign(int(epoch), named, parts, key), parts, bundle)
-        _disk(image, bundle, public_hex(key), work, epoch)
-        _medium(out / "second.img", "egm-state-2", 2, epoch)
+        _build_disk(image, bundle, format_public_key(key), work, epoch)
+        _build_medium(out / "second.img", "egm-state-2", 2, epoch)
     return image
 
 
 # ------------------------------------------------------------------ the root file system
-def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
+def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
     """Build a Debian with the cabinet's package as ``root.img``, and its kernel and initramfs next to it."""
     package = deb.build(work, compression="none")
     trusted = work / "trusted"
@@ -75,7 +75,7 @@ def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, de
     (trusted / "usr/share/open-egm/release.pub").write_text(f"{public}\n", encoding="ascii")
     trees = (_HERE / "root", *overlays, trusted, *((_HERE / "debug",) if debug else ()))
     script = work / "customise"
-    script.write_text("\n".join(_customise(work, package, trees, debug=debug)), encoding="utf-8")
+    script.write_text("\n".join(_iter_customise_lines(work, package, trees, debug=debug)), encoding="utf-8")
     script.chmod(0o755)
     wanted = (*MADE_OF["packages"], *(MADE_OF["debug_packages"] if debug else ()))
     deb.run(
@@ -96,7 +96,9 @@ def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, de
         deb.run("mksquashfs", *root, *packing, epoch=epoch, stdin=stream)
 
 
-def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool) -> Iterator[str]:
+def _iter_customise_lines(
+    work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool
+) -> Iterator[str]:
     """Yield the lines of the shell script that turns a new Debian in ``$1`` into a cabinet."""
     yield "#!/bin/sh"
     yield "set -e"
@@ -128,7 +130,7 @@ def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: boo
 
 
 # ------------------------------------------------------------------ what is verified and what starts it
-def _verity(root: Path, epoch: str, *, debug: bool) -> str:
+def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     """Append the hash tree to the root; return the kernel's command line, which contains its hash."""
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
@@ -138,7 +140,7 @@ def _verity(root: Path, epoch: str, *, debug: bool) -> str:
     return f"{' '.join(filter(None, words))} egm.roothash={found} egm.hashoffset={length}"
 
 
-def _esp(work: Path, command_line: str, epoch: str) -> None:
+def _build_esp(work: Path, command_line: str, epoch: str) -> None:
     """Build an EFI system partition with one program: kernel, initramfs and command line, to be signed as one."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
@@ -163,7 +165,7 @@ def _esp(work: Path, command_line: str, epoch: str) -> None:
     deb.run("mcopy", "-i", str(esp), str(work / "BOOTX64.EFI"), "::/EFI/BOOT/BOOTX64.EFI", epoch=epoch)
 
 
-def _disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
+def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
     """Build the disk: its table, the first slot filled as an update would, the second empty, an empty medium."""
     table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
     for i, one in enumerate(MADE_OF["partitions"], 1):
@@ -180,13 +182,18 @@ def _disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> Non
     first = slot.Slot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install(stream, slot.begin(stream, public, 0, str(bundle)), first, str(bundle))
-    _medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
+    _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
     for name, path in pieces.items():
-        where = (f"of={image}", "bs=1M", f"seek={offsets()[name] // _MIB}", "conv=notrunc,sparse")
+        where = (
+            f"of={image}",
+            "bs=1M",
+            f"seek={compute_partition_offsets()[name] // _MIB}",
+            "conv=notrunc,sparse",
+        )
         deb.run("dd", f"if={path}", *where, "status=none")
 
 
-def _medium(path: Path, label: str, number: int, epoch: str) -> None:
+def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
     """Build an empty state medium."""
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
@@ -222,7 +229,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
         signer = key or out / "release.pem"
         if key is None and not signer.exists():
             out.mkdir(parents=True, exist_ok=True)
-            write_private(signer, new_key())
+            write_private(signer, create_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.provide(MADE_OF["builder"])
         echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)

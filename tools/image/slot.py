@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.errors import OperatorError
-from meters.entry import canonical, parse
+from meters.entry import encode_canonical_json, parse
 from meters.keys import signed_by
 
 FORMAT: Final = "open-egm release 1"
@@ -81,8 +81,8 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
         for name, length in lengths.items()
     }
     content = {"format": FORMAT, "number": number, "version": version, "parts": measured}
-    signature = key.sign(_PURPOSE + canonical(content))
-    return canonical({"release": content, "signature": signature.hex()}) + b"\n"
+    signature = key.sign(_PURPOSE + encode_canonical_json(content))
+    return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
 
 def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
@@ -90,7 +90,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
     try:
         signed_release = parse(line)
         content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
-        canonically = canonical(content)
+        canonically = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:
         raise SlotError(f"{where} does not contain a release of this software") from error
     if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonically, signature):

@@ -53,37 +53,37 @@ _RESTARTABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OP
 _RESTING_S: Final = 5.0
 
 
-def slots() -> dict[str, Slot]:
+def find_slots() -> dict[str, Slot]:
     """Return the slots of this computer's disk, by name."""
     return {name: Slot(_PARTITIONS / f"egm-esp-{name}", _PARTITIONS / f"egm-root-{name}") for name in NAMES}
 
 
-def running() -> str:
+def find_running_slot() -> str:
     """Return the running slot. Raises SlotError if there is none."""
     mapped = Path("/dev/mapper/root").resolve().name
     under = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
-    for name, slot in slots().items():
+    for name, slot in find_slots().items():
         if slot.root.resolve().name in under:
             return name
     raise SlotError(f"/dev/mapper/{mapped}: no slot is under it; this computer does not run from an image")
 
 
 # ------------------------------------------------------------------ before the machine starts
-def faults(media: Mapping[str, Path], public: str) -> list[str]:
+def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
     """Return the faults of this computer: code and detail of each, as the machine's screen can show them."""
     found = []
-    for name, slot in slots().items():
+    for name, slot in find_slots().items():
         try:
             release = check(slot, public)
             text = "empty" if release is None else f"{release.version}, release {release.number}"
             echo(f"slot {name}: {text}")
         except (OperatorError, OSError) as error:
             found.append(f"software_differs {error}")
-    found += [f"first_memory_missing {label}" for label, path in media.items() if not _mounted(path)]
+    found += [f"first_memory_missing {label}" for label, path in media.items() if not _is_mounted(path)]
     return found
 
 
-def _mounted(path: Path) -> bool:
+def _is_mounted(path: Path) -> bool:
     """Return whether a medium is mounted and readable."""
     try:
         return path.is_mount()
@@ -93,7 +93,7 @@ def _mounted(path: Path) -> bool:
 
 # ------------------------------------------------------------------ what the machine says
 @contextmanager
-def _as_owner(folder: Path) -> Iterator[None]:
+def _act_as_owner(folder: Path) -> Iterator[None]:
     """Access a folder with its owner's rights only, because its content may be a link made by the owner."""
     if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
@@ -121,7 +121,7 @@ class Machine:
 
     def look(self) -> list[Snapshot]:
         """Return what each position shows now, without positions that do not reply."""
-        with _as_owner(self._state):
+        with _act_as_owner(self._state):
             return self._look()
 
     def _look(self) -> list[Snapshot]:
@@ -175,37 +175,37 @@ def held(what: Callable[[], bool], seconds: float, within: float | None = None) 
 
 def take(path: Path, public: str) -> tuple[str, Release]:
     """Install the bundle at ``path`` into the slot that is not running; return it. Raises SlotError."""
-    here = running()
+    here = find_running_slot()
     (other,) = set(NAMES) - {here}
     with path.open("rb") as bundle:
-        release = begin(bundle, public, release_of(slots()[here], public).number, str(path))
+        release = begin(bundle, public, release_of(find_slots()[here], public).number, str(path))
         require_whole(bundle, release, str(path))
         try:
-            install(bundle, release, slots()[other], str(path))
+            install(bundle, release, find_slots()[other], str(path))
         except (SlotError, OSError) as error:
             raise SlotError(f"{error}; slot {other} is empty now: there is no fallback") from error
     return other, release
 
 
 # ------------------------------------------------------------------ what the firmware starts
-def _efi(*arguments: str) -> str:
+def _run_efibootmgr(*arguments: str) -> str:
     return subprocess.run(("efibootmgr", *arguments), check=True, capture_output=True, text=True).stdout
 
 
-def entries() -> dict[str, str]:
+def ensure_boot_entries() -> dict[str, str]:
     """Return the firmware's boot entry number of each slot, creating missing ones."""
-    for name, slot in slots().items():
-        if f"open-egm {name}" not in _efi():
+    for name, slot in find_slots().items():
+        if f"open-egm {name}" not in _run_efibootmgr():
             partition = slot.esp.resolve()
             disk, number = re.fullmatch(r"(.*?)p?(\d+)", str(partition)).groups()  # type: ignore[union-attr]
-            _efi(
+            _run_efibootmgr(
                 "-q", "-C", "-d", disk, "-p", number, "-L", f"open-egm {name}", "-l", r"\EFI\BOOT\BOOTX64.EFI"
             )
-    found = re.findall(r"^Boot([0-9A-F]{4})\*? open-egm ([ab])\b", _efi(), re.MULTILINE)
+    found = re.findall(r"^Boot([0-9A-F]{4})\*? open-egm ([ab])\b", _run_efibootmgr(), re.MULTILINE)
     return {name: number for number, name in found}
 
 
-def comes_first(output: str, numbers: Mapping[str, str]) -> str | None:
+def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
     """Return the slot that comes first in efibootmgr's boot order, or None if none is in it yet.
 
     A computer that is not set up yet has none; its setup may take any time.
@@ -217,16 +217,16 @@ def comes_first(output: str, numbers: Mapping[str, str]) -> str | None:
 
 def start_first(name: str) -> None:
     """Have the firmware start this slot, and the other if it cannot."""
-    numbers = entries()
+    numbers = ensure_boot_entries()
     (other,) = set(NAMES) - {name}
-    _efi("-q", "-o", f"{numbers[name]},{numbers[other]}")
+    _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other]}")
 
 
-def _reboot() -> None:
+def _reboot_computer() -> None:
     subprocess.run(("systemctl", "--no-block", "reboot"), check=True)
 
 
-def _screen_is_up() -> bool:
+def _is_screen_up() -> bool:
     return subprocess.run(("systemctl", "is-active", "-q", "open-egm-screen"), check=False).returncode == 0
 
 
@@ -242,7 +242,7 @@ def check_command() -> None:
 
 
 def _check() -> None:
-    found = faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
+    found = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
     _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _TROUBLE.write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
     for line in found:
@@ -263,22 +263,24 @@ def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], No
     A machine started meanwhile has the folder on which the medium will be mounted, and all mounts inside it:
     it only shows what is missing, is stopped, and finds the medium when it is started again.
     """
-    late = {label: path for label, path in media.items() if not _mounted(path)}
+    late = {label: path for label, path in media.items() if not _is_mounted(path)}
     for label, path in late.items():
         while True:
             while not (labels / label).exists():
                 time.sleep(_LATE_S)
-            unit, within = _unit(path), _unit(path / "run")
-            _systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
-            _systemctl("start", unit, within)
-            if _mounted(path):
+            unit, within = _find_mount_unit(path), _find_mount_unit(path / "run")
+            _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
+            _run_systemctl("start", unit, within)
+            if _is_mounted(path):
                 break
-            _systemctl("start", "open-egm.target")  # it cannot be used now: the screen still shows the fault
+            _run_systemctl(
+                "start", "open-egm.target"
+            )  # it cannot be used now: the screen still shows the fault
             time.sleep(_AGAIN_S)
     if late:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
         checked()
-        _systemctl("start", "open-egm.target")
+        _run_systemctl("start", "open-egm.target")
 
 
 def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
@@ -286,25 +288,25 @@ def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> 
 
     A running machine does not see media mounted after its start, because its unit has a mount namespace.
     """
-    if _mounted(path):
+    if _is_mounted(path):
         return
     while not device.exists():
         time.sleep(_LATE_S)
     while True:
-        _systemctl("start", _unit(path))
-        if _mounted(path):
+        _run_systemctl("start", _find_mount_unit(path))
+        if _is_mounted(path):
             break
         time.sleep(_AGAIN_S)
     may_restart()
-    _systemctl("restart", "open-egm-machine.service")
+    _run_systemctl("restart", "open-egm-machine.service")
 
 
-def _unit(path: Path) -> str:
+def _find_mount_unit(path: Path) -> str:
     """Return the unit that mounts this folder (systemd.unit(5) describes how a path is escaped)."""
     return str(path).strip("/").replace("-", "\\x2d").replace("/", "-") + ".mount"
 
 
-def _systemctl(*arguments: str) -> None:
+def _run_systemctl(*arguments: str) -> None:
     subprocess.run(("systemctl", *arguments), check=False)
 
 
@@ -321,23 +323,23 @@ def install_command(path: Path) -> None:
     )
     machine = Machine(_STATE)
     held(lambda: machine.idle, _IDLE_S)
-    start_first(running())  # the fallback, also if the firmware still has another boot order
-    _efi("-q", "-n", entries()[name])
+    start_first(find_running_slot())  # the fallback, also if the firmware still has another boot order
+    _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
     echo(f"slot {name} starts once, and becomes the default if it comes up")
-    _reboot()
+    _reboot_computer()
 
 
 @main.command("good")
 def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
-    machine, here = Machine(_STATE), running()
-    before = comes_first(_efi(), entries()) not in {here, None}
-    if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S if before else None):
+    machine, here = Machine(_STATE), find_running_slot()
+    before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {here, None}
+    if held(lambda: machine.up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None):
         start_first(here)
         echo(f"slot {here} is up, and is the default from now on")
         return
     echo(f"slot {here} did not come up in {_PATIENCE_S:.0f} s", err=True)
-    _reboot()
+    _reboot_computer()
 
 
 if __name__ == "__main__":

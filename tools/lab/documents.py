@@ -3,23 +3,23 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.config.schema import parts as parts_of_cabinet
+from egm.config.schema import iter_parts as parts_of_cabinet
 from egm.errors import OperatorError
-from egm.profiles.schema import keys
+from egm.profiles.schema import iter_keys
 from egm.screen.text import Texts
 from tools.lab.manual import manual_chapters
-from tools.lab.markdown import table
-from tools.lab.rule_table import interruption_table, picture, rule_table, set_table
+from tools.lab.markdown import format_table
+from tools.lab.rule_table import format_interruption_table, format_player_diagram, rule_table, set_table
 
 
 def state_picture() -> str:
     """Return a diagram of the machine states that a player sees."""
-    return f"```mermaid\n{picture()}\n```"
+    return f"```mermaid\n{format_player_diagram()}\n```"
 
 
-def profile_keys() -> str:
+def format_profile_keys() -> str:
     """Return every key of a jurisdiction profile. Raises :class:`OperatorError` naming those without a text."""
-    found = list(keys())
+    found = list(iter_keys())
     bare = [key.name for key in found if not key.meaning]
     if bare:
         raise OperatorError(f"egm/profiles/profile.py: there is no description for {', '.join(bare)}")
@@ -32,10 +32,10 @@ def profile_keys() -> str:
         ]
         for key in found
     ]
-    return table(["Key", "Kind", "Default", "Meaning"], rows)
+    return format_table(["Key", "Kind", "Default", "Meaning"], rows)
 
 
-def cabinet_keys() -> str:
+def format_cabinet_keys() -> str:
     """Return every key of a cabinet file, by table. Raises :class:`OperatorError` for one without a text."""
     text = []
     for part in parts_of_cabinet():
@@ -56,23 +56,23 @@ def cabinet_keys() -> str:
             for key in part.keys
         ]
         heads = ["Key", "Kind", "Default", "Meaning", "Example"]
-        text.append(f"### `{part.header}`\n\n{part.meaning}{needed}\n\n{table(heads, rows)}")
+        text.append(f"### `{part.header}`\n\n{part.meaning}{needed}\n\n{format_table(heads, rows)}")
     return "\n\n".join(text)
 
 
-def lines() -> str:
+def format_serial_lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
     found = next(each for each in manual_chapters("service", Texts("en")) if "Protocol" in each.heads)
-    return table(found.heads, found.rows)
+    return format_table(found.heads, found.rows)
 
 
 #: The documents by name.
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
-    "cabinet-keys": cabinet_keys,
-    "profile-keys": profile_keys,
+    "cabinet-keys": format_cabinet_keys,
+    "profile-keys": format_profile_keys,
     "states": state_picture,
-    "interruptions": interruption_table,
-    "lines": lines,
+    "interruptions": format_interruption_table,
+    "lines": format_serial_lines,
     "state-sets": set_table,
     "rules": rule_table,
 }

@@ -7,8 +7,8 @@ from typing import Final
 from egm.app.features import MENU
 from egm.kernel.service_pages import Table, Words
 from egm.screen.text import Texts
-from egm.staff.manual import chapters
-from tools.lab.markdown import table
+from egm.staff.manual import list_chapters
+from tools.lab.markdown import format_table
 
 AUDIENCES: Final = ("operator", "service")
 
@@ -25,24 +25,24 @@ class Chapter:
 
 def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of the ``operator`` or the ``service`` manual in a screen language."""
-    for chapter in chapters(audience):
+    for chapter in list_chapters(audience):
         menu: Table = chapter.table(MENU)
         yield Chapter(
-            _text(texts, chapter.title),
+            _format_words(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),
-            tuple(_text(texts, head) for head in menu.columns),
-            tuple(tuple(_text(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
+            tuple(_format_words(texts, head) for head in menu.columns),
+            tuple(tuple(_format_words(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
         )
 
 
-def manual(audience: str, language: str) -> str:
+def format_manual(audience: str, language: str) -> str:
     """Return a manual as one Markdown page."""
     texts = Texts(language)
     parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
     for chapter in manual_chapters(audience, texts):
-        parts += [f"## {chapter.title}", chapter.about, table(chapter.heads, chapter.rows)]
+        parts += [f"## {chapter.title}", chapter.about, format_table(chapter.heads, chapter.rows)]
     return "\n\n".join(parts) + "\n"
 
 
-def _text(texts: Texts, words: Words) -> str:
-    return texts.worded(words, lambda cents: texts.money(cents, "CAD"))
+def _format_words(texts: Texts, words: Words) -> str:
+    return texts.format_page_words(words, lambda cents: texts.money(cents, "CAD"))

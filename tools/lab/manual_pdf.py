@@ -67,7 +67,7 @@ class _Sheet:
         self.pages[-1].extend(inks)
 
 
-def pdf(audience: str, language: str, version: str) -> bytes:
+def build_pdf(audience: str, language: str, version: str) -> bytes:
     """Return the ``operator`` or ``service`` manual of this software as a PDF file."""
     texts = Texts(language)
     chapters = list(manual_chapters(audience, texts))
@@ -83,63 +83,65 @@ def pdf(audience: str, language: str, version: str) -> bytes:
         else:
             sheet.y += 34
         first.append(len(sheet.pages))
-        _chapter(sheet, chapter)
-    _contents(contents, texts, zip(chapters, first, strict=True))
+        _draw_chapter(sheet, chapter)
+    _draw_contents(contents, texts, zip(chapters, first, strict=True))
     for number, page in enumerate(sheet.pages[1:], 2):
         foot = texts.say("manual.page", number=number, of=len(sheet.pages))
         page.append(_Ink(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
         page.append(_Ink(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
-    return _written(sheet.pages, f"{title} - open-egm {version}")
+    return _write_pages(sheet.pages, f"{title} - open-egm {version}")
 
 
 # ---------------------------------------------------------------------- setting
 @lru_cache(maxsize=8)
-def _font(face: str) -> ImageFont.FreeTypeFont:
+def _load_font(face: str) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(_FONTS / _FILES[face], 1000)
 
 
 @lru_cache(maxsize=20_000)
-def _long(text: str, face: str, size: float) -> float:
+def _measure_text(text: str, face: str, size: float) -> float:
     """Return the width of a text in points."""
-    return _font(face).getlength(text) * size / 1000
+    return _load_font(face).getlength(text) * size / 1000
 
 
-def _wrapped(text: str, room: float, face: str = "text", size: float = _TEXT) -> list[str]:
+def _wrap_text(text: str, room: float, face: str = "text", size: float = _TEXT) -> list[str]:
     """Return the lines of a text; a word that is too long is split, a code preferably after a sign."""
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if _long(joined, face, size) <= room:
+        if _measure_text(joined, face, size) <= room:
             lines[-1] = joined
             continue
-        parts = _parted(word, room, face, size)
+        parts = _split_word(word, room, face, size)
         lines[-1:] = [lines[-1], *parts] if lines[-1] else parts
     return lines
 
 
-def _parted(word: str, room: float, face: str, size: float) -> list[str]:
+def _split_word(word: str, room: float, face: str, size: float) -> list[str]:
     """Split a word into parts that fit."""
-    if len(word) < 2 or _long(word, face, size) <= room:
+    if len(word) < 2 or _measure_text(word, face, size) <= room:
         return [word]
     fits = next(
-        end for end in range(len(word) - 1, 0, -1) if end == 1 or _long(word[:end], face, size) <= room
+        end
+        for end in range(len(word) - 1, 0, -1)
+        if end == 1 or _measure_text(word[:end], face, size) <= room
     )
     sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
     cut = sign or fits
-    return [word[:cut], *_parted(word[cut:], room, face, size)]
+    return [word[:cut], *_split_word(word[cut:], room, face, size)]
 
 
 def _cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
     y = 250.0
     sheet.put(_Ink(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
     sheet.put(_Ink(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
-    for line in _wrapped(texts.say(f"manual.audience.{audience}"), _ROOM * 0.8, size=13):
+    for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _ROOM * 0.8, size=13):
         y += 26 if y == 250.0 else 18
         sheet.put(_Ink(_LEFT, y + 8, line, size=13))
     sheet.put(_Ink(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM))
 
 
-def _contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
+def _draw_contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
     y = _TOP + 14
     page.append(_Ink(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
     y += 16
@@ -150,64 +152,66 @@ def _contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chapter, 
         page.append(_Ink(_LEFT, y + 5, colour=_RULE, box=(_ROOM, 0.5)))
 
 
-def _chapter(sheet: _Sheet, chapter: Chapter) -> None:
+def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
     sheet.put(_Ink(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
-    for line in _wrapped(chapter.about, _ROOM, size=9.5):
+    for line in _wrap_text(chapter.about, _ROOM, size=9.5):
         sheet.y += 13
         sheet.put(_Ink(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
     sheet.y += 12
-    widths = _widths(chapter)
-    _head(sheet, chapter, widths)
+    widths = _compute_column_widths(chapter)
+    _draw_table_head(sheet, chapter, widths)
     for row in chapter.rows:
-        cells = [_cell(cell, width, bold=place == 0) for place, (cell, width) in _placed(row, widths)]
+        cells = [
+            _wrap_cell(cell, width, bold=place == 0) for place, (cell, width) in _iter_cells(row, widths)
+        ]
         high = max(map(len, cells)) * _LEAD + 2 * _PAD
         if sheet.y + high > _HIGH - _FOOT:
             sheet.turn()
-            _head(sheet, chapter, widths)
-        _row(sheet, cells, widths, high)
+            _draw_table_head(sheet, chapter, widths)
+        _draw_row(sheet, cells, widths, high)
 
 
-def _placed(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[int, tuple[str, float]]]:
+def _iter_cells(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[int, tuple[str, float]]]:
     yield from enumerate(zip(row, widths, strict=True))
 
 
-def _cell(text: str, width: float, *, bold: bool) -> list[str]:
-    return _wrapped(text.replace("`", ""), width - 2 * _PAD, "bold" if bold else "text")
+def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
+    return _wrap_text(text.replace("`", ""), width - 2 * _PAD, "bold" if bold else "text")
 
 
-def _widths(chapter: Chapter) -> list[float]:
+def _compute_column_widths(chapter: Chapter) -> list[float]:
     """Return the column widths: at least the longest word, plus a share by the length of all texts."""
     columns = list(zip(chapter.heads, *chapter.rows, strict=True))
     least, wants = [], []
     for place, cells in enumerate(columns):
         face = "text" if place else "bold"
         words = [word for cell in cells for word in cell.split(" ")]
-        longest = max(_long(word, face, _TEXT) for word in words)
+        longest = max(_measure_text(word, face, _TEXT) for word in words)
         least.append(min(longest, 88.0) + 2 * _PAD + 2)
-        total = sum(_long(cell, face, _TEXT) for cell in cells) / len(cells)
+        total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
         wants.append(max(total - least[-1], 8.0) ** 0.75)  # long texts may take more lines
     spare = _ROOM - sum(least)
     return [low + spare * want / sum(wants) for low, want in zip(least, wants, strict=True)]
 
 
-def _head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
+def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
     cells = [
-        _wrapped(head, width - 2 * _PAD, "bold") for head, width in zip(chapter.heads, widths, strict=True)
+        _wrap_text(head, width - 2 * _PAD, "bold") for head, width in zip(chapter.heads, widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
     sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, box=(_ROOM, high)))
-    _lines(sheet, cells, widths, lambda _: "bold")
+    _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
     sheet.y += high
 
 
-def _row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float) -> None:
-    _lines(sheet, cells, widths, lambda place: "text" if place else "bold")
+def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float) -> None:
+    _draw_cell_lines(sheet, cells, widths, lambda place: "text" if place else "bold")
     sheet.y += high
     sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_ROOM, 0.5)))
 
 
-def _lines(
+def _draw_cell_lines(
     sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
 ) -> None:
     x = _LEFT
@@ -218,7 +222,7 @@ def _lines(
 
 
 # ---------------------------------------------------------------------- writing
-def _written(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
+def _write_pages(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()
     about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
@@ -232,7 +236,7 @@ def _written(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
 
 
 @lru_cache(maxsize=32)
-def _properties(face: str, size: float) -> FontProperties:
+def _build_font_properties(face: str, size: float) -> FontProperties:
     return FontProperties(fname=str(_FONTS / _FILES[face]), size=size)
 
 
@@ -246,7 +250,7 @@ class _Line(Artist):
 
     def draw(self, renderer: RendererBase) -> None:
         """Draw it, in points from the page's lower left corner."""
-        ink, properties = self._ink, _properties(self._ink.face, self._ink.size)
+        ink, properties = self._ink, _build_font_properties(self._ink.face, self._ink.size)
         x = ink.x
         if ink.align == "right":
             x -= renderer.get_text_width_height_descent(ink.text, properties, False)[0]

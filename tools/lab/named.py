@@ -3,20 +3,20 @@
 from pathlib import Path
 
 from paytables import DefinitionError
-from paytables.source import contents
-from tools.lab.rewriting import line_of
+from paytables.source import read_contents
+from tools.lab.rewriting import find_line
 
 
-def named(text: str) -> str | Path:
+def path_or_id_from_text(text: str) -> str | Path:
     """Return a file path for a name that ends in ``.toml``, relative to the working directory; else the id."""
     return Path(text) if text.endswith(".toml") else text
 
 
-def refusal(error: DefinitionError) -> str:
+def format_refusal(error: DefinitionError) -> str:
     """Return why a definition is refused: file, line, key and reason."""
     key = tuple(int(part) if part.isdigit() else part for part in error.key.split("."))
     try:
-        line = line_of(contents(Path(error.file)).decode(), key)
+        line = find_line(read_contents(Path(error.file)).decode(), key)
     except (OSError, UnicodeDecodeError, ValueError):
         line = None
     return str(error) if line is None else f"{error.file}, line {line}: {error.key}: {error.reason}"

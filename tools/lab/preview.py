@@ -16,9 +16,9 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
-from egm.screen.view import Action, View, times
+from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Draw, Game, Outcome, play_with_answers
-from tools.lab.views import UNIT_CENTS, at_rest, game_view, snapshot
+from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view, snapshot
 
 #: The most games played to find one worth showing.
 _TRIES: Final = 4000
@@ -39,19 +39,19 @@ class Film:
     quality: int = 62
 
 
-def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
+def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
     """Return the first game that wins enough and is not too long to show. Raises :class:`PreviewError`."""
     bet = max(game.bet_options)
-    view_of = game_view(game)
-    idle_view = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
+    view_of = build_game_view(game)
+    idle_view = build_idle_view((view_of,), view_of, "en", denomination_cents=choose_unit_cents(view_of))
     for _ in range(_TRIES):
         wager = game.wager(bet)
         outcome = play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.options[0])
         )
-        if theme.celebration(outcome.win_credits, bet) < 2:
+        if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
-        line = times(view_after_outcome(idle_view, view_of, outcome), theme)
+        line = build_view_timeline(view_after_outcome(idle_view, view_of, outcome), theme)
         if line is not None and line.done < film.seconds_most - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
@@ -60,7 +60,7 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
 def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the view after the machine has sent the outcome of a game."""
     bet = max(game.bet_options)
-    unit = unit_cents(game)
+    unit = choose_unit_cents(game)
     playing = snapshot(
         game,
         "en",
@@ -80,7 +80,7 @@ def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     return apply_message(apply_message(view, playing), play)
 
 
-def unit_cents(game: GameView) -> int:
+def choose_unit_cents(game: GameView) -> int:
     """Return the value of a credit here: as in every picture, if the game is offered at that."""
     offered = game.denominations_cents
     return UNIT_CENTS if UNIT_CENTS in offered else min(offered)
@@ -88,31 +88,31 @@ def unit_cents(game: GameView) -> int:
 
 def _start_cents(game: GameView) -> int:
     """Return the credit before the game: twenty, or enough for some bets."""
-    return max(20_00, 4 * max(game.bet_options) * unit_cents(game))
+    return max(20_00, 4 * max(game.bet_options) * choose_unit_cents(game))
 
 
 def _credit(game: GameView) -> int:
-    return _start_cents(game) - max(game.bet_options) * unit_cents(game)
+    return _start_cents(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
-def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
+def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
     """Yield every frame's view: idle, PLAY pressed, the game, its win, idle with the win."""
     step = 1 / film.frames_per_second
-    unit = {"denomination_cents": unit_cents(game)}
-    idle_view = at_rest((game,), game, "en", credit_cents=_start_cents(game), **unit)
+    unit = {"denomination_cents": choose_unit_cents(game)}
+    idle_view = build_idle_view((game,), game, "en", credit_cents=_start_cents(game), **unit)
     now = idle_view.now
     while now < idle_view.now + _IDLE_SECONDS:
         yield replace(idle_view, now=now)
         now += step
     view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
     view = view_after_outcome(view, game, outcome)
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     assert line is not None
     end = now + line.done
     while now < end:
         yield replace(view, now=now)
         now += step
-    win = outcome.win_credits * unit_cents(game)
+    win = outcome.win_credits * choose_unit_cents(game)
     after = apply_message(
         replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win, **unit)
     )
@@ -122,17 +122,17 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
         now += step
 
 
-def film_of(game: Game, draw: Draw, path: Path, film: Film) -> int:
+def make_film(game: Game, draw: Draw, path: Path, film: Film) -> int:
     """Play, draw and write an animated WebP; return its size in bytes. Raises :class:`PreviewError`."""
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))
     theme = load_theme()
-    outcome = worth_showing(game, draw, theme, film)
+    outcome = find_game_worth_showing(game, draw, theme, film)
     picture = Picture(theme, scale=film.scale, layout=LANDSCAPE, timezone=UTC)
     surface = pygame.Surface(picture.pixels)
     frames: list[Image.Image] = []
-    for view in scenes(game_view(game), outcome, theme, film):
+    for view in iter_frames(build_game_view(game), outcome, theme, film):
         picture.draw(surface, view)
         frames.append(Image.frombytes("RGB", picture.pixels, pygame.image.tobytes(surface, "RGB")))
     data = io.BytesIO()

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from paytables.source import toml
+from paytables.source import parse_toml
 from tools.lab.tuning import Path, value_at
 
 _HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -19,16 +19,16 @@ class RewriteError(Exception):
     """A value whose notation cannot be changed here; the text names it."""
 
 
-def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
+def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
     """Return the text of a definition with the values of ``data`` at these paths. Raises RewriteError."""
     tables: dict[Path, str] = {}
     for key in keys:
-        tables[_table_of(text, key)] = ".".join(map(str, key))
+        tables[_find_longest_table(text, key)] = ".".join(map(str, key))
     changed = text
     for table, named in tables.items():
         changed = _put(changed, table, value_at(data, table), named)
     try:
-        same = _plain(toml(changed)) == _plain(data)
+        same = _collapse_blanks(parse_toml(changed)) == _collapse_blanks(data)
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
@@ -36,39 +36,39 @@ def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
     return changed
 
 
-def _plain(value: Any) -> Any:
+def _collapse_blanks(value: Any) -> Any:
     """Return the value with single blanks in its texts, because a strip may span several lines."""
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: _collapse_blanks(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [_collapse_blanks(inner) for inner in value]
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _table_of(text: str, key: Path) -> Path:
+def _find_longest_table(text: str, key: Path) -> Path:
     """Return the longest prefix of a path that has a table header in the file: ``stage.base.pay.0.pays``."""
     for length in range(len(key), 0, -1):
-        if _assignment(text, key[:length]) is not None:
+        if _find_value_span(text, key[:length]) is not None:
             return key[:length]
     raise RewriteError(f"{'.'.join(map(str, key))}: not found in the expected notation: change it by hand")
 
 
-def line_of(text: str, key: Path) -> int | None:
+def find_line(text: str, key: Path) -> int | None:
     """Return the line of a key, or of the nearest table around it, from 1; None if there is neither."""
     for length in range(len(key), 0, -1):
-        found = _assignment(text, key[:length])
-        at = found[0] if found is not None else _header(text, key[:length])
+        found = _find_value_span(text, key[:length])
+        at = found[0] if found is not None else _find_header_offset(text, key[:length])
         if at is not None:
             return text.count("\n", 0, at) + 1
     return None
 
 
-def _header(text: str, key: Path) -> int | None:
+def _find_header_offset(text: str, key: Path) -> int | None:
     """Return the offset of a table's header in the text, or None."""
-    return next((at for at, here in _tables(text) if here == key), None)
+    return next((at for at, here in _iter_tables(text) if here == key), None)
 
 
-def _tables(text: str) -> Iterator[tuple[int, Path]]:
+def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
     """Yield each table of the file by the name in its header, with the header's offset."""
     counts: dict[str, int] = {}
     at = 0
@@ -82,9 +82,9 @@ def _tables(text: str) -> Iterator[tuple[int, Path]]:
         at += len(line)
 
 
-def _assignment(text: str, key: Path) -> tuple[int, int] | None:
+def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
     """Return start and end of a key's value in the text, or None if no line starts with that key."""
-    begins = [(0, ()), *_tables(text)]
+    begins = [(0, ()), *_iter_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
     for number, (at, here) in enumerate(begins):
         end = begins[number + 1][0] if number + 1 < len(begins) else len(text)
@@ -122,18 +122,18 @@ def _end(text: str, at: int) -> int:
 
 
 def _put(text: str, key: Path, value: Any, named: str) -> str:
-    found = _assignment(text, key)
+    found = _find_value_span(text, key)
     if found is None:
         raise RewriteError(f"{named}: not found in the expected notation: change it by hand")
-    return text[: found[0]] + _written(value) + text[found[1] :]
+    return text[: found[0]] + _format_toml_value(value) + text[found[1] :]
 
 
-def _written(value: Any) -> str:
+def _format_toml_value(value: Any) -> str:
     """Return a value as TOML: whole numbers, texts, lists and tables of them."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{k} = {_written(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{k} = {_format_toml_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):
-        parts = [_written(v) for v in value]
+        parts = [_format_toml_value(v) for v in value]
         long = any(isinstance(v, str) and len(v) > 20 for v in value)
         return "[\n" + "".join(f"  {part},\n" for part in parts) + "]" if long else f"[{', '.join(parts)}]"
     if isinstance(value, str):

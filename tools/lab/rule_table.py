@@ -9,7 +9,7 @@ from egm.kernel.feature import Features
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS
 from egm.seats.table import TableEvent
-from tools.lab.markdown import table
+from tools.lab.markdown import format_table
 
 #: The arrows of the picture: from, the event a rule takes there, to, and a short label.
 _ARROWS: Final = (
@@ -40,25 +40,25 @@ class NoSuchRuleError(Exception):
     """An arrow of the picture that matches no rule."""
 
 
-def picture() -> str:
+def format_player_diagram() -> str:
     """Return what a player sees as a Mermaid state diagram. Raises NoSuchRuleError for an arrow without a rule."""
     lines = ["stateDiagram-v2", "    direction LR"]
     for source, event, target, words in _ARROWS:
-        _leads(source, event, target)
+        _check_rule_leads(source, event, target)
         lines.append(f"    {source.value} --> {target.value}: {words}")
     return "\n".join(lines)
 
 
-def interruption_table() -> str:
+def format_interruption_table() -> str:
     """Return the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
     for state, comes, ends in _INTERRUPTIONS:
-        _leads(State.IDLE, comes, state)
-        _leads(state, ends, State.IDLE)
+        _check_rule_leads(State.IDLE, comes, state)
+        _check_rule_leads(state, ends, State.IDLE)
     rows = [[f"`{state}`", f"`{comes}`", f"`{ends}`"] for state, comes, ends in _INTERRUPTIONS]
-    return table(["State", "Comes by", "Ends by"], rows)
+    return format_table(["State", "Comes by", "Ends by"], rows)
 
 
-def _leads(source: State, event: EventName, target: State) -> None:
+def _check_rule_leads(source: State, event: EventName, target: State) -> None:
     ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
     if not any(rule.next in ways for rule in FEATURES.rules.of(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
@@ -68,16 +68,16 @@ def rule_table(features: Features = FEATURES) -> str:
     """Return every rule, in the order tried: event, states, condition, effects, next state, refusal."""
     rows = [
         [
-            _names([event.value for event in rule.events]),
+            _format_names([event.value for event in rule.events]),
             SETS[rule.states],
-            _names([guard.__name__ for guard in rule.guards]),
-            _names([effect.__name__ for effect in rule.effects]),
-            "" if rule.next is Next.SAME else _words(rule.next),
+            _format_names([guard.__name__ for guard in rule.guards]),
+            _format_names([effect.__name__ for effect in rule.effects]),
+            "" if rule.next is Next.SAME else _format_next(rule.next),
             "told" if rule.refusal is Refusal.REPORT else "recorded",
         ]
         for rule in features.rules
     ]
-    return table(["Event", "In", "If", "Does", "Then", "Else"], rows)
+    return format_table(["Event", "In", "If", "Does", "Then", "Else"], rows)
 
 
 def set_table() -> str:
@@ -87,12 +87,12 @@ def set_table() -> str:
         for states, name in SETS.items()
         if len(states) > 1
     ]
-    return table(["In", "States"], rows)
+    return format_table(["In", "States"], rows)
 
 
-def _names(names: Sequence[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _words(next_: State | Next) -> str:
+def _format_next(next_: State | Next) -> str:
     return f"`{next_.value}`" if isinstance(next_, State) else next_.value.replace("_", " ")

@@ -17,7 +17,7 @@ from typing import Any
 
 from paytables import Choice, Decision, Draw, Game, Round, Wager, WinDistribution, load_game
 from paytables.contract import Json
-from tools.lab.named import named
+from tools.lab.named import path_or_id_from_text
 from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.
@@ -149,10 +149,10 @@ def judge_distribution(tally: Tally, law: WinDistribution) -> Fit | None:
         return None
     expected = [float(p * tally.games) for p, _ in classes]
     chi_square = math.fsum((n - e) ** 2 / e for (_, n), e in zip(classes, expected, strict=True))
-    return Fit(len(classes), chi_square, chi_square_z(chi_square, len(classes) - 1))
+    return Fit(len(classes), chi_square, compute_chi_square_z(chi_square, len(classes) - 1))
 
 
-def chi_square_z(chi_square: float, free: int) -> float:
+def compute_chi_square_z(chi_square: float, free: int) -> float:
     """Return the z-score of a chi-square of ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
     spread = 2 / (9 * free)
     return (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread)
@@ -180,7 +180,7 @@ def estimate(tally: Tally, cost: int) -> Estimate:
     return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
 
 
-def policy(decision: Decision, picker: Draw) -> Choice:
+def choose_as_player(decision: Decision, picker: Draw) -> Choice:
     """Decide as a player would: by the advice if there is one, no double-up, else any option."""
     if "advice" in decision.prompt:
         return Choice(decision.prompt["advice"])
@@ -189,7 +189,7 @@ def policy(decision: Decision, picker: Draw) -> Choice:
     return Choice(decision.options[picker.below(len(decision.options), "player")])
 
 
-def _played(
+def _play_round(
     game: Game,
     wager: Wager,
     draw: Draw,
@@ -203,7 +203,7 @@ def _played(
     played = Round(game.play(wager, draw), wager)
     played.advance()
     while played.decision is not None:
-        played.advance(policy(played.decision, draw))
+        played.advance(choose_as_player(played.decision, draw))
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     if own is not None:
@@ -240,9 +240,9 @@ def play_batch(
     cost = credits_ + sum(beside.values())
     for _ in range(games):
         at = at if table is None else initial
-        win, at = _played(at, at.wager(cost, **laid), draw, apart, own)
+        win, at = _play_round(at, at.wager(cost, **laid), draw, apart, own)
         while at.rules.standing():
-            more, at = _played(at, at.wager(0), draw, apart)
+            more, at = _play_round(at, at.wager(0), draw, apart)
             win += more
         win = win if most_counted is None else min(win, most_counted)
         total += win
@@ -253,9 +253,11 @@ def play_batch(
     return Tally(games, total, squares, hits, most, wins)
 
 
-def _worker(name: str, credits_: int, options: Mapping[str, object], games: int, table: Json) -> Tally:
+def _simulate_in_worker(
+    name: str, credits_: int, options: Mapping[str, object], games: int, table: Json
+) -> Tally:
     service = start_service()
-    game = load_game(named(name))
+    game = load_game(path_or_id_from_text(name))
     tally = Tally()
     while games:
         some = min(games, 500)
@@ -275,11 +277,13 @@ def simulate(
     tally = Tally()
     if workers == 1:
         for batch in batches:
-            tally += _worker(name, credits_, options, batch, table)
+            tally += _simulate_in_worker(name, credits_, options, batch, table)
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
-        started = [pool.submit(_worker, name, credits_, options, batch, table) for batch in batches]
+        started = [
+            pool.submit(_simulate_in_worker, name, credits_, options, batch, table) for batch in batches
+        ]
         for done in as_completed(started):
             tally += done.result()
             yield tally

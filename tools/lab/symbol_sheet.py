@@ -10,7 +10,7 @@ from egm.screen.art.symbols import DRAWINGS, draw_symbol
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from paytables import Game
-from tools.lab.views import at_rest, game_view
+from tools.lab.views import build_game_view, build_idle_view
 
 _CELL: Final = 128
 _COLUMNS: Final = 10
@@ -25,7 +25,7 @@ def _start() -> Theme:
     return load_theme()
 
 
-def symbol_sheet(path: Path) -> int:
+def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return how many there are."""
     theme = _start()
     rows = -(-len(DRAWINGS) // _COLUMNS)
@@ -42,12 +42,12 @@ def symbol_sheet(path: Path) -> int:
     return len(DRAWINGS)
 
 
-def still(game: Game, path: Path, scale: float) -> tuple[int, int]:
+def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:
     """Draw an idle game into a PNG file; return its size in pixels."""
     theme = _start()
-    shown = game_view(game)
+    shown = build_game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)
     surface = pygame.Surface(picture.pixels).convert()
-    picture.draw(surface, at_rest((shown,), shown, "en"))
+    picture.draw(surface, build_idle_view((shown,), shown, "en"))
     pygame.image.save(surface, path)
     return picture.pixels

@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, Final
 
-from paytables import Depth, PaytableError, analyse, game_from
-from paytables.wording import counted, percent
+from paytables import Depth, PaytableError, analyse, build_game
+from paytables.wording import format_count, format_percent
 
 Path = tuple[str | int, ...]
 #: The distance below which a return, or a hit frequency, counts as reached.
@@ -35,7 +35,7 @@ def parse_key(key: str) -> Path:
     return tuple(int(part) if part.isdigit() else part for part in key.split("."))
 
 
-def _part(here: Any, part: str | int) -> str | int:
+def _resolve_key_part(here: Any, part: str | int) -> str | int:
     """Return the key of one step: a number into a list, a text into a table."""
     return int(part) if isinstance(here, list) else str(part)
 
@@ -45,19 +45,19 @@ def value_at(data: Mapping[str, Any], path: Path) -> Any:
     here: Any = data
     for part in path:
         try:
-            here = here[_part(here, part)]
+            here = here[_resolve_key_part(here, part)]
         except (KeyError, IndexError, TypeError, ValueError):
             raise TuningError(f"{'.'.join(map(str, path))}: there is no {part!r}") from None
     return here
 
 
-def with_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
+def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with another value at the path."""
     changed = copy.deepcopy(dict(data))
     here: Any = changed
     for part in path[:-1]:
-        here = here[_part(here, part)]
-    here[_part(here, path[-1])] = value
+        here = here[_resolve_key_part(here, part)]
+    here[_resolve_key_part(here, path[-1])] = value
     return changed
 
 
@@ -81,16 +81,16 @@ def pay_keys(data: Mapping[str, Any]) -> list[Path]:
     return found
 
 
-def rtp_of(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
+def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
     """Return the exact return of a definition, of its lowest bet or of the one named."""
-    bets = analyse(game_from(data, "tuned"), Depth.RETURN).bets
+    bets = analyse(build_game(data, "tuned"), Depth.RETURN).bets
     rtp: Fraction = min(b.rtp for b in bets if bet in {None, b.bet})
     return rtp
 
 
-def returns_of(data: Mapping[str, Any]) -> dict[str, Fraction]:
+def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return the exact return of each bet of a definition."""
-    return {bet.bet: bet.rtp for bet in analyse(game_from(data, "tuned"), Depth.RETURN).bets}
+    return {bet.bet: bet.rtp for bet in analyse(build_game(data, "tuned"), Depth.RETURN).bets}
 
 
 def own_pays(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
@@ -98,10 +98,10 @@ def own_pays(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Pa
 
     A game with separate pays for every coin has them for every bet.
     """
-    before = returns_of(data)
+    before = compute_bet_returns(data)
     found: dict[str, list[Path]] = {bet: [] for bet in before}
     for key in keys:
-        after = returns_of(with_value(data, key, _pay_at(data, key) + 1))
+        after = compute_bet_returns(replace_value(data, key, _pay_at(data, key) + 1))
         moved = [bet for bet, rtp in after.items() if rtp != before.get(bet)]
         if len(moved) == 1 and len(before) > 1:
             found[moved[0]].append(key)
@@ -116,7 +116,7 @@ def _pay_at(data: Mapping[str, Any], key: Path) -> int:
     return pay
 
 
-def nice(value: Fraction) -> int:
+def round_to_nice_pay(value: Fraction) -> int:
     """Return a pay as a pay table would print it: at most two leading digits, the second 0 or 5 above 20."""
     number: int = max(1, round(value))
     if number <= 20:
@@ -126,7 +126,7 @@ def nice(value: Fraction) -> int:
     return ((leading + 2) // 5 * 5 if leading > 20 else leading) * unit
 
 
-def _silent(_: str) -> None:
+def _ignore_progress(_: str) -> None:
     """Say nothing."""
 
 
@@ -135,7 +135,7 @@ def tune_pays(
     wanted: Fraction,
     keys: Sequence[Path],
     bet: str | None = None,
-    progress: Progress = _silent,
+    progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
     """Return the definition with the pays at ``keys`` changed to bring its return near ``wanted``.
 
@@ -145,28 +145,28 @@ def tune_pays(
     for key in keys:
         _pay_at(data, key)
     best = dict(data)
-    progress(f"weighing {counted(len(keys), 'pay')}")
+    progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
-        now = rtp_of(best, bet)
+        now = compute_rtp(best, bet)
         if abs(now - wanted) <= NEAR:
             return best
-        slopes = {k: rtp_of(with_value(best, k, value_at(best, k) + 1), bet) - now for k in keys}
+        slopes = {k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - now for k in keys}
         part = sum(slopes[k] * value_at(best, k) for k in keys)
         if part <= 0:
             raise TuningError("those pays do not change the return")
         factor = (wanted - now) / part + 1
         if factor <= 0:
             raise TuningError(
-                f"no pay there is low enough: the other pays alone return more than {percent(wanted, 4)} %"
+                f"no pay there is low enough: the other pays alone return more than {format_percent(wanted, 4)} %"
             )
         scaled = best
         for k in keys:
-            scaled = with_value(scaled, k, nice(value_at(best, k) * factor))
+            scaled = replace_value(scaled, k, round_to_nice_pay(value_at(best, k) * factor))
         if scaled == best:
             break
-        if abs(rtp_of(scaled, bet) - wanted) < abs(now - wanted):
+        if abs(compute_rtp(scaled, bet) - wanted) < abs(now - wanted):
             best = scaled
-            progress(f"all scaled together: {percent(rtp_of(best, bet), 4)} %")
+            progress(f"all scaled together: {format_percent(compute_rtp(best, bet), 4)} %")
         else:
             break
     return refine_pays(best, wanted, keys, bet, progress)
@@ -177,24 +177,26 @@ def refine_pays(
     wanted: Fraction,
     keys: Sequence[Path],
     bet: str | None = None,
-    progress: Progress = _silent,
+    progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
     """Move one or two pays a round, those that come nearest, until the return is near or nothing helps.
 
     No pay moves by more than a quarter of its value, or one credit.
     """
-    best, missing = dict(data), wanted - rtp_of(data, bet)
+    best, missing = dict(data), wanted - compute_rtp(data, bet)
     limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
     while abs(missing) > NEAR:
-        here = rtp_of(best, bet)
-        slopes = {k: rtp_of(with_value(best, k, value_at(best, k) + 1), bet) - here for k in keys}
-        tried = sorted(_moves(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1]))
+        here = compute_rtp(best, bet)
+        slopes = {k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - here for k in keys}
+        tried = sorted(
+            _iter_pay_moves(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1])
+        )
         for _, _, changes in tried[: 4 * _WIDTH]:
             candidate = best
             for key, value in changes:
-                candidate = with_value(candidate, key, value)
-            gap = _gap(candidate, wanted, bet)
-            if _in_order(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
+                candidate = replace_value(candidate, key, value)
+            gap = _compute_return_gap(candidate, wanted, bet)
+            if _is_order_kept(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
                 best, missing = candidate, gap
                 progress(f"pays moved: {float(wanted - gap):.4%}")
                 break
@@ -203,15 +205,15 @@ def refine_pays(
     return best
 
 
-def _gap(data: Mapping[str, Any], wanted: Fraction, bet: str | None) -> Fraction | None:
+def _compute_return_gap(data: Mapping[str, Any], wanted: Fraction, bet: str | None) -> Fraction | None:
     """Return the difference to the wanted return, or None for an invalid definition."""
     try:
-        return wanted - rtp_of(data, bet)
+        return wanted - compute_rtp(data, bet)
     except PaytableError:
         return None
 
 
-def _moves(
+def _iter_pay_moves(
     start: Mapping[str, Any],
     data: Mapping[str, Any],
     limits: Mapping[Path, int],
@@ -238,15 +240,15 @@ def _moves(
                 yield abs(left - also * slopes[other]), abs(by) + abs(also), changes
 
 
-def _in_order(before: Mapping[str, Any], after: Mapping[str, Any], keys: Sequence[Path]) -> bool:
+def _is_order_kept(before: Mapping[str, Any], after: Mapping[str, Any], keys: Sequence[Path]) -> bool:
     """Return whether the order of the pays is unchanged."""
     pairs = [(value_at(before, k), value_at(after, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
 
-def hit_of(data: Mapping[str, Any]) -> Fraction:
+def compute_hit_frequency(data: Mapping[str, Any]) -> Fraction:
     """Return the exact hit frequency of a definition's first bet."""
-    hit: Fraction | None = analyse(game_from(data, "tuned"), Depth.FULL).bets[0].hit_probability
+    hit: Fraction | None = analyse(build_game(data, "tuned"), Depth.FULL).bets[0].hit_probability
     if hit is None:
         raise TuningError("its hit frequency cannot be computed exactly")
     return hit
@@ -259,7 +261,7 @@ def tune_strips(
     stage: str = "base",
     hit: Fraction | None = None,
     rounds: int = 30,
-    progress: Progress = _silent,
+    progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
     """Return the definition with stops of a stage changed from one symbol to another, best change first.
 
@@ -270,23 +272,29 @@ def tune_strips(
 
     def distance(candidate: Mapping[str, Any]) -> Fraction:
         try:
-            off = max(abs(rtp_of(candidate) - wanted) - NEAR, Fraction(0))
-            return off if hit is None else off + max(abs(hit_of(candidate) - hit) - NEAR, Fraction(0))
+            off = max(abs(compute_rtp(candidate) - wanted) - NEAR, Fraction(0))
+            return (
+                off
+                if hit is None
+                else off + max(abs(compute_hit_frequency(candidate) - hit) - NEAR, Fraction(0))
+            )
         except PaytableError:
             return _NO_GAME
 
     best = dict(data)
     here = distance(best)
-    beam, width, patience, known = [best], 1, _PATIENCE, {_strips(best, stage)}
+    beam, width, patience, known = [best], 1, _PATIENCE, {_format_strips(best, stage)}
     for number in range(1, rounds + 1):
         if not here:
             break
-        new = _unknown(beam, stage, known)
+        new = _list_untried_definitions(beam, stage, known)
         found = sorted(((distance(one), n, one) for n, one in enumerate(new)), key=lambda entry: entry[:2])
         if not found:
             break
         off = float(found[0][0])
-        progress(f"round {number}: {counted(len(found), 'change')} tried, the nearest is off by {off:.4%}")
+        progress(
+            f"round {number}: {format_count(len(found), 'change')} tried, the nearest is off by {off:.4%}"
+        )
         if found[0][0] < here:
             here, _, best = found[0]
             beam, width, patience = [best], 1, _PATIENCE
@@ -298,22 +306,24 @@ def tune_strips(
     return best
 
 
-def _unknown(beam: Iterable[Mapping[str, Any]], stage: str, known: set[str]) -> list[dict[str, Any]]:
+def _list_untried_definitions(
+    beam: Iterable[Mapping[str, Any]], stage: str, known: set[str]
+) -> list[dict[str, Any]]:
     """Return every definition one change away that has not been tried yet, and mark it as tried."""
     found = []
     for one in beam:
-        for candidate in _changes(one, stage):
-            if (strips := _strips(candidate, stage)) not in known:
+        for candidate in _iter_strip_changes(one, stage):
+            if (strips := _format_strips(candidate, stage)) not in known:
                 known.add(strips)
                 found.append(candidate)
     return found
 
 
-def _strips(data: Mapping[str, Any], stage: str) -> str:
+def _format_strips(data: Mapping[str, Any], stage: str) -> str:
     return repr(value_at(data, ("stage", stage, "strips")))
 
 
-def _changes(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
+def _iter_strip_changes(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
     strips = value_at(data, ("stage", stage, "strips"))
     for x, strip in enumerate(strips):
         symbols = strip.split() if isinstance(strip, str) else list(strip)
@@ -323,4 +333,4 @@ def _changes(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
                 if (old, new) not in seen and symbols.count(old) > 1:
                     seen.add((old, new))
                     changed = " ".join([*symbols[:n], new, *symbols[n + 1 :]])
-                    yield with_value(data, ("stage", stage, "strips", x), changed)
+                    yield replace_value(data, ("stage", stage, "strips", x), changed)

@@ -11,8 +11,8 @@ from egm.kernel.messages import (
     ProgressiveView,
     Snapshot,
 )
-from egm.play.installed_games import InstalledGame, bet_returns
-from egm.play.odds import chances, long_odds
+from egm.play.installed_games import InstalledGame, list_bet_returns
+from egm.play.odds import list_chances, list_long_odds
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.message_reducer import apply_message
@@ -26,7 +26,7 @@ NOON: Final = "2026-11-21T17:05:00+00:00"
 _ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
 
 
-def game_view(game: Game, analysis: Analysis | None = None) -> GameView:
+def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
     """Return the game as the machine publishes it; ``analysis`` is at least :attr:`Depth.PRIZES` deep."""
     bets = (analysis or analyse(game, Depth.PRIZES)).bets
     least = min(bet.rtp for bet in bets)
@@ -35,14 +35,14 @@ def game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         tuple(game.denominations_cents),
         least,
         Pools(),
-        long_odds=long_odds(bets, Awards()),
-        chances=chances(bets),
-        returns=bet_returns(game, bets),
+        long_odds=list_long_odds(bets, Awards()),
+        chances=list_chances(bets),
+        returns=list_bet_returns(game, bets),
     )
-    return machine_view.game_view(admitted)
+    return machine_view.build_game_view(admitted)
 
 
-def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
+def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
     """Return the progressive levels of a game, each somewhat above its base."""
     return tuple(
         ProgressiveView.model_validate(
@@ -77,15 +77,15 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "win_cents": 0,
         "last_display": None,
         "accepts": _ALL,
-        "progressives": levels(game),
+        "progressives": build_level_views(game),
         "shut": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
     }
     return Snapshot(**(fields | changes))
 
 
-def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
+def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
     """Return the view of a screen that has received the complete state."""
-    view = _with_games(_Offer(games, tuple(map(id, games))))
+    view = _build_offer_view(_Offer(games, tuple(map(id, games))))
     return replace(apply_message(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
 
 
@@ -98,6 +98,6 @@ class _Offer:
 
 
 @lru_cache(maxsize=8)
-def _with_games(offer: _Offer) -> View:
+def _build_offer_view(offer: _Offer) -> View:
     """Return the screen that has received the offered games; cached, because loading presentations is slow."""
     return apply_message(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from egm.app.first_start.probing import Answer
 from egm.config.cabinet_file import CabinetFile, GameSlot
 from egm.config.faults import Fault, read
-from egm.config.keys import toml
+from egm.config.keys import format_toml
 from egm.config.levels import LevelSlot
 from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
@@ -17,7 +17,7 @@ from egm.profiles import Profile, load_profile
 from egm.progressive.enrolment import Facts
 from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
-from paytables import library as library_games
+from paytables import list_library_games as library_games
 
 #: Device kind -> the name of its table.
 NAMES: Final[Mapping[str, str]] = {
@@ -73,7 +73,7 @@ class Draft:
         for slot in slots or [GameSlot(game=name) for name in library_games()]:
             yield slot.game
             game = load_game(slot.game)
-            if admit((slot,), self.profile, levels_of(game))[0]:
+            if admit((slot,), self.profile, list_game_levels(game))[0]:
                 self.games[slot.game] = game
         self.chosen = [name for name in self.chosen if name in self.games]
 
@@ -82,19 +82,21 @@ class Draft:
         """Return every denomination of the chosen games."""
         return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
 
-    def of_game_cents(self, name: str) -> list[int]:
+    def list_game_denominations(self, name: str) -> list[int]:
         """Return the chosen denominations that a game has; if empty, it would not be offered."""
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
     def tables(self) -> dict[str, object]:
         """Return the file as tables."""
         seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
-        played = [name for name in self.chosen if self.of_game_cents(name)]
-        games = [{**seeded.get(name, {}), "game": name, **self._denominations(name)} for name in played]
+        played = [name for name in self.chosen if self.list_game_denominations(name)]
+        games = [
+            {**seeded.get(name, {}), "game": name, **self._build_denominations_entry(name)} for name in played
+        ]
         levels = [
             {"game": slot.game, "level": slot.level}
             for name in played
-            for slot in levels_of(self.games[name])
+            for slot in list_game_levels(self.games[name])
         ]
         given = self.seed.get("progressives", [])
         known = {(level["game"], level["level"]) for level in given}
@@ -109,39 +111,41 @@ class Draft:
         }
         return {name: value for name, value in {**self.seed, **made}.items() if value}
 
-    def _denominations(self, name: str) -> dict[str, list[int]]:
-        chosen = self.of_game_cents(name)
+    def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
+        chosen = self.list_game_denominations(name)
         return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
 
     def text(self) -> str:
         """Return the text of the file."""
-        return "\n".join(_written(self.tables())) + "\n"
+        return "\n".join(_iter_toml_lines(self.tables())) + "\n"
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:
         """Return the file as it would be read, or its faults."""
         return read(self.text(), CabinetFile)
 
 
-def levels_of(game: Game) -> tuple[LevelSlot, ...]:
+def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:
     """Return a game's progressive levels, all managed by the machine itself."""
-    levels = dict.fromkeys(play.level for play in game.every_level())
+    levels = dict.fromkeys(play.level for play in game.list_every_level())
     return tuple(LevelSlot(game=game.id, level=level) for level in levels)
 
 
-def _written(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
+def _iter_toml_lines(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
     """Yield tables as TOML lines: plain values first, then subtables, then lists of tables."""
     for name, value in tables.items():
-        if not isinstance(value, Mapping) and not _tables_in(value):
-            yield f"{name} = {value.isoformat() if isinstance(value, date) else toml(value)}"
+        if not isinstance(value, Mapping) and not _list_subtables(value):
+            yield f"{name} = {value.isoformat() if isinstance(value, date) else format_toml(value)}"
     for name, value in tables.items():
         if isinstance(value, Mapping):
-            plain = any(not isinstance(inner, Mapping) and not _tables_in(inner) for inner in value.values())
+            plain = any(
+                not isinstance(inner, Mapping) and not _list_subtables(inner) for inner in value.values()
+            )
             yield from ("", f"[{at}{name}]") if plain or not value else ()
-            yield from _written(value, f"{at}{name}.")
-        for each in _tables_in(value):
-            yield from ("", f"[[{at}{name}]]", *_written(each, f"{at}{name}."))
+            yield from _iter_toml_lines(value, f"{at}{name}.")
+        for each in _list_subtables(value):
+            yield from ("", f"[[{at}{name}]]", *_iter_toml_lines(each, f"{at}{name}."))
 
 
-def _tables_in(value: object) -> list[Mapping[str, object]]:
+def _list_subtables(value: object) -> list[Mapping[str, object]]:
     """Return the tables of a list of tables; empty for any other value."""
     return [*value] if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping) else []

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import Move, Step, Way, failed, refused
+from egm.app.first_start.steps import Move, Step, Way, say_failure, say_refusal
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
-from egm.progressive.enrolling import alarm, fact_table
-from egm.progressive.enrolment import Facts, Stick, key_digest, request_of
+from egm.progressive.enrolling import build_error_table, build_fact_table
+from egm.progressive.enrolment import Facts, Stick, compute_key_digest, request_of
 from egm.progressive.link_folder import LinkFolder
-from egm.staff.service.words import pairs, plain, say
+from egm.staff.service.words import build_pair_table, say, say_plain
 
 
 @dataclass(slots=True)
@@ -34,19 +34,19 @@ class Link(Step):
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the request's key, the answer to it, and the next action."""
-        steps = (Row(cells=(plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
+        steps = (Row(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[Table] = [Table(rows=tuple(steps))]
         enrolled: Facts | None = None
         try:
             key = self.folder.asking()
             if key is not None:
-                digest = plain(key_digest(key.public_key()))
-                tables.append(pairs((("link.key", digest),), say("service.link.asks")))
-            enrolled = self._enrolled(draft)
+                digest = say_plain(compute_key_digest(key.public_key()))
+                tables.append(build_pair_table((("link.key", digest),), say("service.link.asks")))
+            enrolled = self._find_valid_enrolment(draft)
             if enrolled is not None:
-                tables.append(fact_table(enrolled, "answer"))
+                tables.append(build_fact_table(enrolled, "answer"))
         except OperatorError as error:
-            tables.append(alarm(error))
+            tables.append(build_error_table(error))
         if self.message is not None:
             tables.append(Table(rows=(Row(cells=(self.message,), mark="good"),)))
         actions = (
@@ -56,20 +56,25 @@ class Link(Step):
             if enrolled is not None
             else Action(id="without", label=say("first.link.without"), style="confirm"),
         )
-        return self._page(*tables, actions=actions)
+        return self._build_page(*tables, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Write to or read from the stick; or continue, with or without an enrolment."""
-        ways = {"request": self._ask, "answer": self._take, "next": self._go_on, "without": self._without}
+        ways = {
+            "request": self._ask,
+            "answer": self._take,
+            "next": self._go_on,
+            "without": self._skip_enrolment,
+        }
         if action == "back":
             return Way.BACK
         if action not in ways:
-            return refused("not_offered")
+            return say_refusal("not_offered")
         self.message = None
         try:
             return ways[action](draft)
         except (OperatorError, OSError) as error:
-            return failed(error)
+            return say_failure(error)
 
     def _ask(self, draft: Draft) -> Move:
         key = self.folder.ask()
@@ -79,23 +84,23 @@ class Link(Step):
 
     def _take(self, draft: Draft) -> Move:
         answer, key = self.stick.answer(), self.folder.asking()
-        digest = "" if key is None else key_digest(key.public_key())
+        digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())
         self.folder.switch(self.folder.stage(answer))
         return Way.STAY
 
     def _go_on(self, draft: Draft) -> Move:
-        enrolled = self._enrolled(draft)
+        enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
-            return refused("not_offered")
-        draft.link, draft.link_table = enrolled, self.folder.table(*_broker(enrolled))
+            return say_refusal("not_offered")
+        draft.link, draft.link_table = enrolled, self.folder.table(*_parse_broker_address(enrolled))
         return Way.ON
 
-    def _without(self, draft: Draft) -> Move:
+    def _skip_enrolment(self, draft: Draft) -> Move:
         draft.link, draft.link_table = None, {}
         return Way.ON
 
-    def _enrolled(self, draft: Draft) -> Facts | None:
+    def _find_valid_enrolment(self, draft: Draft) -> Facts | None:
         """Return the accepted answer's facts if it is this machine's. Raises EnrolmentError if it is not valid now."""
         facts = self.folder.facts()
         if facts is None or facts.serial != draft.machine.get("serial"):
@@ -104,6 +109,6 @@ class Link(Step):
         return facts
 
 
-def _broker(facts: Facts) -> tuple[str, int]:
+def _parse_broker_address(facts: Facts) -> tuple[str, int]:
     host, _, port = facts.broker.rpartition(":")
     return host, int(port)

@@ -14,8 +14,8 @@ from typing import Final
 
 from serial.tools.list_ports import comports
 
-from egm.app.ports import lone_driver
-from egm.config.on_this_computer import stable_name
+from egm.app.ports import create_lone_driver
+from egm.config.on_this_computer import find_stable_port_name
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
 from egm.devices.line import SerialLine
@@ -50,9 +50,9 @@ class Answer:
         return {"protocol": self.protocol, "port": self.port}
 
 
-def found_ports(more: Iterable[str] = ()) -> list[str]:
+def find_serial_ports(more: Iterable[str] = ()) -> list[str]:
     """Return the serial ports of this computer by their stable names, plus the named ones in ``more``."""
-    return [*dict.fromkeys((*more, *(stable_name(port.device) for port in comports())))]
+    return [*dict.fromkeys((*more, *(find_stable_port_name(port.device) for port in comports())))]
 
 
 async def probe(
@@ -96,7 +96,7 @@ async def _ask(port: str, protocol: str) -> str | None:
             lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line)
-    driver = asyncio.ensure_future(lone_driver(protocol, "probe", line, heard).run())
+    driver = asyncio.ensure_future(create_lone_driver(protocol, "probe", line, heard).run())
     waits = [asyncio.ensure_future(each.wait()) for each in (answered, lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)

@@ -13,21 +13,30 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import SIGNERS, Move, Step, Way, failed, refused
-from egm.app.preflight import preflight
+from egm.app.first_start.steps import SIGNERS, Move, Step, Way, say_failure, say_refusal
+from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
-from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, last_signed_file
+from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, find_last_signed_file
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
-from egm.kernel.timekeeping import Evidence, doubt
-from egm.people import Permission, Person, Roster, RosterError, load_recorded, recorded_in
-from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
+from egm.kernel.timekeeping import Evidence, find_clock_doubt
+from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
+from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
 from egm.secret_files import replace_private
-from egm.staff.service.words import BACK, local, moment, money, pairs, plain, prize_names, say
+from egm.staff.service.words import (
+    BACK,
+    build_pair_table,
+    say,
+    say_local,
+    say_money,
+    say_plain,
+    say_prize_names,
+    say_time,
+)
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, Place
-from meters.recall import details
+from meters.recall import read_details
 from meters.storage import DiskStorage
 
 #: Reasons recorded for a signature when nobody typed one.
@@ -71,14 +80,14 @@ class Proofs(Step):
         """Return the facts to be signed; or the prompt for the number or PIN of the next person."""
         if not self.signs:
             sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
-            return self._page(*self.facts(draft), actions=(sign,))
+            return self._build_page(*self.facts(draft), actions=(sign,))
         if self.number is None:
             prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
-        rows = tuple(Row(cells=(plain(f"{one.id}  {one.name}"),), mark="good") for one in self.proved)
+        rows = tuple(Row(cells=(say_plain(f"{one.id}  {one.name}"),), mark="good") for one in self.proved)
         missing = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
-        return self._page(Table(rows=(missing, *rows)), prompt=prompt)
+        return self._build_page(Table(rows=(missing, *rows)), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a number, then its PIN; after the last person, act."""
@@ -86,14 +95,14 @@ class Proofs(Step):
             return self._back()
         if not self.signs:
             if action != "sign" or not self.may_sign(draft):
-                return refused("not_offered")
+                return say_refusal("not_offered")
             self.signs = True
             return Way.STAY
         if action != "enter":
-            return refused("not_offered")
+            return say_refusal("not_offered")
         if self.number is None:
             if not (text.isascii() and text.isdigit() and len(text) <= 8):
-                return refused("not_digits")
+                return say_refusal("not_digits")
             self.number = text
             return Way.STAY
         return self._prove(draft, self.number, text)
@@ -109,25 +118,25 @@ class Proofs(Step):
 
     def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
         try:
-            with wrong_pins(self.folder, wait=True) as noted:
-                if sum(one.locks for one in noted if one.number == counted_as(number)) >= WRONG_MAX:
-                    return refused("locked")
+            with edit_wrong_pins(self.folder, wait=True) as noted:
+                if sum(one.locks for one in noted if one.number == find_counted_number(number)) >= WRONG_MAX:
+                    return say_refusal("locked")
                 person = self.roster(draft).proves(number, pin)
                 if person is None:
-                    noted.append(WrongPin.of(number, self.now().isoformat(timespec="seconds")))
-                    return refused("wrong_pin")
+                    noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
+                    return say_refusal("wrong_pin")
             self.number = None
             if any(person.id == other.id for other in self.proved):
-                return refused("same_person")
+                return say_refusal("same_person")
             if not person.may(self.may):
-                return refused("not_permitted")
+                return say_refusal("not_permitted")
             self.proved.append(person)
             if len(self.proved) < SIGNERS:
                 return Way.STAY
             self.act(draft)
         except (RosterError, OSError, JournalError) as error:
             self.proved, self.number = [], None
-            return failed(error)
+            return say_failure(error)
         return Way.ON
 
     def signature(self, text: str, reason: str) -> Signature:
@@ -155,7 +164,7 @@ class Signing(Proofs):
             self.faults = tuple(faults)
         else:
             placed = cabinet.placed(self.file.absolute().parent)
-            self.faults = tuple(await asyncio.to_thread(lambda: [*preflight(placed)]))
+            self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
         """Return whether no fault keeps the machine from starting."""
@@ -165,44 +174,45 @@ class Signing(Proofs):
         """Return the answers, and the faults of the file."""
         machine, people = draft.machine, draft.roster.people.values()
         rows = (
-            (say("first.machine.serial"), plain(machine.get("serial", ""))),
-            (say("first.machine.operator_number"), plain(machine.get("operator_number", ""))),
-            (say("first.profile.title"), local(draft.profile.title)),
-            (say("first.house.site"), plain(machine.get("site", ""))),
-            (say("first.time_zone.title"), plain(machine.get("time_zone", ""))),
-            (say("first.devices.title"), _kinds(draft)),
+            (say("first.machine.serial"), say_plain(machine.get("serial", ""))),
+            (say("first.machine.operator_number"), say_plain(machine.get("operator_number", ""))),
+            (say("first.profile.title"), say_local(draft.profile.title)),
+            (say("first.house.site"), say_plain(machine.get("site", ""))),
+            (say("first.time_zone.title"), say_plain(machine.get("time_zone", ""))),
+            (say("first.devices.title"), _format_device_kinds(draft)),
             (
                 say("first.games.title"),
-                prize_names({"names": draft.games[name].title} for name in draft.chosen),
+                say_prize_names({"names": draft.games[name].title} for name in draft.chosen),
             ),
-            (say("first.denominations.title"), money(*draft.denominations_cents or (0,))),
-            (say("first.staff.title"), plain(", ".join(f"{one.name} ({one.id})" for one in people))),
-            *(() if draft.link is None else ((say("first.link.title"), plain(draft.link.authority)),)),
-            (say("first.file"), plain(digest_of(draft.text())[:16])),
+            (say("first.denominations.title"), say_money(*draft.denominations_cents or (0,))),
+            (say("first.staff.title"), say_plain(", ".join(f"{one.name} ({one.id})" for one in people))),
+            *(() if draft.link is None else ((say("first.link.title"), say_plain(draft.link.authority)),)),
+            (say("first.file"), say_plain(digest_of(draft.text())[:16])),
         )
         now = self.now()
-        believed = doubt(Evidence(now=now, good=None, passed=None)) is None
-        rows = (*rows, (say("first.now" if believed else "first.clock_wrong"), moment(now.isoformat())))
+        believed = find_clock_doubt(Evidence(now=now, good=None, passed=None)) is None
+        rows = (*rows, (say("first.now" if believed else "first.clock_wrong"), say_time(now.isoformat())))
         if self.faults is None:
-            return (pairs(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
+            return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
         if not self.may_sign(draft):
-            rows = (*rows, (say("first.not_yet"), plain("")))
+            rows = (*rows, (say("first.not_yet"), say_plain("")))
         found = tuple(
-            Row(cells=(plain(fault),), mark="alarm" if fault.stops else "warning") for fault in self.faults
+            Row(cells=(say_plain(fault),), mark="alarm" if fault.stops else "warning")
+            for fault in self.faults
         )
-        return (pairs(rows), *([Table(title=say("first.faults"), rows=found)] if found else []))
+        return (build_pair_table(rows), *([Table(title=say("first.faults"), rows=found)] if found else []))
 
     def act(self, draft: Draft) -> None:
         """Write roster and signature, and the file last: after a power loss before that, everything is asked again."""
         text = draft.text()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
-        replace(draft.roster, path=self.state.staff).written_to(self.state.staff)
+        replace(draft.roster, path=self.state.staff).write_to(self.state.staff)
         self.signature(text, FIRST).write(self.state.root / FILE_NAME)
         replace_private(self.file, text)
 
 
-def _kinds(draft: Draft) -> Words:
+def _format_device_kinds(draft: Draft) -> Words:
     """Return the kinds of the devices as a list."""
     named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
     return Words(kind="list", value=", ", values={**named})
@@ -220,7 +230,7 @@ class PuttingBack(Proofs):
     def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
         """Return the roster that the journal records."""
         spare = self.state.root / SECOND_FOLDER / self.state.staff.name
-        return load_recorded(self.state.staff, spare, recorded_in(self.state.root))[0]
+        return load_recorded(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
         """Return whether there is a file to restore."""
@@ -228,8 +238,8 @@ class PuttingBack(Proofs):
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
         """Return the machine of the memory, and the file."""
-        rows = [(say(f"first.{name}"), plain(value)) for name, value in self.known]
-        return (pairs(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
+        rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
+        return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the page without a way back, because it is the first."""
@@ -243,7 +253,7 @@ class PuttingBack(Proofs):
         replace_private(self.file, self.text)
 
 
-def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
+def create_restore_step(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
     """Return the only step for a state folder that already has a memory; None for a new one.
 
     Raises JournalError for a memory that cannot be read.
@@ -252,8 +262,8 @@ def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) ->
         return None
     text, known = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:
-        known = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
-        signed = last_signed_file(view)
+        known = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
+        signed = find_last_signed_file(view)
         if signed is not None:
             text = signed.text
             known += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]

@@ -18,11 +18,11 @@ from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
 from egm.people.pins import PinDigest
-from egm.profiles import available, load_profile
+from egm.profiles import list_profile_ids, load_profile
 from egm.progressive.enrolment import EnrolmentError
-from egm.secret_files import medium_failure
+from egm.secret_files import find_medium_failure_code
 from egm.staff.form import Field, FieldError, FieldKind
-from egm.staff.service.words import BACK, coded, local, money, plain, say
+from egm.staff.service.words import BACK, say, say_code, say_local, say_money, say_plain
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 SIGNERS: Final = 2
@@ -41,15 +41,15 @@ class Way(Enum):
 Move = Way | Words
 
 
-def refused(reason: str) -> Words:
+def say_refusal(reason: str) -> Words:
     """Return why an answer was refused: a code of ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
-def failed(error: Exception) -> Words:
+def say_failure(error: Exception) -> Words:
     """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
     if isinstance(error, OSError):
-        return say(f"notice.refused.{medium_failure(error)}", why=str(error))
+        return say(f"notice.refused.{find_medium_failure_code(error)}", why=str(error))
     if isinstance(error, EnrolmentError):
         return say(f"notice.refused.{error.code}", **error.values)
     return say("first.refused.not_done", why=str(error))
@@ -77,7 +77,7 @@ class Step:
         """Process a touch or an input."""
         raise NotImplementedError
 
-    def _page(
+    def _build_page(
         self, *tables: Table, prompt: Prompt | None = None, actions: tuple[Action, ...] = ()
     ) -> ServicePage:
         return ServicePage(
@@ -95,7 +95,7 @@ class Welcome(Step):
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the steps to come."""
         rows = tuple(
-            Row(cells=(plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
+            Row(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
             for number, part in enumerate(self.parts, 1)
         )
         return ServicePage(
@@ -104,7 +104,7 @@ class Welcome(Step):
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue."""
-        return Way.ON if action == "next" else refused("not_offered")
+        return Way.ON if action == "next" else say_refusal("not_offered")
 
 
 @dataclass(slots=True)
@@ -118,9 +118,10 @@ class Fields(Step):
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the fields entered, and the next one."""
-        wanted = self._next(draft)
+        wanted = self._find_next_field(draft)
         rows = tuple(
-            Row(cells=(say(f"first.{self.id}.{name}"), plain(value))) for name, value in self.values.items()
+            Row(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
+            for name, value in self.values.items()
         )
         prompt = None
         if wanted is not None:
@@ -135,11 +136,11 @@ class Fields(Step):
                 }
             )
         actions = () if wanted is not None else (_NEXT,)
-        return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
+        return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a field, or return to the previous one."""
-        wanted = self._next(draft)
+        wanted = self._find_next_field(draft)
         if action == "back":
             if not self.values:
                 return Way.BACK
@@ -149,7 +150,7 @@ class Fields(Step):
             try:
                 read = wanted.read(text.upper() if wanted.name in _CAPITALS else text)
             except FieldError as error:
-                return refused(error.reason)
+                return say_refusal(error.reason)
             value = str(read or "")
             if wanted.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
                 return say("first.refused.name")
@@ -158,9 +159,9 @@ class Fields(Step):
         if action == "next" and wanted is None:
             self.take(draft, self.values)
             return Way.ON
-        return refused("not_offered")
+        return say_refusal("not_offered")
 
-    def _next(self, draft: Draft) -> Field | None:
+    def _find_next_field(self, draft: Draft) -> Field | None:
         return next((each for each in self.fields_of(draft) if each.name not in self.values), None)
 
 
@@ -184,7 +185,7 @@ class Pick(Step):
             Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
         prompt = Prompt(label=say("service.search"), kind="find") if len(rows) > _SEEN else None
-        return self._page(Table(rows=rows), prompt=prompt)
+        return self._build_page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Accept the choice."""
@@ -193,7 +194,7 @@ class Pick(Step):
         if action == "back":
             return Way.BACK
         if not place.isdigit() or int(place) >= len(options):
-            return refused("not_offered")
+            return say_refusal("not_offered")
         self.take(draft, options[int(place)][0])
         return Way.ON
 
@@ -226,15 +227,15 @@ class Devices(Step):
         """Return the devices that replied, and the ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
-            fields_of = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
+            fields_of = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
             return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(fields_of,)),))
         rows = tuple(
             Row(
                 cells=(
-                    coded("device", PROTOCOLS[found.protocol].kind),
+                    say_code("device", PROTOCOLS[found.protocol].kind),
                     say("first.devices.is_simulated")
                     if found.port == "bench"
-                    else plain(_identification(found)),
+                    else say_plain(_format_identification(found)),
                 ),
                 mark="warning" if found.port == "bench" else "good",
             )
@@ -242,28 +243,28 @@ class Devices(Step):
         )
         silent = [port for port in self.ports() if port not in {found.port for found in draft.devices}]
         rows += tuple(
-            Row(cells=(say("first.devices.silent"), plain(port)), mark="warning") for port in silent
+            Row(cells=(say("first.devices.silent"), say_plain(port)), mark="warning") for port in silent
         )
         again = Action(id="again", label=say("first.devices.again"))
         simulated = Action(
-            id="simulated", label=say("first.devices.simulated"), enabled=not self._real(draft)
+            id="simulated", label=say("first.devices.simulated"), enabled=not self._has_real_devices(draft)
         )
-        return self._page(Table(rows=rows), actions=(again, simulated, _NEXT))
+        return self._build_page(Table(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue with the devices found; or with simulated ones if no device was found."""
         if self.asking is not None:
-            return refused("not_offered")
-        if action == "simulated" and not self._real(draft):
+            return say_refusal("not_offered")
+        if action == "simulated" and not self._has_real_devices(draft):
             draft.devices = tuple(Answer(protocol, "bench") for protocol in SIMULATED)
             return Way.STAY
-        return {"back": Way.BACK, "next": Way.ON}.get(action) or refused("not_offered")
+        return {"back": Way.BACK, "next": Way.ON}.get(action) or say_refusal("not_offered")
 
-    def _real(self, draft: Draft) -> bool:
+    def _has_real_devices(self, draft: Draft) -> bool:
         return any(found.port != "bench" for found in draft.devices)
 
 
-def _identification(found: Answer) -> str:
+def _format_identification(found: Answer) -> str:
     return "  ".join(part for part in (found.protocol, found.identity, found.port) if part)
 
 
@@ -300,7 +301,7 @@ class Toggle(Step):
     def page(self, draft: Draft) -> ServicePage:
         """Return a page with one line per item, marked if chosen."""
         if self.examining is not None:
-            row = Row(cells=(say(f"first.{self.id}.examining"), plain(self.examining)))
+            row = Row(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
         chosen = set(self.chosen(draft))
         rows = tuple(
@@ -309,7 +310,9 @@ class Toggle(Step):
         )
         if not chosen:
             rows = (Row(cells=(say("first.one_at_least"),), mark="warning"), *rows)
-        return self._page(Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),))
+        return self._build_page(
+            Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),)
+        )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Add or remove an item."""
@@ -322,7 +325,7 @@ class Toggle(Step):
             now_chosen = set(chosen) ^ {name}
             self.take(draft, [each for each, _ in options if each in now_chosen])
             return Way.STAY
-        return Way.ON if action == "next" and chosen else refused("not_offered")
+        return Way.ON if action == "next" and chosen else say_refusal("not_offered")
 
 
 @dataclass(slots=True)
@@ -340,10 +343,10 @@ class Staff(Step):
     def page(self, draft: Draft) -> ServicePage:
         """Return the persons enrolled, or the next prompt for a new person."""
         if self.entry is not None:
-            return self._asking(self.entry)
+            return self._build_question_page(self.entry)
         people = draft.roster.people.values()
         rows = tuple(
-            Row(cells=(plain(person.id), plain(person.name), say(f"manual.role.{person.role}")))
+            Row(cells=(say_plain(person.id), say_plain(person.name), say(f"manual.role.{person.role}")))
             for person in people
         )
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
@@ -352,17 +355,20 @@ class Staff(Step):
         drop = Action(id="drop", label=say("first.staff.drop"), style="danger")
         enrolled = Table(columns=columns, rows=rows)
         more = (drop,) if self.before else ()
-        return self._page(enrolled, *self._missing(draft), actions=(add, *more, on))
+        return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, on))
 
-    def _missing(self, draft: Draft) -> tuple[Table, ...]:
+    def _list_missing_staff(self, draft: Draft) -> tuple[Table, ...]:
         """Return how many persons must still be enrolled, and their possible roles."""
-        short = SIGNERS - self._signers(draft)
+        short = SIGNERS - self._count_signers(draft)
         if short <= 0:
             return ()
-        row = Row(cells=(say("first.staff.short", count=short), _roles(Permission.CONFIGURE)), mark="warning")
+        row = Row(
+            cells=(say("first.staff.short", count=short), _format_permitted_roles(Permission.CONFIGURE)),
+            mark="warning",
+        )
         return (Table(rows=(row,)),)
 
-    def _asking(self, entry: list[str]) -> ServicePage:
+    def _build_question_page(self, entry: list[str]) -> ServicePage:
         name = ("number", "name", "role", "pin", "again")[len(entry)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
         choices = tuple(Action(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
@@ -375,8 +381,8 @@ class Staff(Step):
             }
         )
         shown = zip(("number", "name"), entry[:2], strict=False)
-        rows = tuple(Row(cells=(say(f"first.staff.{label}"), plain(value))) for label, value in shown)
-        return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt)
+        rows = tuple(Row(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown)
+        return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
         """Enrol a new person, field by field."""
@@ -386,29 +392,33 @@ class Staff(Step):
             self.entry = self.entry[:-1] or None
             return Way.STAY
         if self.entry is None:
-            return self._listed(draft, action)
-        return self._typed(draft, self.entry, text.strip()) if action == "enter" else refused("not_offered")
+            return self._act_on_list(draft, action)
+        return (
+            self._take_typed_answer(draft, self.entry, text.strip())
+            if action == "enter"
+            else say_refusal("not_offered")
+        )
 
-    def _listed(self, draft: Draft, action: str) -> Move:
+    def _act_on_list(self, draft: Draft, action: str) -> Move:
         """Add a person, remove the last one, or continue."""
         if action == "add":
             self.entry = []
         elif action == "drop" and self.before:
             draft.roster = self.before.pop()
         else:
-            return Way.ON if action == "next" and self._are_enough(draft) else refused("not_offered")
+            return Way.ON if action == "next" and self._are_enough(draft) else say_refusal("not_offered")
         return Way.STAY
 
-    def _typed(self, draft: Draft, entry: list[str], text: str) -> Move:
+    def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
         if len(entry) < 4:
-            why = _unfit(draft.roster, len(entry), text)
+            why = _find_answer_error(draft.roster, len(entry), text)
             if why is None:
                 entry.append(text)
             return why or Way.STAY
         number, name, role, pin = entry
         if text != pin:
             del entry[3:]
-            return refused("not_the_same")
+            return say_refusal("not_the_same")
         self.entry = None
         before = draft.roster
         person = Person(number, name, Role(role))
@@ -419,36 +429,36 @@ class Staff(Step):
         self.before.append(before)
         return Way.STAY
 
-    def _signers(self, draft: Draft) -> int:
+    def _count_signers(self, draft: Draft) -> int:
         return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
 
     def _are_enough(self, draft: Draft) -> bool:
-        return self._signers(draft) >= SIGNERS
+        return self._count_signers(draft) >= SIGNERS
 
 
-def _unfit(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
+def _find_answer_error(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
     """Return why the text is not a valid number, name, role or PIN of a new person, or None."""
     if not text:
-        return refused("missing")
+        return say_refusal("missing")
     if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
-        return refused("not_digits")
+        return say_refusal("not_digits")
     if place == 0 and text in roster.people:
         return say("first.refused.number_taken", number=text, name=roster.people[text].name)
     if place == 1 and not (text.isprintable() and len(text) <= 60):
-        return refused("too_long")
+        return say_refusal("too_long")
     if place == 2 and text not in set(Role):
-        return refused("not_offered")
+        return say_refusal("not_offered")
     if place == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
         return Words(kind="say", value="first.refused.first_one")
     if place == 3:
         try:
             check_pin(text)
         except PinRefusedError:
-            return refused("weak_pin")
+            return say_refusal("weak_pin")
     return None
 
 
-def _roles(permission: Permission) -> Words:
+def _format_permitted_roles(permission: Permission) -> Words:
     """Return the roles with a permission, as a list."""
     able = [role for role in Role if Person("0", "-", role).may(permission)]
     return Words(
@@ -456,21 +466,21 @@ def _roles(permission: Permission) -> Words:
     )
 
 
-def profiles() -> list[tuple[str, Words]]:
+def list_profiles() -> list[tuple[str, Words]]:
     """Return the jurisdictions that have a profile."""
-    return [(name, local(load_profile(name).title)) for name in available()]
+    return [(name, say_local(load_profile(name).title)) for name in list_profile_ids()]
 
 
 def time_zones() -> list[tuple[str, Words]]:
     """Every time zone, by its IANA name."""
-    return [(name, plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
+    return [(name, say_plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
 
 
-def games(draft: Draft) -> list[tuple[str, Words]]:
+def list_admitted_games(draft: Draft) -> list[tuple[str, Words]]:
     """Return the games that the jurisdiction admits."""
-    return [(name, local(game.title)) for name, game in draft.games.items()]
+    return [(name, say_local(game.title)) for name, game in draft.games.items()]
 
 
-def denominations(draft: Draft) -> list[tuple[str, Words]]:
+def list_denominations(draft: Draft) -> list[tuple[str, Words]]:
     """Return the denominations of the chosen games."""
-    return [(str(cents), money(cents)) for cents in draft.offered_cents]
+    return [(str(cents), say_money(cents)) for cents in draft.offered_cents]

@@ -14,8 +14,8 @@ from typing import Final
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
-from egm.app.first_start.probing import found_ports
-from egm.app.first_start.signing import Signing, putting_back
+from egm.app.first_start.probing import find_serial_ports
+from egm.app.first_start.signing import Signing, create_restore_step
 from egm.app.first_start.steps import (
     Devices,
     Fields,
@@ -25,13 +25,13 @@ from egm.app.first_start.steps import (
     Toggle,
     Way,
     Welcome,
-    denominations,
-    games,
-    profiles,
+    list_admitted_games,
+    list_denominations,
+    list_profiles,
     time_zones,
 )
-from egm.app.stopped import bare_snapshot
-from egm.app.watchdog import heartbeat
+from egm.app.stopped import build_bare_snapshot
+from egm.app.watchdog import send_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
 from egm.errors import OperatorError
@@ -47,7 +47,7 @@ from egm.profiles import load_profile
 from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.link_folder import LinkFolder
 from egm.staff.form import Field
-from paytables.source import contents, toml
+from paytables.source import parse_toml, read_contents
 
 #: The builder's file in the folder of the future cabinet file: its values are not asked.
 SEED_NAME: Final = "cabinet.seed.toml"
@@ -97,7 +97,7 @@ class Wizard:
             self._go(max(0, self._at - 1))
         elif str(intent.value) == "again":
             self._go(self._at)
-        self._changed()
+        self._notify_change()
 
     def close(self) -> None:
         """Cancel the current work."""
@@ -114,17 +114,17 @@ class Wizard:
 
     async def _begin(self, step: Step) -> None:
         try:
-            await step.begin(self._draft, self._changed)
+            await step.begin(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
             self._notice = Words(value="first.refused.not_done", values={"why": str(error)})
-        self._changed()
+        self._notify_change()
 
-    def _changed(self) -> None:
+    def _notify_change(self) -> None:
         self._turn += 1
         self._on_change()
 
 
-def steps_of(
+def build_steps(
     state: StateFolder,
     file: Path,
     clock: Clock,
@@ -148,20 +148,20 @@ def steps_of(
 
     steps: tuple[Step, ...] = (
         Fields("machine", lambda _: machine, take),
-        Pick("profile", profiles, place),
+        Pick("profile", list_profiles, place),
         Fields("house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), take),
         Pick("time_zone", time_zones, lambda draft, chosen: take(draft, {"time_zone": chosen})),
         Devices(ports),
         Toggle(
             "games",
-            games,
+            list_admitted_games,
             lambda draft: draft.chosen,
             lambda draft, selected: setattr(draft, "chosen", selected),
             _examine,
         ),
         Toggle(
             "denominations",
-            denominations,
+            list_denominations,
             lambda draft: [str(each) for each in draft.denominations_cents if each in draft.offered_cents],
             lambda draft, selected: setattr(draft, "denominations_cents", [int(each) for each in selected]),
         ),
@@ -187,12 +187,12 @@ def _examine(draft: Draft, on_progress: Callable[[str], None]) -> None:
         on_progress(name)
 
 
-async def first_start(
+async def run_first_start(
     state: StateFolder,
     file: Path,
     seed: Path,
     clock: Clock,
-    ports: Callable[[], list[str]] = found_ports,
+    ports: Callable[[], list[str]] = find_serial_ports,
     stick: Path = STICK,
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> None:
@@ -204,7 +204,7 @@ async def first_start(
     memory that cannot be read.
     """
     draft = Draft(seed=_seed(seed))
-    back = putting_back(state, file, clock.now)
+    back = create_restore_step(state, file, clock.now)
     given = "certificate" in dict(draft.seed.get("progressive_link", {}))
     link = () if given else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
     language = LANGUAGES[0]
@@ -212,7 +212,7 @@ async def first_start(
 
     def shown() -> Snapshot:
         now = clock.now().isoformat(timespec="seconds")
-        bare = bare_snapshot(identity, load_profile("generic"), now)
+        bare = build_bare_snapshot(identity, load_profile("generic"), now)
         return bare.model_copy(
             update={
                 "state": State.SERVICE_MENU.value,
@@ -240,12 +240,12 @@ async def first_start(
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
-        (back,) if back is not None else steps_of(state, file, clock, ports, link, digest),
+        (back,) if back is not None else build_steps(state, file, clock, ports, link, digest),
         draft,
         lambda: server.send(shown()),
     )
     await server.start()
-    alive = asyncio.ensure_future(heartbeat())
+    alive = asyncio.ensure_future(send_heartbeats())
     try:
         await wizard.done.wait()
     finally:
@@ -259,7 +259,7 @@ async def first_start(
 def _seed(path: Path) -> dict[str, object]:
     """Return the builder's tables; empty if there is no such file. Raises OperatorError."""
     try:
-        return toml(contents(path).decode())
+        return parse_toml(read_contents(path).decode())
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

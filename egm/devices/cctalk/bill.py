@@ -14,16 +14,22 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver, ticket_of
+from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver, parse_ticket_barcode
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
-from egm.devices.cctalk.events import accepted_since, accepted_up_to, mark_of, news_since, unchanged
+from egm.devices.cctalk.events import (
+    count_accepted_since,
+    is_unchanged,
+    list_events_since,
+    mark_of,
+    read_accept_counter,
+)
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note, Rejected
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth, currencies_of_country, minor_units
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth, compute_minor_units, list_currencies_of_country
 
 _HOLD_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units of its country's scaling.
@@ -88,7 +94,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         self._next_hold = 0.0
         self._renew_at = 0.0
 
-    def _device_unknown(self) -> None:
+    def _reset_device_state(self) -> None:
         self._mark = self._escrow.mark
         self._scaling.clear()
         self._identified = False
@@ -104,55 +110,55 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
                 await self._ask_worth()
                 await self._apply()
                 self._identified = self._identified or await self._identify()
-            self._understood()
+            self._note_valid_message()
         except ProtocolError as error:
             self._refuse(error)
         await self._pause()
 
     async def _take(self, events: Events) -> bool:
         """Process new events; return False if the validator stopped replying or was busy."""
-        if self._mark is None or self._escrow.is_ordered() or not unchanged(self._mark, events):
-            instant = await self._at_once(Header.READ_BILL_EVENTS)
+        if self._mark is None or self._escrow.is_ordered() or not is_unchanged(self._mark, events):
+            instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if instant is None:
                 return False
             events, accepted = instant
         else:
-            accepted = accepted_up_to(self._mark)
+            accepted = read_accept_counter(self._mark)
         if self._mark is None:
             self._mark = mark_of(events, accepted)
-        news = news_since(self._mark, events)
-        passed = accepted_since(self._mark, accepted)
+        news = list_events_since(self._mark, events)
+        passed = count_accepted_since(self._mark, accepted)
         if news.restarted:
             self._applied.clear()
             self._present.clear()
             self._worth = Worth(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
-        clear = self._settled_after_restart(events)
+        clear = self._is_settled_after_restart(events)
         for pair in news.pairs:
-            clear = self._event(pair) or clear
+            clear = self._handle_event(pair) or clear
         if passed and self._escrow.is_ordered():
-            self._counted(passed)
+            self._handle_uneventful_accept(passed)
         self._show_faults(self._present)
-        await self._see_path(events, clear=clear, fresh=bool(news.pairs))
+        await self._read_bill_path(events, clear=clear, fresh=bool(news.pairs))
         self._mark = mark_of(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
 
-    def _counted(self, passed: int) -> None:
+    def _handle_uneventful_accept(self, passed: int) -> None:
         """Handle an accept counter that has advanced during an order without an event: the bill is in the box.
 
         Only one bill can have passed; any other count comes from another validator.
         """
         if passed == 1:
-            self._box_has_it()
+            self._handle_stacked_item()
         else:
             text = f"{passed} bills counted where one was ordered: is this another validator?"
             self._emit(Disputed(device=self.name, text=text))
 
-    async def _see_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
+    async def _read_bill_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
         """Determine what is in escrow, if anything; ``fresh``: there are events since the last call."""
         newest = events.pairs[0]
-        self._holds_paper = bool(_in_escrow(newest) and events.counter)
+        self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
         if not self._holds_paper:
             if clear:
                 self._clear("the validator's events show it empty")
@@ -160,9 +166,9 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if self._escrow.is_ordered() and fresh:  # it arrived after the order: another item
             self._clear("another paper is in escrow")
         if not self._escrow.is_ordered():
-            self._offered(await self._content(newest), bytes((newest.a, newest.b)))
+            self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
 
-    def _settled_after_restart(self, events: Events) -> bool:
+    def _is_settled_after_restart(self, events: Events) -> bool:
         """Return whether a validator without events since its reset has had time to deal with a bill inside."""
         now = asyncio.get_running_loop().time()
         if events.counter:
@@ -171,14 +177,14 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._restarted_at = now
         return now - self._restarted_at > _RESTART_SECONDS
 
-    def _event(self, pair: Pair) -> bool:
+    def _handle_event(self, pair: Pair) -> bool:
         """Process one event; return whether it shows a clear path."""
         code = pair.b
         if pair.a or code == BillEvent.UNKNOWN_STACKED:
             self._present.pop(FaultCode.JAM, None)
             if pair.a and code == codec.IN_ESCROW:
                 return False
-            self._box_has_it()
+            self._handle_stacked_item()
             return True
         if code in _FAULTS:
             self._present[_FAULTS[code]] = ""
@@ -195,12 +201,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             return True
         return False
 
-    async def _content(self, pair: Pair) -> Content | None:
+    async def _read_content(self, pair: Pair) -> Content | None:
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
         answer = await self._ask(Header.READ_BARCODE) or b""
-        return ticket_of(answer.rstrip(b"\0 ").decode("ascii", "replace"))
+        return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _route(self) -> None:
@@ -210,7 +216,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if answer is Answer.RETURN:
             await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
         elif answer is Answer.STACK or ordered:
-            if self._since_query() > FRESH_SECONDS:
+            if self._measure_time_since_query() > FRESH_SECONDS:
                 return  # this process was not scheduled meanwhile: query once more
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
@@ -230,7 +236,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             if self._applied.get(header) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            if not await self._command(header, data):
+            if not await self._send_command(header, data):
                 return
             self._applied[header] = data
         if self._worth.is_known:
@@ -246,7 +252,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._note_worth(kind, None)
             return
         country, value = codec.read_name(answer, _NAME_DIGITS)
-        text, currencies = answer.decode("ascii", "replace"), currencies_of_country(country)
+        text, currencies = answer.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
             self._note_worth(kind, ReportedWorth(text, value, currencies))
             return
@@ -254,9 +260,9 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             scaling = await self._ask(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
         scaled = self._scaling[country]
-        cents = None if scaled is None else minor_units(value * scaled[0], -scaled[1])
+        cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])
         self._note_worth(kind, ReportedWorth(text, cents, currencies))
 
 
-def _in_escrow(pair: Pair) -> bool:
+def _is_in_escrow(pair: Pair) -> bool:
     return pair.b == codec.IN_ESCROW if pair.a else pair.b == BillEvent.BARCODE

@@ -29,7 +29,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         self._mask = 0
         self._master = False
         self._accepted = 0
-        self._after(_START_SECONDS, self._started)
+        self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _answer(self, message: Frame) -> bytes | None:
         match message.header:
@@ -45,7 +45,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 known = message.data[0] in frozenset(orders)
                 return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
-                return self._bill_worth(message)
+                return self._encode_bill_name(message)
             case Header.READ_BARCODE:
                 return self._paper.barcode.encode("ascii") if self._paper is not None else b""
             case Header.INHIBIT_MASK if len(message.data) == 2:
@@ -58,30 +58,30 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 return None
         return b""
 
-    def _bill_worth(self, message: Frame) -> bytes:
+    def _encode_bill_name(self, message: Frame) -> bytes:
         """Return the name of a bill type, or the scaling of a country's values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
             known = message.data == self._country.encode("ascii")
             return (100).to_bytes(2, "little") + b"\x02" if known else bytes(3)
-        cents = self._worth_of(message.data[0])
+        cents = self._find_note_value(message.data[0])
         return f"{self._country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
-    def _accepting(self) -> bool:
+    def _is_accepting(self) -> bool:
         return self._master
 
-    def _enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: Paper) -> bool:
         return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
 
-    def _kind_of_paper(self) -> int:
+    def _find_bill_type(self) -> int:
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
-    def _entered(self, phase: Phase) -> None:
+    def _handle_phase_change(self, phase: Phase) -> None:
         match phase:
             case Phase.ESCROW:
-                kind = self._kind_of_paper()
+                kind = self._find_bill_type()
                 self._events.add(kind, codec.IN_ESCROW if kind else BillEvent.BARCODE)
             case Phase.IN_BOX:
-                kind = self._kind_of_paper()
+                kind = self._find_bill_type()
                 self._accepted += self._paper is not None
                 self._events.add(kind, codec.STACKED if kind else BillEvent.UNKNOWN_STACKED)
                 self.acknowledge()
@@ -89,14 +89,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 self._events.add(0, BillEvent.INVALID_VALIDATION)
             case Phase.CHEATED:
                 self._events.add(0, BillEvent.FRAUD_STRING)
-                self._after(self.return_seconds, self._out)
+                self._schedule_step(self.return_seconds, self._give_item_out)
             case _ if phase in _FAULT_EVENTS:
                 self._events.add(0, _FAULT_EVENTS[phase])
 
-    def _out(self) -> None:
+    def _give_item_out(self) -> None:
         if self._phase in {Phase.RETURNING, Phase.CHEATED}:
             self._events.add(0, BillEvent.RETURNED)
-        super()._out()
+        super()._give_item_out()
 
     def memory(self) -> dict[str, object]:
         """Return the memory of every acceptor, and the lifetime counter."""
@@ -119,14 +119,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
             self._go(self._stuck)
             return
         self._go(Phase.STARTING)
-        self._after(_START_SECONDS, self._started)
+        self._schedule_step(_START_SECONDS, self._start_with_paper)
 
-    def _started(self) -> None:
+    def _start_with_paper(self) -> None:
         if self._paper is None:
             self._go(Phase.READY)
         elif self._paper.past_return:
             self._go(Phase.STACKING)
-            self._after(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
+            self._schedule_step(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
         else:
             self._give_back()
 

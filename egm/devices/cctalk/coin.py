@@ -15,13 +15,13 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
-from egm.devices.cctalk.events import accepted_since, mark_of, news_since, unchanged
+from egm.devices.cctalk.events import count_accepted_since, is_unchanged, list_events_since, mark_of
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
 from egm.devices.ledgers import CoinDoubt, CoinLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth, currencies_of_country
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth, list_currencies_of_country
 
 #: A coin's name has three digits, minor units.
 _NAME_DIGITS: Final = 3
@@ -103,7 +103,7 @@ class CctalkCoinDriver(CctalkDriver):
             self._wake.set()
 
     # ------------------------------------------------------------ the cycle
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         self._renew_at = 0.0
         self._identified = False
         self._worth = Worth(self._coins, self._currencies)
@@ -118,7 +118,7 @@ class CctalkCoinDriver(CctalkDriver):
                 if self._worth.is_known:
                     await self._apply()
                 self._identified = self._identified or await self._identify()
-            self._understood()
+            self._note_valid_message()
         except ProtocolError as error:
             self._refuse(error)
         self._show_fault()
@@ -135,7 +135,7 @@ class CctalkCoinDriver(CctalkDriver):
             return
         country, cents = codec.read_name(answer, _NAME_DIGITS)
         text = answer.decode("ascii", "replace")
-        self._note_worth(slot, ReportedWorth(text, cents, currencies_of_country(country)))
+        self._note_worth(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
 
     def _note_worth(self, slot: int, reported: ReportedWorth | None) -> None:
         self._worth.note(slot, reported)
@@ -144,49 +144,53 @@ class CctalkCoinDriver(CctalkDriver):
     async def _take(self, events: codec.Events) -> bool:
         """Record new events; return False if the acceptor stopped replying or was busy."""
         position = self._ledger.position()
-        if position is not None and unchanged(position, events):
+        if position is not None and is_unchanged(position, events):
             return True
-        instant = await self._at_once(Header.READ_CREDITS)
+        instant = await self._read_events_with_counter(Header.READ_CREDITS)
         if instant is None:
             return False
         events, accepted = instant
         if position is None:
-            self._ledger.coins_in((), mark_of(events, accepted))
+            self._ledger.credit_coins_in((), mark_of(events, accepted))
             return True
         if position == mark_of(events, accepted):
             return True
-        news = news_since(position, events)
+        news = list_events_since(position, events)
         self._look_at(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
             self._worth = Worth(self._coins, self._currencies)
         coins = tuple(
-            (self._coins[pair.a], self._path_of(pair) == codec.PATH_HOPPER)
+            (self._coins[pair.a], self._find_coin_path(pair) == codec.PATH_HOPPER)
             for pair in news.pairs
             if pair.a in self._coins
         )
-        passed = accepted_since(position, accepted)
+        passed = count_accepted_since(position, accepted)
         unseen = passed - sum(pair.a > 0 for pair in news.pairs)
         reported = coins
         if unseen < 0:  # its own counter shows fewer: use the smaller number, the first ones reported
             coins = coins[:passed]
         strange = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
-        doubt = self._doubt(unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange)
-        self._ledger.coins_in(coins, mark_of(events, accepted), doubt)
+        doubt = self._build_coin_doubt(
+            unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange
+        )
+        self._ledger.credit_coins_in(coins, mark_of(events, accepted), doubt)
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if doubt is not None:
             self._emit(Disputed(device=self.name, text=doubt.why))
         for pair in news.pairs:
-            self._not_a_coin(pair)
+            self._handle_other_event(pair)
         return True
 
-    def _path_of(self, pair: Pair) -> int:
+    def _find_coin_path(self, pair: Pair) -> int:
         """Return where a coin fell; without a report, where it was sent."""
         sent = self._applied.get((Header.SORTER_PATH, pair.a))
         return pair.b or (self._path if sent is None else sent[1])
 
-    def _doubt(self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]) -> CoinDoubt | None:
+    def _build_coin_doubt(
+        self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]
+    ) -> CoinDoubt | None:
         """Return what cannot be credited: coins without an event, events beyond the counter, or unknown slots."""
         values = self._coins.values()
         least_cents = most_cents = 0
@@ -206,7 +210,7 @@ class CctalkCoinDriver(CctalkDriver):
             most_cents += len(strange) * max(values, default=0)
         return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
 
-    def _not_a_coin(self, pair: Pair) -> None:
+    def _handle_other_event(self, pair: Pair) -> None:
         if pair.a:
             return
         if pair.b in _FAULTS:
@@ -254,7 +258,7 @@ class CctalkCoinDriver(CctalkDriver):
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            taken = await self._command(setting[0], data)
+            taken = await self._send_command(setting[0], data)
             if (
                 not taken and setting[0] is not Header.SORTER_PATH
             ):  # a device without a sorter does not know it

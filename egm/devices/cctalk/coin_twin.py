@@ -42,7 +42,7 @@ class CctalkCoinTwin(CctalkTwin):
             case Header.ACCEPT_COUNT:
                 return self._accepted.to_bytes(3, "little")
             case Header.COIN_ID if len(message.data) == 1:
-                return self._coin_id(message.data[0])
+                return self._encode_coin_id(message.data[0])
             case Header.INHIBIT_MASK if len(message.data) == 2:
                 self._mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
@@ -55,7 +55,7 @@ class CctalkCoinTwin(CctalkTwin):
                 return None
         return b""
 
-    def _coin_id(self, slot: int) -> bytes:
+    def _encode_coin_id(self, slot: int) -> bytes:
         """Return the coin of a slot: country, three-digit value, issue; dots if it accepts nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
         name = self._other_worth.get(slot, cents)
@@ -84,14 +84,14 @@ class CctalkCoinTwin(CctalkTwin):
         """Return the manual actions: see each method."""
         return {
             "insert": self._insert,
-            "cheat": self._cheat,
-            "jam": self._jam,
-            "diverter": self._diverter,
-            "lie": self._lie,
+            "cheat": self._pull_back_coin,
+            "jam": self._block_credit_sensor,
+            "diverter": self._block_sorter,
+            "lie": self._report_false_coin,
             "worth": self._set_worth,
-            "stuck_sensor": self._stuck_sensor,
-            "wrong_lane": self._wrong_lane,
-            "uninvited": self._uninvited,
+            "stuck_sensor": self._make_sensor_stick,
+            "wrong_lane": self._misroute_coin,
+            "uninvited": self._insert_while_disabled,
         }
 
     def _set_worth(self, values: Values) -> str:
@@ -100,7 +100,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._other_worth[slot] = cents
         return f"slot {slot} takes {cents} cents"
 
-    def _slot(self, values: Values) -> tuple[int, int]:
+    def _find_slot(self, values: Values) -> tuple[int, int]:
         cents = number(values, "amount_cents")
         if cents not in self._slots:
             known = ", ".join(map(str, sorted(self._slots)))
@@ -109,16 +109,16 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _insert(self, values: Values) -> str:
         """Insert a coin of ``amount_cents``; if it is not accepted it falls into the tray."""
-        slot, cents = self._slot(values)
+        slot, cents = self._find_slot(values)
         if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
             self.tray_cents += cents
             if self.powered:
                 self._events.add(0, CoinError.INHIBITED)
             return f"{cents} cents fall into the tray"
-        self._after(_COIN_SECONDS, lambda: self._passed(slot, cents))
+        self._schedule_step(_COIN_SECONDS, lambda: self._count_accepted_coin(slot, cents))
         return f"{cents} cents go in"
 
-    def _passed(self, slot: int, cents: int, path: int | None = None) -> None:
+    def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
         path = self._paths.get(slot, codec.PATH_HOPPER) if path is None else path
         if path == codec.PATH_HOPPER:
             self.hopper_cents += cents
@@ -127,41 +127,41 @@ class CctalkCoinTwin(CctalkTwin):
         self._accepted = (self._accepted + 1) % _COUNT_RING
         self._events.add(slot, path)
 
-    def _cheat(self, _: Values) -> str:
+    def _pull_back_coin(self, _: Values) -> str:
         """Pull back a coin on a string."""
         self._events.add(0, CoinError.ON_STRING)
         return "coin on a string"
 
-    def _jam(self, _: Values) -> str:
+    def _block_credit_sensor(self, _: Values) -> str:
         """Block the credit sensor."""
         self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
         return "coin jam"
 
-    def _lie(self, _: Values) -> str:
+    def _report_false_coin(self, _: Values) -> str:
         """Report a coin that its own counter does not contain."""
         self._events.add(next(iter(self._slots.values())), codec.PATH_HOPPER)
         return "a coin that was not there"
 
-    def _stuck_sensor(self, _: Values) -> str:
+    def _make_sensor_stick(self, _: Values) -> str:
         """Make the credit sensor stick."""
         self._events.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
         return "a sensor is stuck"
 
-    def _wrong_lane(self, values: Values) -> str:
+    def _misroute_coin(self, values: Values) -> str:
         """Accept a coin of ``amount_cents`` that falls into the wrong container."""
-        slot, cents = self._slot(values)
+        slot, cents = self._find_slot(values)
         sent = self._paths.get(slot, codec.PATH_HOPPER)
         other = codec.PATH_DROP_BOX if sent == codec.PATH_HOPPER else codec.PATH_HOPPER
-        self._passed(slot, cents, other)
+        self._count_accepted_coin(slot, cents, other)
         return f"{cents} cents fall the wrong way"
 
-    def _uninvited(self, values: Values) -> str:
+    def _insert_while_disabled(self, values: Values) -> str:
         """Insert a coin of ``amount_cents`` that gets in even if coins are disabled."""
-        slot, cents = self._slot(values)
-        self._passed(slot, cents)
+        slot, cents = self._find_slot(values)
+        self._count_accepted_coin(slot, cents)
         return f"{cents} cents get in"
 
-    def _diverter(self, _: Values) -> str:
+    def _block_sorter(self, _: Values) -> str:
         """Block the sorter."""
         self._events.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"

@@ -31,22 +31,22 @@ def mark_of(events: Events, accepted: int) -> int:
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
 
-def accepted_up_to(mark: int) -> int:
+def read_accept_counter(mark: int) -> int:
     """Return the accept counter in ``mark``."""
     return mark >> 24
 
 
-def accepted_since(mark: int, accepted: int) -> int:
+def count_accepted_since(mark: int, accepted: int) -> int:
     """Return by how many coins or bills the accept counter has advanced since ``mark``."""
-    return (accepted - accepted_up_to(mark)) % _ACCEPT_RING
+    return (accepted - read_accept_counter(mark)) % _ACCEPT_RING
 
 
-def unchanged(mark: int, events: Events) -> bool:
+def is_unchanged(mark: int, events: Events) -> bool:
     """Return whether certainly nothing has happened since ``mark``; a counter of 0 proves nothing."""
     return events.counter != 0 and mark & 0xFFFFFF == mark_of(events, 0)
 
 
-def news_since(mark: int, events: Events) -> News:
+def list_events_since(mark: int, events: Events) -> News:
     """Return the events after ``mark``."""
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
     known = len(events.pairs)

@@ -78,7 +78,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._wake.set()
 
     # ------------------------------------------------------------ the cycle
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         self._serial = None
         self._levels_at = 0.0
 
@@ -89,7 +89,7 @@ class CctalkHopperDriver(CctalkDriver):
         else:
             try:
                 await self._work()
-                self._understood()
+                self._note_valid_message()
             except ProtocolError as error:
                 self._refuse(error)
         await self._pause()
@@ -126,12 +126,14 @@ class CctalkHopperDriver(CctalkDriver):
                 self._wish = None
                 self._empty = self._runaway = self._may_be_paying = False
                 self._note_progress()
-                await self._dispense(record)
+                await self._send_dispense_order(record)
         else:
             paid = (total - record.count_before) % _COUNT_RING
             stranger = record.serial not in {"", (self._serial or b"").hex()}
             if stranger or paid > _COUNT_RING // 2 or paid < record.paid_coins:
-                self._lost_track(record, "another hopper is in its place" if stranger else "its count fell")
+                self._close_as_disputed(
+                    record, "another hopper is in its place" if stranger else "its count fell"
+                )
             else:
                 await self._continue(record, status, paid)
 
@@ -140,12 +142,12 @@ class CctalkHopperDriver(CctalkDriver):
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
-            self._ledger.strayed(extra, text)
+            self._ledger.record_strayed_coins(extra, text)
             self._emit(Disputed(device=self.name, text=text))
         self._total_at_rest = None if paying else total
 
-    async def _dispense(self, record: PayoutRecord) -> None:
-        if await self._command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
+    async def _send_dispense_order(self, record: PayoutRecord) -> None:
+        if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
@@ -156,7 +158,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._set_found(FaultCode.FAILURE, None)
         if record.paid_coins != paid:
             self._note_progress()
-            self._ledger.progressed(record.payout_id, paid)
+            self._ledger.record_coins_paid(record.payout_id, paid)
             self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
         if not status.remaining:
             self._finish(record, paid)
@@ -170,7 +172,7 @@ class CctalkHopperDriver(CctalkDriver):
         """
         self._may_be_paying = False
         if self._timer.seconds <= REFUSED_SECONDS:
-            await self._dispense(record)
+            await self._send_dispense_order(record)
         elif not self._withdrawn:
             self._withdrawn = True
             await self._ask(Header.ENABLE_HOPPER, _DISARMED)
@@ -192,7 +194,7 @@ class CctalkHopperDriver(CctalkDriver):
         elif record is None:
             self._give_up_unsent()
         elif self._may_be_paying:
-            self._lost_track(record, "the hopper did not say what became of the order")
+            self._close_as_disputed(record, "the hopper did not say what became of the order")
         else:
             self._finish(record, record.paid_coins)
 
@@ -200,12 +202,12 @@ class CctalkHopperDriver(CctalkDriver):
         """End a payout that was never ordered, because the hopper's status could not be read."""
         if self._wish is not None:
             (payout_id, coins), self._wish = self._wish, None
-            self._ledger.not_ordered(payout_id)
+            self._ledger.close_unordered_payout(payout_id)
             self._emit(
                 PayoutFinished(device=self.name, payout_id=payout_id, paid_coins=0, ordered_coins=coins)
             )
 
-    def _lost_track(self, record: PayoutRecord, why: str) -> None:
+    def _close_as_disputed(self, record: PayoutRecord, why: str) -> None:
         """Close the payout as disputed: the hopper may have paid more than was seen."""
         seen = record.paid_coins
         text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"

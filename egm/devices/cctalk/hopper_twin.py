@@ -44,18 +44,18 @@ class CctalkHopperTwin(CctalkTwin):
     def _answer(self, message: Frame) -> bytes | None:
         match message.header:
             case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:
-                return self._readings()[Header(message.header)]
+                return self._build_readings()[Header(message.header)]
             case Header.ENABLE_HOPPER:
                 self._armed = message.data == bytes((codec.HOPPER_ARMED,))
             case Header.EMERGENCY_STOP:
                 return self._stop_paying()
             case Header.DISPENSE:
-                return self._dispense(message.data)
+                return self._start_dispensing(message.data)
             case _:
                 return None
         return b""
 
-    def _readings(self) -> dict[Header, bytes]:
+    def _build_readings(self) -> dict[Header, bytes]:
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
@@ -78,25 +78,25 @@ class CctalkHopperTwin(CctalkTwin):
         self._unpaid += left
         return bytes((left,))
 
-    def _dispense(self, data: bytes) -> bytes | None:
+    def _start_dispensing(self, data: bytes) -> bytes | None:
         if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
             return None
         self._counter = self._counter % 255 + 1
         self._remaining, self._paid, self._unpaid = data[3], 0, 0
         self._timed_out = False
-        self._after(_PAY_SECONDS, self._turn)
+        self._schedule_step(_PAY_SECONDS, self._turn)
         return bytes((self._counter,))
 
     def _turn(self) -> None:
         """Turn the disc once: pay a coin, if there is one."""
         if self._jammed or not self.level_coins:
-            self._after(_EMPTY_SECONDS, self._give_up)
+            self._schedule_step(_EMPTY_SECONDS, self._give_up)
             return
         self._drop_coin()
         self._remaining -= 1
         self._paid += 1
         if self._remaining:
-            self._after(_PAY_SECONDS, self._turn)
+            self._schedule_step(_PAY_SECONDS, self._turn)
             return
         while self._extra and self.level_coins:  # a disc that does not stop in time
             self._extra -= 1
@@ -131,12 +131,12 @@ class CctalkHopperTwin(CctalkTwin):
         """Return the manual actions: see each method."""
         return {
             "fill": self._fill,
-            "jam": self._jam,
+            "jam": self._jam_coin,
             "clear": self._clear,
-            "runaway": self._runaway,
-            "lie": self._lie,
-            "cheat": self._cheat,
-            "stuck_sensor": self._stuck_sensor,
+            "runaway": self._overpay_next_payout,
+            "lie": self._pay_without_order,
+            "cheat": self._manipulate_exit_sensor,
+            "stuck_sensor": self._cover_exit_sensor,
         }
 
     def _fill(self, values: Values) -> str:
@@ -144,22 +144,22 @@ class CctalkHopperTwin(CctalkTwin):
         self.level_coins = number(values, "coins")
         return f"{self.level_coins} coins in the hopper"
 
-    def _jam(self, _: Values) -> str:
+    def _jam_coin(self, _: Values) -> str:
         """Jam a coin: no more leave."""
         self._jammed = True
         return "hopper jammed"
 
-    def _lie(self, _: Values) -> str:
+    def _pay_without_order(self, _: Values) -> str:
         """Pay a coin without an order."""
         self._drop_coin()
         return "a coin nobody ordered"
 
-    def _cheat(self, _: Values) -> str:
+    def _manipulate_exit_sensor(self, _: Values) -> str:
         """Manipulate the exit sensor."""
         self._fraud = True
         return "hopper cheated"
 
-    def _stuck_sensor(self, _: Values) -> str:
+    def _cover_exit_sensor(self, _: Values) -> str:
         """Keep the exit sensor covered."""
         self._sensor_blocked = True
         return "a sensor is stuck"
@@ -169,7 +169,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
         return "hopper free"
 
-    def _runaway(self, values: Values) -> str:
+    def _overpay_next_payout(self, values: Values) -> str:
         """Pay ``coins`` too many at the end of the next payout."""
         self._extra = number(values, "coins", default=1)
         return f"{self._extra} coins too many at the next payout"

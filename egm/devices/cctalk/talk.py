@@ -39,9 +39,9 @@ class CctalkDriver(LineDriver[Frame]):
     _missing: dict[Header, int] | None = None
     """How often in a row a query was the only one without a reply."""
 
-    def _lost(self, why: str) -> None:
+    def _handle_lost_line(self, why: str) -> None:
         self._missing = None
-        super()._lost(why)
+        super()._handle_lost_line(why)
 
     def _is_for_us(self, message: Frame) -> bool:
         return (
@@ -71,19 +71,19 @@ class CctalkDriver(LineDriver[Frame]):
         self._missing = self._missing or {}
         self._missing[header] = self._missing.get(header, 0) + 1
         if self._missing[header] >= _MISSING_ANSWERS:
-            self._set_found(FaultCode.FAILURE, _no_answer_to(header))
+            self._set_found(FaultCode.FAILURE, _describe_missing_answer(header))
 
     def _note_answered(self, header: Header) -> None:
         if self._missing is not None:
             self._missing.pop(header, None)
-        if self._found.get(FaultCode.FAILURE) == _no_answer_to(header):
+        if self._found.get(FaultCode.FAILURE) == _describe_missing_answer(header):
             self._set_found(FaultCode.FAILURE, None)
 
-    async def _command(self, header: Header, data: bytes) -> bool:
+    async def _send_command(self, header: Header, data: bytes) -> bool:
         """Send a command; return whether it was acknowledged."""
         return await self._ask(header, data) == b""
 
-    async def _at_once(self, events: Header) -> tuple[Events, int] | None:
+    async def _read_events_with_counter(self, events: Header) -> tuple[Events, int] | None:
         """Return the device's events and its accept counter at the same moment.
 
         The counter is read between two equal replies about events; None if they differ (try again in the next
@@ -111,5 +111,5 @@ class CctalkDriver(LineDriver[Frame]):
         return True
 
 
-def _no_answer_to(header: Header) -> str:
+def _describe_missing_answer(header: Header) -> str:
     return f"it does not answer header {header.value} ({header.name.lower()})"

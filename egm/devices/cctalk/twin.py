@@ -51,11 +51,11 @@ class CctalkTwin(Twin[Frame]):
         """Reply to messages for this device; an unknown header gets no reply."""
         if message.destination != self.address or message.source != HOST:
             return
-        answer = self._common(message) if message.header in _COMMON else self._answer(message)
+        answer = self._find_common_reply(message) if message.header in _COMMON else self._answer(message)
         if answer is not None:
             self._send(Frame(HOST, self.address, Header.REPLY, answer).encode())
 
-    def _common(self, message: Frame) -> bytes:
+    def _find_common_reply(self, message: Frame) -> bytes:
         return {
             Header.SIMPLE_POLL: b"",
             Header.MANUFACTURER: b"SIM",

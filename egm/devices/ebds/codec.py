@@ -275,14 +275,14 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
-        return _status(ack, data, "")
+        return _decode_status(ack, data, "")
     if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
         status, remainder = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
         if data[0] == _EXTENDED_NOTE and len(remainder) == _NOTE_BYTES:
-            return _note_row(_status(ack, status, ""), remainder)
+            return _note_row(_decode_status(ack, status, ""), remainder)
         is_barcode = data[0] == _EXTENDED_BARCODE
         text = remainder.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
-        return _status(ack, status, text)
+        return _decode_status(ack, status, text)
     if kind == Type.AUXILIARY:
         return Text(ack, data.decode("ascii").strip("\0 "))
     raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
@@ -304,7 +304,7 @@ def is_of_device(frame: Frame) -> bool:
     return frame.control & 0x70 != Type.HOST
 
 
-def _status(ack: int, data: bytes, barcode: str) -> Status:
+def _decode_status(ack: int, data: bytes, barcode: str) -> Status:
     word = sum(byte << 7 * place for place, byte in enumerate(data[:4]))
     return Status(
         ack=ack,

@@ -18,7 +18,7 @@ reported; its *states* (escrowed, idling) are used from the second reply on.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver, ticket_of
+from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
 from egm.devices.interface import (
@@ -31,7 +31,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, minor_units
+from egm.devices.worth import DOLLARS, ReportedWorth, compute_minor_units
 
 #: An acceptor that answers the identification query with a status this often is not queried again.
 _IDENTIFY_TRIES: Final = 3
@@ -79,7 +79,7 @@ class EbdsDriver(BillDriver[Frame]):
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_TRIES
 
-    def _device_unknown(self) -> None:
+    def _reset_device_state(self) -> None:
         self._bits = Bits(0)
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
@@ -130,17 +130,17 @@ class EbdsDriver(BillDriver[Frame]):
                     self._emit(Identified(device=self.name, identity=message.text))
                 case NoteRow(status=status):
                     if isinstance(question, NoteQuery) and message.index == question.index:
-                        self._note_worth(question.index, _reported_worth(message))
-                    self._status(status, question)
+                        self._note_worth(question.index, _compute_reported_worth(message))
+                    self._handle_status(status, question)
                 case Status():
-                    self._status(message, question)
+                    self._handle_status(message, question)
             self._ack ^= 1
 
     # ------------------------------------------------------------ what the acceptor says
-    def _status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
+    def _handle_status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
         bits = status.bits
         if bits & Bits.STACKED:
-            self._box_has_it()
+            self._handle_stacked_item()
         if bits & Bits.RETURNED:
             self._escrow.moving(to_box=False)
         if bits & Bits.REJECTED:
@@ -155,7 +155,9 @@ class EbdsDriver(BillDriver[Frame]):
         self._bits = bits
         # The reply to a note table query does not say which item is in escrow.
         if bits & Bits.ESCROWED and not isinstance(question, NoteQuery):
-            self._offered(self._content(status), bytes((status.note,)) + status.barcode.encode())
+            self._handle_escrowed_item(
+                self._read_content(status), bytes((status.note,)) + status.barcode.encode()
+            )
         elif bits & Bits.STACKING:
             self._escrow.moving(to_box=True)
         elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
@@ -163,18 +165,20 @@ class EbdsDriver(BillDriver[Frame]):
         if bits & Bits.IDLING and isinstance(question, Poll) and self._worth.is_known:
             self._show_ready(accepting=bool(question.notes or question.barcodes) and not faults)
 
-    def _content(self, status: Status) -> Content | None:
+    def _read_content(self, status: Status) -> Content | None:
         if status.barcode:
-            return ticket_of(status.barcode)
+            return parse_ticket_barcode(status.barcode)
         cents = self._notes.get(status.note)
         return None if cents is None else Note(cents)
 
 
-def _reported_worth(row: NoteRow) -> ReportedWorth:
+def _compute_reported_worth(row: NoteRow) -> ReportedWorth:
     """Return the value reported in a row of the acceptor's note table."""
     if not row.currency:
         return ReportedWorth("nothing", 0)
     if not row.base:
         return ReportedWorth(row.currency, None)
     text = f"{row.base}E{row.exponent} {row.currency}"
-    return ReportedWorth(text, minor_units(row.base, row.exponent, row.currency), frozenset({row.currency}))
+    return ReportedWorth(
+        text, compute_minor_units(row.base, row.exponent, row.currency), frozenset({row.currency})
+    )

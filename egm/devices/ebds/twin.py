@@ -52,7 +52,7 @@ class EbdsTwin(BillTwin[Frame]):
         self._last_answer = b""
         self._said_stacked = False
         self._once = Bits(0)
-        self._after(_INITIALIZE_SECONDS, self._started)
+        self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
@@ -79,10 +79,10 @@ class EbdsTwin(BillTwin[Frame]):
                 return Text(question.ack, TYPE).encode()
             case Poll():
                 self._obey(question)
-                return self._status(question.ack).encode()
+                return self._build_status(question.ack).encode()
             case NoteQuery(poll=poll, index=index):
                 self._obey(poll)
-                return self._note_row(index, self._status(poll.ack)).encode()
+                return self._note_row(index, self._build_status(poll.ack)).encode()
 
     def _obey(self, poll: Poll) -> None:
         self._notes, self._barcodes = poll.notes, poll.barcodes
@@ -92,14 +92,14 @@ class EbdsTwin(BillTwin[Frame]):
             self.order_return()
 
     def _note_row(self, index: int, status: Status) -> NoteRow:
-        base, exponent = self._worth_of(index), -2
+        base, exponent = self._find_note_value(index), -2
         if not base:
             return NoteRow(status, index)
         while not base % 10:
             base, exponent = base // 10, exponent + 1
         return NoteRow(status, index, self.currency, base, exponent)
 
-    def _status(self, ack: int) -> Status:
+    def _build_status(self, ack: int) -> Status:
         bits = _BITS[self._phase] | self._once | Bits.BARCODE_CAPABLE
         self._once = Bits(0)
         if self._phase is not Phase.BOX_OUT:
@@ -112,25 +112,25 @@ class EbdsTwin(BillTwin[Frame]):
         return Status(ack=ack, bits=bits, note=note, barcode=paper.barcode, model=1, revision=2)
 
     # ------------------------------------------------------------ commands from the host
-    def _accepting(self) -> bool:
+    def _is_accepting(self) -> bool:
         return bool(self._notes) or self._barcodes
 
-    def _enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: Paper) -> bool:
         if paper.barcode:
             return self._barcodes
         return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)
 
     # ------------------------------------------------------------ the mechanics
-    def _entered(self, phase: Phase) -> None:
+    def _handle_phase_change(self, phase: Phase) -> None:
         if phase is Phase.REJECTING:
             self._once |= Bits.REJECTED
         elif phase is Phase.CHEATED:
-            self._after(self.return_seconds, self._out)
+            self._schedule_step(self.return_seconds, self._give_item_out)
 
-    def _out(self) -> None:
+    def _give_item_out(self) -> None:
         if self._phase is Phase.RETURNING:
             self._once |= Bits.RETURNED
-        super()._out()
+        super()._give_item_out()
 
     def power_lost(self) -> None:
         """Lose requested state and numbers; the item stays where it is."""
@@ -143,13 +143,13 @@ class EbdsTwin(BillTwin[Frame]):
             self._go(self._stuck)
             return
         self._go(Phase.STARTING)
-        self._after(_INITIALIZE_SECONDS, self._started)
+        self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
-    def _started(self) -> None:
+    def _start_with_paper(self) -> None:
         if self._paper is None:
             self._go(Phase.READY)
         elif self._paper.past_return:
             self._go(Phase.STACKING)
-            self._after(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
+            self._schedule_step(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
         else:
             self._give_back()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from egm.devices.crc import kermit
+from egm.devices.crc import compute_crc_kermit
 from egm.devices.framing import Cut, ProtocolError, skip_to
 
 PROTOCOL: Final = "id003"
@@ -142,7 +142,7 @@ class Frame:
     def encode(self) -> bytes:
         """Return its bytes on the line."""
         body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
-        return body + kermit(body).to_bytes(2, "little")
+        return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
@@ -160,7 +160,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
     if len(buffer) < size:
         return None
     frame = buffer[:size]
-    crc = kermit(frame[:-2])
+    crc = compute_crc_kermit(frame[:-2])
     if int.from_bytes(frame[-2:], "little") != crc:
         return Cut(1, ProtocolError(PROTOCOL, f"CRC is not {crc:04X}", frame))
     return Cut(size, Frame(frame[2], frame[3:-2]))
@@ -234,33 +234,33 @@ def read_report(frame: Frame) -> Report:
     if command == Command.ACK:
         return Acknowledged()
     if command in {Command.VERSION, Command.CURRENCY}:
-        return _version(data) if command == Command.VERSION else _currency_table(data)
+        return _decode_version(data) if command == Command.VERSION else _decode_currency_table(data)
     if command in SETTINGS:
         return SettingEcho(Command(command), data)
     if command not in _STATUSES:
         raise ProtocolError(PROTOCOL, f"unknown status {command:02X}", bytes((command,)) + data)
     status = Status(command)
     if status is Status.ESCROW:
-        return _escrow(data)
+        return _decode_escrow(data)
     code = data[0] if data else 0
     reason = REJECTIONS.get(code, f"unknown rejection {code:02X}") if status is Status.REJECTING else ""
     return StatusReport(status, reason=reason, data=data)
 
 
-def _version(data: bytes) -> Version:
+def _decode_version(data: bytes) -> Version:
     if not data.isascii():
         raise ProtocolError(PROTOCOL, "version is not ASCII", data)
     return Version(data.decode("ascii").strip())
 
 
-def _currency_table(data: bytes) -> CurrencyTable:
+def _decode_currency_table(data: bytes) -> CurrencyTable:
     if not data or len(data) % _DENOMINATION_BYTES:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
     starts = range(0, len(data), _DENOMINATION_BYTES)
     return CurrencyTable(tuple(Denomination(*data[at : at + _DENOMINATION_BYTES]) for at in starts))
 
 
-def _escrow(data: bytes) -> StatusReport:
+def _decode_escrow(data: bytes) -> StatusReport:
     if len(data) > 1 and data[0] == BARCODE_MARK:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
         return StatusReport(Status.ESCROW, barcode=text, data=data)

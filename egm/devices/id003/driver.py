@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver, ticket_of
+from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import (
     Command,
@@ -36,7 +36,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth, minor_units
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth, compute_minor_units
 
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
@@ -99,7 +99,7 @@ class Id003Driver(BillDriver[Frame]):
         self._next_hold = 0.0
         self._next_reset = 0.0
 
-    def _device_unknown(self) -> None:
+    def _reset_device_state(self) -> None:
         self._status = None
         self._applied.clear()
         self._questions.clear()
@@ -107,7 +107,7 @@ class Id003Driver(BillDriver[Frame]):
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
         answered = await self._ask(Frame(Command.STATUS))
-        command = self._due() if answered else None
+        command = self._find_due_command() if answered else None
         if command is None:
             await self._pause()
         else:
@@ -121,11 +121,11 @@ class Id003Driver(BillDriver[Frame]):
                 case StatusReport(status=Status.INVALID_COMMAND):
                     pass  # it does not know the command; its status has not changed
                 case StatusReport() as report:
-                    self._status_seen(report)
+                    self._handle_status_report(report)
                 case SettingEcho(command=command, data=data):
                     self._applied[command] = data
                 case CurrencyTable(rows=rows):
-                    self._note_table({row.note: _reported_worth(row) for row in rows})
+                    self._note_table({row.note: _compute_reported_worth(row) for row in rows})
                 case Version(text=text):
                     self._questions[Command.VERSION] = _QUERIES_MAX
                     self._emit(Identified(device=self.name, identity=text))
@@ -134,7 +134,7 @@ class Id003Driver(BillDriver[Frame]):
         return bool(answers)
 
     # ------------------------------------------------------------ what the acceptor says
-    def _status_seen(self, report: StatusReport) -> None:
+    def _handle_status_report(self, report: StatusReport) -> None:
         status = report.status
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
@@ -149,9 +149,9 @@ class Id003Driver(BillDriver[Frame]):
             if status in _IDLE_STATES and (status is Status.IDLE) is self._wanted:
                 self._show_ready(accepting=self._wanted)
         elif status is Status.ESCROW:
-            self._offered(self._content(report), report.data)
+            self._handle_escrowed_item(self._read_content(report), report.data)
         elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:
-            self._box_has_it()
+            self._handle_stacked_item()
             if status is Status.VEND_VALID:
                 self._line.write(Frame(Command.ACK).encode())
         elif status is Status.STACKING:
@@ -161,14 +161,14 @@ class Id003Driver(BillDriver[Frame]):
             if entered and report.reason:
                 self._emit(Rejected(device=self.name, reason=report.reason))
 
-    def _content(self, report: StatusReport) -> Content | None:
+    def _read_content(self, report: StatusReport) -> Content | None:
         if report.barcode is not None:
-            return ticket_of(report.barcode)
+            return parse_ticket_barcode(report.barcode)
         cents = self._notes.get(report.note if report.note is not None else -1)
         return None if cents is None else Note(cents)
 
     # ------------------------------------------------------------ commands to the acceptor
-    def _due(self) -> Frame | None:
+    def _find_due_command(self) -> Frame | None:
         """Return the one command that the last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
@@ -178,19 +178,19 @@ class Id003Driver(BillDriver[Frame]):
             self._next_reset = now + _RESET_SECONDS
             return Frame(Command.RESET)
         if status in {Status.ESCROW, Status.HOLDING}:
-            return self._values_due() or self._escrow_command(now)
+            return self._find_due_values_query() or self._build_escrow_command(now)
         if status in _TAKES_SETTINGS:
-            return self._question_due() or self._setting_due()
+            return self._find_due_query() or self._find_due_setting()
         return None
 
-    def _question_due(self) -> Frame | None:
+    def _find_due_query(self) -> Frame | None:
         """Return the next query to send before the settings; an acceptor that cannot answer is set nevertheless."""
         if self._questions[Command.VERSION] < _QUERIES_MAX:
             self._questions[Command.VERSION] += 1
             return Frame(Command.VERSION)
-        return self._values_due()
+        return self._find_due_values_query()
 
-    def _values_due(self) -> Frame | None:
+    def _find_due_values_query(self) -> Frame | None:
         """Return the query for the values of the note codes, until it is answered."""
         if self._worth.is_known:
             return None
@@ -205,7 +205,7 @@ class Id003Driver(BillDriver[Frame]):
         for code in self._notes:
             self._note_worth(code, table.get(code, ReportedWorth("nothing", 0)))
 
-    def _escrow_command(self, now: float) -> Frame | None:
+    def _build_escrow_command(self, now: float) -> Frame | None:
         match self._answer():
             case Answer.STACK:
                 return Frame(Command.STACK_1)
@@ -217,7 +217,7 @@ class Id003Driver(BillDriver[Frame]):
             case _:
                 return None
 
-    def _setting_due(self) -> Frame | None:
+    def _find_due_setting(self) -> Frame | None:
         """Return the first setting to change; the inhibit comes last, because it ends initialisation."""
         accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
         wished = {
@@ -234,7 +234,7 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
 
-def _reported_worth(row: Denomination) -> ReportedWorth:
+def _compute_reported_worth(row: Denomination) -> ReportedWorth:
     """Return the value reported in a row of the acceptor's table."""
     if not row.country or not row.value:
         return ReportedWorth("nothing", 0)
@@ -243,5 +243,5 @@ def _reported_worth(row: Denomination) -> ReportedWorth:
     if currency is None:
         return ReportedWorth(text, None)
     return ReportedWorth(
-        f"{text} ({currency})", minor_units(row.value, row.exponent, currency), frozenset({currency})
+        f"{text} ({currency})", compute_minor_units(row.value, row.exponent, currency), frozenset({currency})
     )

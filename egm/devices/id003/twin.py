@@ -57,7 +57,7 @@ class Id003Twin(BillTwin[Frame]):
         """Reply as the protocol specifies."""
         command = message.command
         if command == Command.STATUS:
-            self._reply(self._status(), self._status_data())
+            self._reply(self._build_status(), self._encode_status_data())
         elif command == Command.ACK:
             self.acknowledge()
         elif command == Command.RESET:
@@ -66,7 +66,7 @@ class Id003Twin(BillTwin[Frame]):
         elif command == Command.VERSION:
             self._reply(Command.VERSION, VERSION)
         elif command == Command.CURRENCY:
-            self._reply(Command.CURRENCY, self._currency_table().encode())
+            self._reply(Command.CURRENCY, self._build_currency_table().encode())
         elif command in codec.SETTINGS:
             self._reply(command, message.data)
             self._settings[command] = message.data
@@ -78,7 +78,7 @@ class Id003Twin(BillTwin[Frame]):
     def _reply(self, command: int, data: bytes = b"") -> None:
         self._send(Frame(command, data).encode())
 
-    def _status(self) -> Status:
+    def _build_status(self) -> Status:
         if self._phase is Phase.STARTING:
             if self._paper is None:
                 return Status.POWER_UP
@@ -87,10 +87,10 @@ class Id003Twin(BillTwin[Frame]):
         if self._phase is Phase.READY:
             if Command.INHIBIT not in self._settings:
                 return Status.INITIALIZE
-            return Status.IDLE if self._accepting() else Status.DISABLED
+            return Status.IDLE if self._is_accepting() else Status.DISABLED
         return _STATUS[self._phase]
 
-    def _status_data(self) -> bytes:
+    def _encode_status_data(self) -> bytes:
         paper = self._paper
         if self._phase is Phase.ESCROW and paper is not None:
             if paper.barcode:
@@ -100,28 +100,28 @@ class Id003Twin(BillTwin[Frame]):
             return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
         return b""
 
-    def _currency_table(self) -> CurrencyTable:
+    def _build_currency_table(self) -> CurrencyTable:
         countries = {currency: country for country, currency in codec.CURRENCIES.items()}
         rows = []
         for code in range(codec.FIRST_NOTE, codec.FIRST_NOTE + _CHANNELS):
-            value, exponent = self._worth_of(code) // 100, 0
+            value, exponent = self._find_note_value(code) // 100, 0
             while value and not value % 10:
                 value, exponent = value // 10, exponent + 1
             rows.append(Denomination(code, countries[self.currency] if value else 0, value, exponent))
         return CurrencyTable(tuple(rows))
 
     # ------------------------------------------------------------ commands from the host
-    def _accepting(self) -> bool:
+    def _is_accepting(self) -> bool:
         return self._settings.get(Command.INHIBIT) == b"\x00"
 
-    def _enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: Paper) -> bool:
         if paper.barcode:
             return self._settings.get(Command.BARCODE_INHIBIT) == b"\x00"
         inhibited = self._settings.get(Command.DENOMINATIONS, b"\xff\xff")[0]
         return not inhibited >> (self._codes[paper.cents] - 0x61) & 1
 
-    def _status_word(self) -> str:
-        return self._status().name.lower()
+    def _format_status(self) -> str:
+        return self._build_status().name.lower()
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
@@ -135,17 +135,17 @@ class Id003Twin(BillTwin[Frame]):
             self._go(Phase.READY)
         elif self._paper.past_return:
             self._go(Phase.STACKING)
-            self._after(STACK_SECONDS, self._finish_interrupted)
+            self._schedule_step(STACK_SECONDS, self._finish_interrupted)
         else:
             self._go(Phase.RETURNING)
-            self._after(self.return_seconds, self._out)
+            self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _finish_interrupted(self) -> None:
         if self._revend:
             self._go(Phase.IN_BOX)
         else:
-            self._boxed()
-            self._done()
+            self._count_item_in_box()
+            self._finish_item()
 
     def power_lost(self) -> None:
         """Lose the settings; the item stays where it is."""

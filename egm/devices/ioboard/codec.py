@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from egm.devices.crc import kermit
+from egm.devices.crc import compute_crc_kermit
 from egm.devices.framing import Cut, ProtocolError, skip_to
 
 PROTOCOL: Final = "ioboard"
@@ -95,7 +95,7 @@ class Hello:
 
     def encode(self) -> bytes:
         """Return its bytes on the line."""
-        return _frame(Type.HELLO, b"")
+        return _encode_frame(Type.HELLO, b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +111,9 @@ class Poll:
     def encode(self) -> bytes:
         """Return its bytes on the line. Raises ValueError for an unknown name."""
         data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
-        data += _bits(self.lamps, BUTTONS).to_bytes(2, "little")
-        data += bytes((_bits(self.tower, TOWER), self.bell))
-        return _frame(Type.POLL, data)
+        data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
+        data += bytes((_encode_bits(self.tower, TOWER), self.bell))
+        return _encode_frame(Type.POLL, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Identity:
 
     def encode(self) -> bytes:
         """Return its bytes on the line."""
-        return _frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
+        return _encode_frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Totals:
 
     def encode(self) -> bytes:
         """Return its bytes on the line. Raises ValueError unless there are six that fit."""
-        return _frame(Type.TOTALS, _counts(self.pulses))
+        return _encode_frame(Type.TOTALS, _encode_counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Counted:
 
     def encode(self) -> bytes:
         """Return its bytes on the line. Raises ValueError unless there are six that fit."""
-        return _frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _counts(self.pulses))
+        return _encode_frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,46 +176,46 @@ class Status:
         data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
         data += first.to_bytes(2, "little")
         data += bytes(edge.input | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
-        return _frame(Type.STATUS, data)
+        return _encode_frame(Type.STATUS, data)
 
 
 Message = Hello | Poll | Totals | Identity | Status | Counted
 
 
-def next_number(number: int) -> int:
+def compute_next_number(number: int) -> int:
     """Return the edge number after ``number``: 65535 is followed by 1."""
     return number % 0xFFFF + 1
 
 
-def edges_after(number: int, other: int) -> int:
+def count_edges_after(number: int, other: int) -> int:
     """Return how many edges ``other`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
     return (other - number) % 0xFFFF
 
 
-def _counts(pulses: tuple[int, ...]) -> bytes:
+def _encode_counts(pulses: tuple[int, ...]) -> bytes:
     if len(pulses) != HARD_METERS or not all(0 <= count < 1 << 32 for count in pulses):
         raise ValueError(f"{PROTOCOL}: {HARD_METERS} counts below 2^32 are wanted, not {pulses}")
     return b"".join(count.to_bytes(4, "little") for count in pulses)
 
 
-def _counted(data: bytes) -> tuple[int, ...]:
+def _decode_counts(data: bytes) -> tuple[int, ...]:
     return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
 
-def _bits(names: frozenset[str], table: tuple[str, ...]) -> int:
+def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
     unknown = names.difference(table)
     if unknown:
         raise ValueError(f"{PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}")
     return sum(1 << table.index(name) for name in names)
 
 
-def _names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
+def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name for place, name in enumerate(table) if bits >> place & 1)
 
 
-def _frame(kind: Type, data: bytes) -> bytes:
+def _encode_frame(kind: Type, data: bytes) -> bytes:
     body = bytes((_SYNC, _FRAME_MIN + len(data), kind)) + data
-    return body + kermit(body).to_bytes(2, "little")
+    return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
 def cut(buffer: bytes) -> Cut[Message] | None:
@@ -230,7 +230,7 @@ def cut(buffer: bytes) -> Cut[Message] | None:
     if len(buffer) < size:
         return None
     frame = buffer[:size]
-    if kermit(frame[:-2]) != int.from_bytes(frame[-2:], "little"):
+    if compute_crc_kermit(frame[:-2]) != int.from_bytes(frame[-2:], "little"):
         return Cut(1, ProtocolError(PROTOCOL, "wrong CRC", frame))
     return Cut(size, _read(frame[2], frame[3:-2]))
 
@@ -244,31 +244,31 @@ def _read(kind: int, data: bytes) -> Message | ProtocolError:
             message = Poll(
                 ack=int.from_bytes(data[:2], "little"),
                 wait=data[2],
-                lamps=_names(int.from_bytes(data[3:5], "little"), BUTTONS),
-                tower=_names(data[5], TOWER),
+                lamps=_decode_names(int.from_bytes(data[3:5], "little"), BUTTONS),
+                tower=_decode_names(data[5], TOWER),
                 bell=bool(data[6]),
             )
         case Type.TOTALS if len(data) == 4 * HARD_METERS:
-            message = Totals(_counted(data))
+            message = Totals(_decode_counts(data))
         case Type.COUNTED if len(data) == 2 + 4 * HARD_METERS:
-            message = Counted(int.from_bytes(data[:2], "little"), _counted(data[2:]))
+            message = Counted(int.from_bytes(data[:2], "little"), _decode_counts(data[2:]))
         case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
             message = Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
         case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:
-            message = _status(data)
+            message = _decode_status(data)
         case _:
             message = ProtocolError(PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
     return message
 
 
-def _status(data: bytes) -> Status | ProtocolError:
+def _decode_status(data: bytes) -> Status | ProtocolError:
     number = int.from_bytes(data[7:9], "little")
     edges = []
     for byte in data[9:]:
         if number == 0 or byte & 0x1F >= len(INPUTS):
             return ProtocolError(PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
         edges.append(Edge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
-        number = next_number(number)
+        number = compute_next_number(number)
     return Status(
         boot=int.from_bytes(data[:2], "little"),
         levels=int.from_bytes(data[2:6], "little"),

@@ -83,7 +83,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._totals = totals
 
     # ------------------------------------------------------------ the cycle
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         self._boot = None
         self._known = False
         self._ack = 0
@@ -109,7 +109,7 @@ class IoBoardDriver(LineDriver[Message]):
                 self._boot = message.boot
                 self._emit(Identified(device=self.name, identity=message.text))
             case Status():
-                self._status(message)
+                self._handle_status(message)
             case Counted() if message.boot == self._boot:
                 self._counted = message.pulses
                 self._show_all_faults()
@@ -136,27 +136,27 @@ class IoBoardDriver(LineDriver[Message]):
         self._show_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
-    def _status(self, status: Status) -> None:
+    def _handle_status(self, status: Status) -> None:
         if self._boot is None or status.boot != self._boot:
-            self._session_begins()  # a board that lost its edges, or a reply older than our hello
+            self._reset_session()  # a board that lost its edges, or a reply older than our hello
             return
         for edge in status.edges:
-            if self._ack and edges_ahead(self._ack, edge.number) <= 0:
+            if self._ack and count_edges_ahead(self._ack, edge.number) <= 0:
                 continue  # a reply sent before our acknowledgement arrived
             self._ack = edge.number
-            self._edge(edge)
+            self._report_edge(edge)
         complete = len(status.edges) < codec.EDGES_MAX
-        if complete and (not self._known or status.lost or self._levels_differ(status)):
+        if complete and (not self._known or status.lost or self._do_levels_differ(status)):
             self._levels = status.levels
             self._known = True
             self._show_inputs()
 
-    def _levels_differ(self, status: Status) -> bool:
+    def _do_levels_differ(self, status: Status) -> bool:
         """Return whether the levels differ from what the edges led to: then edges were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
-    def _edge(self, edge: Edge) -> None:
+    def _report_edge(self, edge: Edge) -> None:
         group, name = codec.INPUTS[edge.input]
         bit = 1 << edge.input
         self._levels = self._levels | bit if edge.level else self._levels & ~bit
@@ -194,7 +194,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._show_all_faults()
 
 
-def edges_ahead(seen: int, number: int) -> int:
+def count_edges_ahead(seen: int, number: int) -> int:
     """Return how far ``number`` is ahead of ``seen`` in the cycle; zero or less if it is not new."""
-    ahead = codec.edges_after(seen, number)
+    ahead = codec.count_edges_after(seen, number)
     return ahead if ahead < 0x8000 else ahead - 0xFFFF

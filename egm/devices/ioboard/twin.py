@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
-from egm.devices.twin import ActionError, Port, Twin, Values, flag, number, word
+from egm.devices.twin import ActionError, Port, Twin, Values, flag, number, read_word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 _MEMORY_EDGES: Final = 256
@@ -59,9 +59,9 @@ class IoBoardTwin(Twin[Message]):
         for place in behind:
             self._counted[place] += 1
         self._pulsing = True
-        self._after(_PULSE_SECONDS, self._pulsed)
+        self._schedule_step(_PULSE_SECONDS, self._finish_pulse)
 
-    def _pulsed(self) -> None:
+    def _finish_pulse(self) -> None:
         self._pulsing = False
         self._pulse()
 
@@ -94,7 +94,7 @@ class IoBoardTwin(Twin[Message]):
         self._lost = False
 
     # ------------------------------------------------------------ the inputs
-    def _attended(self) -> bool:
+    def _is_attended(self) -> bool:
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
@@ -107,8 +107,8 @@ class IoBoardTwin(Twin[Message]):
         if bool(self._levels >> place & 1) is level:
             return
         self._levels ^= 1 << place
-        self._number = codec.next_number(self._number)
-        self._edges.append(Edge(self._number, place, level, unattended=not self._attended()))
+        self._number = codec.compute_next_number(self._number)
+        self._edges.append(Edge(self._number, place, level, unattended=not self._is_attended()))
         if len(self._edges) > _MEMORY_EDGES:
             self._edges.popleft()
             self._lost = True
@@ -154,53 +154,53 @@ class IoBoardTwin(Twin[Message]):
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions: see each method."""
         return {
-            "door": self._door,
-            "key": self._key,
+            "door": self._set_door,
+            "key": self._turn_key,
             "press": self._press,
-            "mains": self._mains,
-            "battery": self._battery,
+            "mains": self._set_mains,
+            "battery": self._set_battery,
             "forget": self._forget,
             "turn": self._turn,
-            "jam": self._jam,
-            "lie": self._lie,
+            "jam": self._jam_button,
+            "lie": self._change_door_without_edge,
         }
 
-    def _door(self, values: Values) -> str:
+    def _set_door(self, values: Values) -> str:
         """Open or close a door (``name``, ``open``)."""
-        name, is_open = word(values, "name"), flag(values, "open")
+        name, is_open = read_word(values, "name"), flag(values, "open")
         self._set("door", name, level=is_open)
         return f"{name} door {'open' if is_open else 'closed'}"
 
-    def _key(self, values: Values) -> str:
+    def _turn_key(self, values: Values) -> str:
         """Turn a key switch (``name``, ``on``)."""
-        name, on = word(values, "name"), flag(values, "on")
+        name, on = read_word(values, "name"), flag(values, "on")
         self._set("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
 
     def _press(self, values: Values) -> str:
         """Press ``button`` and release it a moment later."""
-        button = word(values, "button")
+        button = read_word(values, "button")
         self._set("button", button, level=True)
-        self._after(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
+        self._schedule_step(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
         return f"{button} pressed"
 
-    def _mains(self, values: Values) -> str:
+    def _set_mains(self, values: Values) -> str:
         """Set the mains sensor (``good``: whether there is voltage)."""
         self._set("sensor", "mains_good", level=flag(values, "good"))
         return "mains sensor set"
 
-    def _battery(self, values: Values) -> str:
+    def _set_battery(self, values: Values) -> str:
         """Set the battery (``good``: whether it has its voltage)."""
         self._set("sensor", "battery_good", level=flag(values, "good"))
         return "battery sensor set"
 
-    def _jam(self, values: Values) -> str:
+    def _jam_button(self, values: Values) -> str:
         """Make ``button`` stick, pressed."""
-        button = word(values, "button")
+        button = read_word(values, "button")
         self._set("button", button, level=True)
         return f"{button} sticks"
 
-    def _lie(self, _: Values) -> str:
+    def _change_door_without_edge(self, _: Values) -> str:
         """Change the level of the main door without a numbered edge."""
         self._levels ^= 1
         return "a door without an edge"
@@ -222,10 +222,10 @@ class IoBoardTwin(Twin[Message]):
 
     def state(self) -> dict[str, Any]:
         """Return the inputs that are on, and the outputs that are lit."""
-        attended = self._attended()
+        attended = self._is_attended()
         return {
-            "doors_open": self._on("door"),
-            "keys_on": self._on("key"),
+            "doors_open": self._list_active_inputs("door"),
+            "keys_on": self._list_active_inputs("key"),
             "lamps": sorted(self._outputs.lamps) if attended else [],
             "tower": sorted(self._outputs.tower) if attended else ["tilt"],
             "bell": self._outputs.bell if attended else False,
@@ -233,7 +233,7 @@ class IoBoardTwin(Twin[Message]):
             "hard_meters": list(self._counted),
         }
 
-    def _on(self, group: str) -> list[str]:
+    def _list_active_inputs(self, group: str) -> list[str]:
         return [
             name
             for place, (kind, name) in enumerate(codec.INPUTS)

@@ -91,7 +91,7 @@ class Present:
     """The end of the ticket."""
 
     def encode(self) -> bytes:
-        """Return its byte on the line."""
+        """Return the command's byte as sent to the printer."""
         return bytes((_PRESENT,))
 
 
@@ -118,7 +118,7 @@ class AskStatus:
 Command = Text | Setting | Bars | Present | Cancel | AskStatus
 
 
-def ticket(lines: Sequence[str], digits: str) -> bytes:
+def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
     """Return the bytes of a complete ticket: the bar code near the leading edge, then the lines."""
     commands: list[Command] = [Setting(_BAR_HEIGHT, 80), Setting(_BAR_WIDTH, 3), Setting(_POSITION, 40)]
     commands += [Bars(digits), *(Text(line) for line in lines), Present()]
@@ -130,10 +130,10 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
     first = buffer[0]
     if first in {_PRESENT, _CANCEL}:
         return Cut(1, Present() if first == _PRESENT else Cancel())
-    return _escape(buffer) if first in {_ESC, _GS} else _text(buffer)
+    return _escape(buffer) if first in {_ESC, _GS} else _cut_text_line(buffer)
 
 
-def _text(buffer: bytes) -> Cut[Command] | None:
+def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:
@@ -157,11 +157,11 @@ def _escape(buffer: bytes) -> Cut[Command] | None:
     if first == _GS and second in {_BAR_HEIGHT, _BAR_WIDTH}:
         return Cut(3, Setting(second, buffer[2])) if len(buffer) >= 3 else None
     if first == _GS and second == _BARS:
-        return _bars(buffer)
+        return _cut_barcode(buffer)
     return Cut(1, ProtocolError(PROTOCOL, "unknown command", buffer[:2]))
 
 
-def _bars(buffer: bytes) -> Cut[Command] | None:
+def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
     digits = buffer[4 : 4 + buffer[3]]
@@ -182,7 +182,7 @@ class StatusByte:
         return bytes((_MARKS[self.which] | self.bits,))
 
 
-def status_bytes(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
+def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
     """Return a printer's status as its two bytes."""
     words = [sum(getattr(status, name) << place for place, name in enumerate(names)) for names in BITS]
     return StatusByte(0, words[0]), StatusByte(1, words[1])

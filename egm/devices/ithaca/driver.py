@@ -42,7 +42,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
             lines = [line.format_map(values) for line in layout]
         except KeyError as error:
             raise ValueError(f"{self.name}: template {job.template}: missing {error}") from error
-        return codec.ticket(lines, job.barcode)
+        return codec.encode_ticket(lines, job.barcode)
 
     async def _ask_status(self) -> PrinterStatus | None:
         found: dict[int, StatusByte] = {}
@@ -51,5 +51,5 @@ class IthacaDriver(PrinterDriver[StatusByte]):
                 found[byte.which] = byte
         return codec.read_status(found[0], found[1]) if len(found) == 2 else None
 
-    async def _ready_again(self) -> None:
+    async def _discard_printer_job(self) -> None:
         self._line.write(Cancel().encode())

@@ -20,7 +20,7 @@ class IthacaTwin(PrinterTwin[Command]):
         """Collect a ticket, print it when it is presented, answer status queries."""
         match message:
             case AskStatus(which=which):
-                self._send(codec.status_bytes(self._status())[which].encode())
+                self._send(codec.encode_status(self._build_status())[which].encode())
             case Text(text=text):
                 self._lines.append(text)
             case Bars(digits=digits):

@@ -90,7 +90,7 @@ class Answer:
 
 def cut_answer(buffer: bytes) -> Cut[Answer] | None:
     """Cut a printer's reply (see :mod:`egm.devices.framing`)."""
-    framed = _framed(buffer, _STAR)
+    framed = _cut_frame(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
     fields = framed[1:-1].split(b"|")
@@ -107,7 +107,7 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
 
 def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
     """Cut a machine's command (see :mod:`egm.devices.framing`)."""
-    framed = _framed(buffer, _CARET)
+    framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
         return framed
     fields = framed[1:-1].decode(ENCODING).split("|")
@@ -122,7 +122,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
             return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "unknown command", framed))
 
 
-def _framed(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
+def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
     """Return the bytes from one mark to the next."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage

@@ -63,5 +63,5 @@ class TclDriver(PrinterDriver[Answer]):
             self._emit(Identified(device=self.name, identity=self._identity))
         return answers[-1].status
 
-    async def _ready_again(self) -> None:
+    async def _discard_printer_job(self) -> None:
         self._line.write(Clear().encode())

@@ -24,13 +24,13 @@ class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
         """Answer a status query; execute other commands without a reply."""
         match message:
             case AskStatus():
-                self._send(Answer(VERSION, self._status()).encode())
+                self._send(Answer(VERSION, self._build_status()).encode())
             case Clear():
                 self._cancel()
             case Print():
-                self._print(message.fields, _bars(message.fields))
+                self._print(message.fields, _find_barcode_field(message.fields))
 
 
-def _bars(fields: Sequence[str]) -> str:
+def _find_barcode_field(fields: Sequence[str]) -> str:
     """Return the field printed as a bar code; recognised by its form here, by the template in a real printer."""
     return next((text for text in reversed(fields) if len(text) == _BARCODE_DIGITS and text.isdigit()), "")

@@ -30,7 +30,7 @@ class WheelDriver(LineDriver[Report]):
         super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
         self._told: WheelTurned | None = None
 
-    def _session_begins(self) -> None:
+    def _reset_session(self) -> None:
         self._told = None
 
     async def _cycle(self) -> None:
@@ -40,15 +40,15 @@ class WheelDriver(LineDriver[Report]):
     def _take(self, report: Report) -> None:
         if isinstance(report, Aside):
             return
-        self._answered()
+        self._note_reply()
         failed = Warnings.FAILURE in report.warnings
         self._show_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
-        turned = self._turned(report)
+        turned = self._build_wheel_turned(report)
         if turned != self._told:
             self._told = turned
             self._emit(turned)
 
-    def _turned(self, report: Status) -> WheelTurned:
+    def _build_wheel_turned(self, report: Status) -> WheelTurned:
         void = report.phase in {Phase.BETTING, Phase.BALL_IN_TRACK, Phase.NO_MORE_BETS} and bool(
             report.warnings & _VOID
         )

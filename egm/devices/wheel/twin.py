@@ -49,7 +49,7 @@ class WheelTwin(Twin[Report]):
     def _say(self) -> None:
         warnings = self._warnings | self._stuck
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
-        self._after(_SAYS_SECONDS, self._say)
+        self._schedule_step(_SAYS_SECONDS, self._say)
 
     def _enter(self, phase: Phase) -> None:
         self._phase = phase
@@ -62,7 +62,7 @@ class WheelTwin(Twin[Report]):
             self._lands = None
         if phase in COURSE:
             seconds, following = COURSE[phase]
-            self._after(seconds, lambda: self._go_on(following))
+            self._schedule_step(seconds, lambda: self._go_on(following))
 
     def _go_on(self, following: Phase) -> None:
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
@@ -100,17 +100,17 @@ class WheelTwin(Twin[Report]):
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions."""
         return {
-            "land": self._land,
+            "land": self._land_ball,
             "void": self._void,
-            "no_ball": self._no_ball,
-            "wrong_way": self._wrong_way,
-            "jam": self._jam,
-            "lie": self._lie,
+            "no_ball": self._remove_ball,
+            "wrong_way": self._reverse_ball,
+            "jam": self._set_rim_sensor,
+            "lie": self._report_false_number,
             "close": self._close,
             "open": self._open,
         }
 
-    def _land(self, values: Values) -> str:
+    def _land_ball(self, values: Values) -> str:
         """Let the next ball come to rest on ``number``."""
         lands = number(values, "number")
         if lands not in NUMBERS:
@@ -122,11 +122,11 @@ class WheelTwin(Twin[Report]):
         """Make the launch fail: the spin is void."""
         return self._warn(Warnings.VOID, "the launch fails")
 
-    def _no_ball(self, _: Values) -> str:
+    def _remove_ball(self, _: Values) -> str:
         """Take the ball out of the wheel."""
         return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
 
-    def _wrong_way(self, _: Values) -> str:
+    def _reverse_ball(self, _: Values) -> str:
         """Let the ball run with the rotor."""
         return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
@@ -134,12 +134,12 @@ class WheelTwin(Twin[Report]):
         self._warnings |= warning
         return text
 
-    def _jam(self, values: Values) -> str:
+    def _set_rim_sensor(self, values: Values) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
         self._stuck = Warnings.FAILURE if flag(values, "on", default=True) else NOTHING
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
-    def _lie(self, values: Values) -> str:
+    def _report_false_number(self, values: Values) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
         reported = number(values, "number", default=0) % len(NUMBERS)
         self._send(Status(Phase.NUMBER, self._game, reported).encode())
@@ -147,13 +147,13 @@ class WheelTwin(Twin[Report]):
 
     def _close(self, _: Values) -> str:
         """Close the table: the rotor stops."""
-        return self._stand(Phase.CLOSED, "closed")
+        return self._hold_phase(Phase.CLOSED, "closed")
 
     def _open(self, _: Values) -> str:
         """Open the table: the next game begins."""
-        return self._stand(Phase.WAITING, "open")
+        return self._hold_phase(Phase.WAITING, "open")
 
-    def _stand(self, phase: Phase, text: str) -> str:
+    def _hold_phase(self, phase: Phase, text: str) -> str:
         self._stop_timers()
         self._begun = True
         self._enter(phase)

@@ -11,7 +11,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from egm.devices.crc import modbus
+from egm.devices.crc import compute_crc_modbus
 from egm.devices.framing import Cut, ProtocolError
 
 PROTOCOL: Final = "GAT"
@@ -65,7 +65,7 @@ class Packet:
         if size > PACKET_BYTES_MAX:
             raise ProtocolError(PROTOCOL, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
         body = bytes((self.command, size)) + self.payload
-        return body + modbus(body).to_bytes(2, "big")
+        return body + compute_crc_modbus(body).to_bytes(2, "big")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def cut(buffer: bytes) -> Cut[Packet] | None:
     if len(buffer) < size:
         return None
     body, crc = buffer[: size - 2], int.from_bytes(buffer[size - 2 : size], "big")
-    if modbus(body) != crc:
+    if compute_crc_modbus(body) != crc:
         return Cut(size, ProtocolError(PROTOCOL, "wrong CRC", buffer[:size]))
     return Cut(size, Packet(body[0], body[2:]))
 
@@ -120,22 +120,22 @@ def read_request(packet: Packet) -> Request:
     return reader(packet.payload)
 
 
-def _status(payload: bytes) -> StatusQuery:
+def _decode_status_query(payload: bytes) -> StatusQuery:
     _expect(payload, 0)
     return StatusQuery()
 
 
-def _last_status(payload: bytes) -> LastStatusQuery:
+def _decode_last_status_query(payload: bytes) -> LastStatusQuery:
     _expect(payload, 0)
     return LastStatusQuery()
 
 
-def _results(payload: bytes) -> ResultsQuery:
+def _decode_results_query(payload: bytes) -> ResultsQuery:
     _expect(payload, 3)
     return ResultsQuery(payload[0], int.from_bytes(payload[1:], "big"))
 
 
-def _initiate(payload: bytes) -> Initiate:
+def _decode_initiate(payload: bytes) -> Initiate:
     if len(payload) < 3 or payload[1]:
         raise ProtocolError(PROTOCOL, "no level, 00 and function", payload)
     return Initiate(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
@@ -148,38 +148,38 @@ def _expect(payload: bytes, size: int) -> None:
 
 _READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
     {
-        Command.STATUS: _status,
-        Command.LAST_STATUS: _last_status,
-        Command.LAST_RESULTS: _results,
-        Command.INITIATE: _initiate,
+        Command.STATUS: _decode_status_query,
+        Command.LAST_STATUS: _decode_last_status_query,
+        Command.LAST_RESULTS: _decode_results_query,
+        Command.INITIATE: _decode_initiate,
     }
 )
 
 
 # ------------------------------------------------------------------ answers
-def status_answer(calculation: Calculation, *, ready: bool) -> Packet:
+def encode_status_reply(calculation: Calculation, *, ready: bool) -> Packet:
     """Encode reply 81: version, progress of the calculation, whether results are ready, and their formats."""
     under_way = calculation is Calculation.CALCULATING
     bits = int(under_way) | int(ready) << 1 | calculation << 2
     return Packet(Command.STATUS | _ANSWER, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
-def last_status_answer(level: int, seconds: int) -> Packet:
+def encode_last_status_reply(level: int, seconds: int) -> Packet:
     """Encode reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
     return Packet(Command.LAST_STATUS | _ANSWER, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
-def results_answer(data: bytes, frame: int, *, last: bool) -> Packet:
+def encode_results_reply(data: bytes, frame: int, *, last: bool) -> Packet:
     """Encode reply 83: one frame of the results."""
     return Packet(Command.LAST_RESULTS | _ANSWER, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
 
 
-def no_results_answer(frame: int) -> Packet:
+def encode_no_results_reply(frame: int) -> Packet:
     """Encode reply 83 for a frame that does not exist."""
     return Packet(Command.LAST_RESULTS | _ANSWER, b"\x01" + frame.to_bytes(2, "big"))
 
 
-def initiated_answer(*, started: bool) -> Packet:
+def encode_initiated_reply(*, started: bool) -> Packet:
     """Encode reply 84: whether the calculation has started."""
     return Packet(Command.INITIATE | _ANSWER, bytes((not started,)))

@@ -60,7 +60,7 @@ class Function:
 _PLACEHOLDER: Final = {Algorithm.SHA1_HMAC: "%%SHA1_HMAC%%", Algorithm.SHA256_HMAC: "%%SHA256_HMAC%%"}
 
 
-def _signed(component: str, algorithm: Algorithm) -> Function:
+def _build_signature_function(component: str, algorithm: Algorithm) -> Function:
     feature = "Component" if algorithm is Algorithm.SHA1_HMAC else "Component SHA-256"
     return Function(feature, component, Kind.SIGNATURES, algorithm, (component,))
 
@@ -71,35 +71,35 @@ FUNCTIONS: Final = (
     Function("Get File", "AuthenticationResponse.xml", Kind.SIGNATURES, Algorithm.SHA1_HMAC),
     Function("Get File", "AuthenticationResponse-SHA256.xml", Kind.SIGNATURES, Algorithm.SHA256_HMAC),
     *(
-        _signed(component, algorithm)
+        _build_signature_function(component, algorithm)
         for algorithm in (Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC)
         for component in sorted(COMPONENTS)
     ),
 )
 
 
-def offered(components: frozenset[str]) -> tuple[Function, ...]:
+def list_offered_functions(components: frozenset[str]) -> tuple[Function, ...]:
     """Return the functions of a machine with these components."""
     return tuple(function for function in FUNCTIONS if components.issuperset(function.wanted))
 
 
-def understand(parameters: tuple[str, ...], components: frozenset[str]) -> Order:
+def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Order:
     """Decode a verifier's parameters. Raises :class:`FunctionRefusedError`.
 
     The seed may be omitted, which signs under an empty one.
     """
     if parameters[0] == LIST:
-        _at_most(parameters, 1)
+        _check_parameter_count(parameters, 1)
         return Order(Kind.LIST)
-    for function in offered(components):
+    for function in list_offered_functions(components):
         if parameters[:2] == (function.feature, function.parameter):
             break
     else:
         raise FunctionRefusedError(f"no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
-        _at_most(parameters, 2)
+        _check_parameter_count(parameters, 2)
         return Order(function.kind)
-    _at_most(parameters, 3)
+    _check_parameter_count(parameters, 3)
     try:
         seed = read_seed("".join(parameters[2:]))
     except OperatorError as error:
@@ -107,6 +107,6 @@ def understand(parameters: tuple[str, ...], components: frozenset[str]) -> Order
     return Order(function.kind, function.algorithm, seed, function.wanted)
 
 
-def _at_most(parameters: tuple[str, ...], most: int) -> None:
+def _check_parameter_count(parameters: tuple[str, ...], most: int) -> None:
     if len(parameters) > most:
         raise FunctionRefusedError(f"{parameters[0]}: {len(parameters) - 1} parameters, {most - 1} at most")

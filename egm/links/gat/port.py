@@ -23,8 +23,8 @@ from egm.links.gat.functions import Order
 from egm.links.gat.report import About
 from egm.links.gat.service import Service
 from egm.verify.digest import Algorithm
-from egm.verify.examine import scope_of, sign_beside
-from egm.verify.tree import components_of
+from egm.verify.examine import find_scope, sign_beside
+from egm.verify.tree import find_components
 
 LINE: Final = LineSettings(baud=9600)
 #: A pause of this length ends a packet, complete or not.
@@ -66,7 +66,7 @@ class GatPort:
         own = port == "pty"
         path = str(context.folder.gat_port) if own else port
         self._line = SerialLine(path, LINE, _open_own if own else open_port)
-        self._scope = scope_of(context.file)
+        self._scope = find_scope(context.file)
         self._orders: asyncio.Queue[Order] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
         about = About(
@@ -75,8 +75,8 @@ class GatPort:
             version=version("open-egm"),
             serial=machine.identity.serial,
         )
-        components = components_of(self._scope)
-        self._service = Service(machine, about, components, self._orders.put_nowait, self._supersede)
+        components = find_components(self._scope)
+        self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
 
     def changed(self, now: Snapshot) -> None:
         """Ignore the change: no game event concerns a verifier."""
@@ -88,7 +88,7 @@ class GatPort:
             group.create_task(self._calculate())
             group.create_task(self._listen())
 
-    def _supersede(self) -> None:
+    def _stop_calculations(self) -> None:
         """Stop the current calculation, and drop the one waiting to start."""
         while not self._orders.empty():
             self._orders.get_nowait()
@@ -146,6 +146,6 @@ class GatPort:
         self._line.write(answer.encode())
 
 
-def gat_port(context: MachineContext) -> Iterable[Attachment]:
+def create_gat_port(context: MachineContext) -> Iterable[Attachment]:
     """Create the GAT port if the cabinet file has one."""
     return () if context.file.gat is None else (GatPort(context, context.file.gat.port),)

@@ -21,10 +21,10 @@ class About:
     serial: str
 
 
-def functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
+def build_functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
     """Return the list of functions that may be initiated."""
     if form is Format.TEXT:
-        return _text(
+        return _encode_text(
             line
             for function in functions
             for line in (f"Feature: {function.feature}", *(f" Parameter: {p}" for p in function.parameters))
@@ -35,23 +35,27 @@ def functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
         ET.SubElement(entry, "Feature").text = function.feature
         for parameter in function.parameters:
             ET.SubElement(entry, "Parameter").text = parameter
-    return _xml(root)
+    return _encode_xml(root)
 
 
-def signatures_report(about: About, algorithm: str, signatures: Mapping[str, str], form: Format) -> bytes:
+def build_signatures_report(
+    about: About, algorithm: str, signatures: Mapping[str, str], form: Format
+) -> bytes:
     """Return the signature of each component, in capital hexadecimal digits."""
     if form is Format.TEXT:
-        return _text((*_head(about), f"Algorithm: {algorithm}", *_lines(signatures)))
+        return _encode_text(
+            (*_format_head_lines(about), f"Algorithm: {algorithm}", *_format_value_lines(signatures))
+        )
     root = ET.Element("Components", GatExec="default")
-    game = _game(root, about)
+    game = _add_game_element(root, about)
     for name, value in signatures.items():
         component = ET.SubElement(game, "Component")
         ET.SubElement(component, "Name").text = name
         ET.SubElement(component, "Checksum", Algorithm=algorithm).text = value.upper()
-    return _xml(root)
+    return _encode_xml(root)
 
 
-def identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
+def build_identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
     """Return what is installed: version, machine, and the digest of each component as signed by ``signer``.
 
     Without a signer nobody vouches for the software, and the report says so.
@@ -59,36 +63,36 @@ def identity_report(about: About, signer: str, components: Mapping[str, str], fo
     if form is Format.TEXT:
         signed = signer or "nobody: a development installation"
         lines = (f"Version: {about.version}", f"Serial: {about.serial}", f"Signed by: {signed}")
-        return _text((*_head(about), *lines, *_lines(components)))
+        return _encode_text((*_format_head_lines(about), *lines, *_format_value_lines(components)))
     root = ET.Element("ProgramID")
-    game = _game(root, about)
+    game = _add_game_element(root, about)
     for name, value in (("Version", about.version), ("Serial", about.serial), ("SignedBy", signer)):
         ET.SubElement(game, name).text = value
     for name, digest in components.items():
         component = ET.SubElement(game, "Component")
         ET.SubElement(component, "Name").text = name
         ET.SubElement(component, "Checksum", Algorithm="sha256").text = digest.upper()
-    return _xml(root)
+    return _encode_xml(root)
 
 
-def _game(root: ET.Element, about: About) -> ET.Element:
+def _add_game_element(root: ET.Element, about: About) -> ET.Element:
     game = ET.SubElement(root, "Game")
     ET.SubElement(game, "Name").text = about.name
     ET.SubElement(game, "Manufacturer").text = about.manufacturer
     return game
 
 
-def _head(about: About) -> tuple[str, str]:
+def _format_head_lines(about: About) -> tuple[str, str]:
     return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
 
 
-def _lines(values: Mapping[str, str]) -> tuple[str, ...]:
+def _format_value_lines(values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{name}: {value.upper()}" for name, value in values.items())
 
 
-def _text(lines: Iterable[str]) -> bytes:
+def _encode_text(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
-def _xml(root: ET.Element) -> bytes:
+def _encode_xml(root: ET.Element) -> bytes:
     return _DECLARATION + ET.tostring(root, encoding="unicode").encode()

@@ -24,8 +24,8 @@ from egm.links.gat.codec import (
     ResultsQuery,
     StatusQuery,
 )
-from egm.links.gat.functions import FunctionRefusedError, Kind, Order, offered, understand
-from egm.links.gat.report import About, functions_report, identity_report, signatures_report
+from egm.links.gat.functions import FunctionRefusedError, Kind, Order, list_offered_functions, parse_order
+from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
 from egm.records.keys import IntegrityKey, LinksKey
 
 _NEVER: Final = 0xFFFFFFFF
@@ -81,7 +81,7 @@ class Service:
         if last is None or last.finished:
             return
         try:
-            self._begin(understand(last.parameters, self._components))
+            self._begin(parse_order(last.parameters, self._components))
         except FunctionRefusedError as error:  # another release of the software may lack the function
             self.failed(str(error))
 
@@ -91,26 +91,26 @@ class Service:
             case StatusQuery():
                 last = self._last
                 if last is None:
-                    return codec.status_answer(Calculation.REQUESTED, ready=False)
+                    return codec.encode_status_reply(Calculation.REQUESTED, ready=False)
                 ready = last.calculation is Calculation.FINISHED
-                return codec.status_answer(last.calculation, ready=ready)
+                return codec.encode_status_reply(last.calculation, ready=ready)
             case LastStatusQuery():
-                return self._last_status()
+                return self._build_last_status_reply()
             case ResultsQuery(form, frame):
-                return self._results(form, frame)
+                return self._build_results_reply(form, frame)
             case Initiate() as request:
-                return codec.initiated_answer(started=self._initiate(request))
+                return codec.encode_initiated_reply(started=self._start_calculation(request))
 
     # ------------------------------------------------------------------ a calculation
-    def _initiate(self, request: Initiate) -> bool:
+    def _start_calculation(self, request: Initiate) -> bool:
         """Start a calculation, replacing the current one and any result; return whether the request was valid."""
         self._cancel()
         try:
-            order = understand(request.parameters, self._components)
+            order = parse_order(request.parameters, self._components)
         except FunctionRefusedError as error:
-            self._requested(request, None, trouble=str(error))
+            self._record_request(request, None, trouble=str(error))
             return False
-        self._requested(request, order)
+        self._record_request(request, order)
         if order.kind is Kind.SIGNATURES:
             self._begin(order)
         else:
@@ -119,7 +119,7 @@ class Service:
             self.done(known)
         return True
 
-    def _requested(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
+    def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
         self._machine.record(
             "gat.request",
             state={
@@ -128,7 +128,7 @@ class Service:
                     "level": request.level,
                     "kind": "" if order is None else order.kind.value,
                     "algorithm": "" if order is None else order.algorithm or "",
-                    "finished": self._now() if trouble else "",
+                    "finished": self._format_now() if trouble else "",
                     "values": {},
                     "trouble": trouble,
                 }
@@ -149,14 +149,14 @@ class Service:
         self._finish(trouble=why)
 
     def _finish(self, **facts: object) -> None:
-        stored = self._machine.memory.get(LinksKey.GAT) | {"finished": self._now()} | facts
+        stored = self._machine.memory.get(LinksKey.GAT) | {"finished": self._format_now()} | facts
         self._machine.record(
             "gat.result",
             state={LinksKey.GAT: stored},
             details={key: stored[key] for key in ("parameters", "algorithm", "values", "trouble")},
         )
 
-    def _now(self) -> str:
+    def _format_now(self) -> str:
         return self._machine.clock.now().isoformat(timespec="seconds")
 
     # ------------------------------------------------------------------ what is remembered
@@ -168,29 +168,29 @@ class Service:
         kind = Kind(stored["kind"]) if stored["kind"] else None
         return _Last(**(stored | {"parameters": tuple(stored["parameters"]), "kind": kind}))
 
-    def _last_status(self) -> Packet:
+    def _build_last_status_reply(self) -> Packet:
         last = self._last
         if last is None or last.kind is None or not last.finished:
-            return codec.last_status_answer(0, _NEVER)
+            return codec.encode_last_status_reply(0, _NEVER)
         ago = self._machine.clock.now() - datetime.fromisoformat(last.finished)
-        return codec.last_status_answer(last.level, int(ago.total_seconds()))
+        return codec.encode_last_status_reply(last.level, int(ago.total_seconds()))
 
-    def _results(self, form: int, frame: int) -> Packet:
+    def _build_results_reply(self, form: int, frame: int) -> Packet:
         last = self._last
         known = form in set(Format)
         if last is None or not known or last.calculation is not Calculation.FINISHED:
-            return codec.no_results_answer(frame)
+            return codec.encode_no_results_reply(frame)
         report = self._report(last, Format(form))
         start = (frame - 1) * codec.DATA_BYTES_MAX
         data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
         if not data:
-            return codec.no_results_answer(frame)
-        return codec.results_answer(data, frame, last=start + len(data) == len(report))
+            return codec.encode_no_results_reply(frame)
+        return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
     def _report(self, last: _Last, form: Format) -> bytes:
         if last.kind is Kind.LIST:
-            return functions_report(offered(self._components), form)
+            return build_functions_report(list_offered_functions(self._components), form)
         if last.kind is Kind.IDENTITY:
             values = dict(last.values)
-            return identity_report(self._about, values.pop(_SIGNER, ""), values, form)
-        return signatures_report(self._about, last.algorithm, last.values, form)
+            return build_identity_report(self._about, values.pop(_SIGNER, ""), values, form)
+        return build_signatures_report(self._about, last.algorithm, last.values, form)

@@ -19,13 +19,13 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported
 from egm.links.sas.codec import MalformedPollError, Reply
-from egm.links.sas.health import line_metrics
+from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.host import Host
-from egm.links.sas.journal_exceptions import exceptions_of
+from egm.links.sas.journal_exceptions import iter_exceptions
 from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, raise_priority, restore_priority
 from egm.links.sas.money import MoneyNews
-from egm.links.sas.polls import polls_for
-from egm.links.sas.polls.control import after_bill
+from egm.links.sas.polls import find_available_polls
+from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
 from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
@@ -43,7 +43,7 @@ class SasChannel:
     def __init__(self, context: MachineContext, name: str, settings: SasLine, readings: Readings) -> None:
         self.name = f"sas-{name}"
         self._context = context
-        self._polls = polls_for(settings.groups)
+        self._polls = find_available_polls(settings.groups)
         self._answered = frozenset(self._polls)
         framing = StrictFraming if settings.framing == "strict" else LenientFraming
         self._line = Line(
@@ -58,7 +58,7 @@ class SasChannel:
             ),
             framing(settings.address, settings.gap_ns),
             opened=lambda: open_port(
-                settings.port, strict=settings.framing == "strict", link=context.folder.sas_port_of(name)
+                settings.port, strict=settings.framing == "strict", link=context.folder.find_sas_port(name)
             ),
             run_effect=self._schedule,
             report=self._report,
@@ -80,7 +80,7 @@ class SasChannel:
         self._selected_game = self._reader.readout().selected_game
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        context.sources.append(lambda: line_metrics(name, self.health))
+        context.sources.append(lambda: iter_line_metrics(name, self.health))
 
     @property
     def health(self) -> LineHealth:
@@ -119,13 +119,13 @@ class SasChannel:
         news = [
             what
             for entry in entries
-            for what in exceptions_of(entry, readout, self._answered, self._selected_game)
+            for what in iter_exceptions(entry, readout, self._answered, self._selected_game)
         ]
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence
         self._line.send(readout, *news)
         if any(entry.kind == "bill.in" for entry in entries):
-            after_bill(self.host)
+            close_acceptor_after_bill(self.host)
 
     def _publish(self) -> None:
         self._line.send(self._reader.readout())
@@ -145,7 +145,7 @@ class SasChannel:
     def _report(self, news: News) -> None:
         if self._loop is not None:
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._heard, news)
+                self._loop.call_soon_threadsafe(self._handle_news, news)
 
     # ------------------------------------------------------------------ for it, on the loop
     def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
@@ -158,10 +158,10 @@ class SasChannel:
             future.set_result(None)
         except Exception as error:
             future.set_result(None)
-            self._failed(ask.request, repr(error))
+            self._record_failed_poll(ask.request, repr(error))
             raise
 
-    def _heard(self, news: News) -> None:
+    def _handle_news(self, news: News) -> None:
         match news:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
@@ -169,16 +169,16 @@ class SasChannel:
             case Reported(sequence=sequence):
                 self._cursor.write(sequence)
             case QueueFull(full=full):
-                self._watch.queue_full(full=full)
+                self._watch.handle_queue_full(full=full)
             case LinkChanged(up=up):
                 self._money.link(up=up)
                 self._watch.changed(up=up)
             case Refused(request=request, why=why, failed=True):
-                self._failed(request, why)
+                self._record_failed_poll(request, why)
             case Refused():
                 return
 
-    def _failed(self, request: LongPoll, why: str) -> None:
+    def _record_failed_poll(self, request: LongPoll, why: str) -> None:
         """Record once per poll that this machine could not answer it: the host receives no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
@@ -205,7 +205,7 @@ class _Cursor:
         replace_transient(self._path, f"{sequence} {self._mark}")
 
 
-def sas_lines(context: MachineContext) -> Iterable[Attachment]:
+def create_sas_lines(context: MachineContext) -> Iterable[Attachment]:
     """Create the lines that the cabinet file names."""
     readings = Readings(context.engine.machine.journal)
     return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from egm.links.sas.codec import BUSY, EVENT_MARK, MalformedPollError, Reply
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
 from egm.links.sas.names import Urgency
 from egm.links.sas.poll import Poll
@@ -35,7 +35,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Run the effect of ``poll``; then call :meth:`Channel.replied`, or :meth:`Channel.busy` if it takes long."""
+    """Run the effect of ``poll``, then :meth:`Channel.reply_to_request`; or :meth:`Channel.busy` if it takes long."""
 
     poll: Poll
     request: LongPoll
@@ -155,67 +155,67 @@ class Channel:
         """Yield the actions for what was received."""
         match heard:
             case GeneralPoll(address=self.address):
-                yield from self._polled(now_ns)
+                yield from self._note_poll(now_ns)
                 if self._synchronised:
-                    yield from self._general(now_ns)
+                    yield from self._handle_general_poll(now_ns)
             case LongPoll() if heard.address == self.address:
-                yield from self._polled(now_ns)
+                yield from self._note_poll(now_ns)
                 if self._synchronised:
-                    yield from self._long(heard, now_ns)
+                    yield from self._handle_long_poll(heard, now_ns)
             case LongPoll() if heard.address == BROADCAST:
-                yield from self._polled(now_ns)
-                yield from self._elsewhere(now_ns)
+                yield from self._note_poll(now_ns)
+                yield from self._handle_poll_elsewhere(now_ns)
                 poll = self._polls.get(heard.code)
                 if poll is not None and poll.broadcast:
                     self._running_effect = None
                     yield Ask(poll, heard)
             case GeneralPoll() | Elsewhere():
-                yield from self._elsewhere(now_ns)
+                yield from self._handle_poll_elsewhere(now_ns)
             case _:  # broken bytes acknowledge nothing
                 return
 
-    def _polled(self, now_ns: int) -> Iterator[Action]:
+    def _note_poll(self, now_ns: int) -> Iterator[Action]:
         self._polled_ns = now_ns
         if not self._up:
             self._up = True
             yield LinkChanged(up=True)
 
-    def _elsewhere(self, now_ns: int) -> Iterator[Action]:
+    def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[Action]:
         self._synchronised = True
-        yield from self._acknowledged(now_ns)
+        yield from self._process_acknowledgement(now_ns)
 
-    def _general(self, now_ns: int) -> Iterator[Action]:
+    def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
         last = self._last_reply
         if last is not None and not last.to and (last.exception is not None or last.delayed):
             yield Send(last.out)  # the same poll again: the host did not receive the reply
             return
-        yield from self._acknowledged(now_ns)
+        yield from self._process_acknowledgement(now_ns)
         if self._delayed:
             self._last_reply = _LastReply(b"", self._delayed[0], delayed=True)
         else:
             exception = self._queue.next(now_ns)
             if self.real_time:
-                out = self._event(exception)
+                out = self._encode_event_report(exception)
             else:
                 out = bytes((NOTHING if exception is None else exception.code,))
             self._last_reply = _LastReply(b"", out, exception=exception)
         yield Send(self._last_reply.out)
 
-    def _event(self, exception: SasException | None) -> bytes:
+    def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode a real-time event report."""
         if exception is None:
-            return with_crc(bytes((self.address, EVENT_MARK, NOTHING)))
+            return append_crc(bytes((self.address, EVENT_MARK, NOTHING)))
         code = exception.event or exception.code
-        return with_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
+        return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
-    def _long(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
+    def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         last = self._last_reply
         again = last is not None and last.to == request.frame
         if again and last is not None and last.answered is not None and last.answered[2].once:
             yield Send(last.out)
             return
         if not again or (last is not None and last.exception is not None):
-            yield from self._acknowledged(now_ns)
+            yield from self._process_acknowledgement(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:
             return
@@ -228,7 +228,9 @@ class Channel:
         self._serves = self._queue.open_to(request.code) if running is None else running[1]
         exception = self._queue.next(now_ns) if self.real_time else None
         if exception is not None:
-            self._last_reply = _LastReply(request.frame, self._event(exception), exception=exception)
+            self._last_reply = _LastReply(
+                request.frame, self._encode_event_report(exception), exception=exception
+            )
             yield Send(self._last_reply.out)
         elif poll.answer is None:
             self._running_effect = running  # the line also waits for one effect only
@@ -242,9 +244,9 @@ class Channel:
             except Exception as error:  # noqa: BLE001 (one answer that fails must not silence the line)
                 yield Refused(request, repr(error), failed=True)
                 return
-            yield from self.replied(poll, request, reply)
+            yield from self.reply_to_request(poll, request, reply)
 
-    def replied(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[Action]:
+    def reply_to_request(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[Action]:
         """Reply to ``request`` with ``reply``; None means no reply. A broadcast is never answered."""
         if request.address == BROADCAST:
             return
@@ -267,7 +269,7 @@ class Channel:
         self._last_reply = _LastReply(request.frame, out, busy=True)
         yield Send(out)
 
-    def _acknowledged(self, now_ns: int) -> Iterator[Action]:
+    def _process_acknowledgement(self, now_ns: int) -> Iterator[Action]:
         """Process the acknowledgement of the last reply."""
         last, self._last_reply = self._last_reply, None
         if last is None:

@@ -5,8 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from egm.errors import PeerError, invariant
-from egm.links.sas.crc import with_crc
+from egm.errors import PeerError, check_invariant
+from egm.links.sas.crc import append_crc
 from egm.links.sas.wire import LongPoll
 
 _NACK_BIT: Final = 0x80
@@ -49,7 +49,7 @@ class Reply:
     def frame(self, address: int, code: int) -> bytes:
         """Return the bytes to send."""
         if self.form is Form.DATA:
-            return with_crc(bytes((address, code)) + self.data)
+            return append_crc(bytes((address, code)) + self.data)
         if self.form is Form.BUSY:
             return bytes((address, 0))
         return bytes((address | (_NACK_BIT if self.form is Form.NACK else 0),))
@@ -61,9 +61,9 @@ BUSY: Final = Reply(form=Form.BUSY)
 
 
 # ---------------------------------------------------------------------------------------------- numbers
-def bcd(value: int, size: int) -> bytes:
+def encode_bcd(value: int, size: int) -> bytes:
     """Return ``value`` as ``size`` packed decimal bytes, most significant first; it rolls over at its capacity."""
-    invariant(value >= 0, "sas.bcd_of_a_negative_number")
+    check_invariant(value >= 0, "sas.bcd_of_a_negative_number")
     return bytes.fromhex(str(value % 10 ** (2 * size)).zfill(2 * size))
 
 
@@ -79,7 +79,7 @@ def from_bcd(poll: LongPoll, data: bytes) -> int:
     return int(data.hex())
 
 
-def binary(value: int, size: int) -> bytes:
+def encode_binary(value: int, size: int) -> bytes:
     """Return ``value`` as ``size`` bytes, least significant first."""
     return value.to_bytes(size, "little")
 
@@ -89,11 +89,11 @@ def from_binary(data: bytes) -> int:
     return int.from_bytes(data, "little")
 
 
-def counted(data: bytes) -> bytes:
+def prepend_length(data: bytes) -> bytes:
     """Return ``data`` preceded by its length."""
     return bytes((len(data),)) + data
 
 
-def date_and_time(moment: datetime) -> bytes:
+def encode_date_and_time(moment: datetime) -> bytes:
     """Return MMDDYYYY and HHMMSS in packed decimal: seven bytes."""
     return bytes.fromhex(f"{moment:%m%d}{moment.year:04}{moment:%H%M%S}")  # %Y writes year 101 as 101

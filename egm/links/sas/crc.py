@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from egm.devices.crc import kermit
+from egm.devices.crc import compute_crc_kermit
 
 SIZE: Final = 2
 """Bytes of a CRC."""
 
 
-def with_crc(body: bytes) -> bytes:
+def append_crc(body: bytes) -> bytes:
     """Return ``body`` followed by its CRC."""
-    return body + kermit(body).to_bytes(SIZE, "little")
+    return body + compute_crc_kermit(body).to_bytes(SIZE, "little")
 
 
 def is_intact(frame: bytes) -> bool:
     """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
-    return len(frame) > SIZE and with_crc(frame[:-SIZE]) == frame
+    return len(frame) > SIZE and append_crc(frame[:-SIZE]) == frame

@@ -9,13 +9,13 @@ from egm.links.sas.line import LineHealth
 _LABEL = ("line",)
 
 
-def line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
+def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
     """Yield the families of one line; those of several lines are merged when they are handed over."""
     for family, meaning, value in (
         ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
         ("egm_host_link_up", "1 while a host polls.", int(health.up)),
     ):
-        yield _one(GaugeMetricFamily(family, meaning, labels=_LABEL), name, value)
+        yield _add_line_sample(GaugeMetricFamily(family, meaning, labels=_LABEL), name, value)
     for family, meaning, value in (
         ("egm_host_polls", "Polls to this machine.", health.polls),
         ("egm_host_busy_answers", "Polls answered busy.", health.busy),
@@ -23,7 +23,7 @@ def line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
         ("egm_host_broken_messages", "Messages with a wrong CRC, or broken off.", health.broken),
         ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.elsewhere),
     ):
-        yield _one(CounterMetricFamily(family, meaning, labels=_LABEL), name, value)
+        yield _add_line_sample(CounterMetricFamily(family, meaning, labels=_LABEL), name, value)
     answers = HistogramMetricFamily(
         "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_LABEL
     )
@@ -35,6 +35,6 @@ def line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
     yield answers
 
 
-def _one(family: Metric, name: str, value: int) -> Metric:
+def _add_line_sample(family: Metric, name: str, value: int) -> Metric:
     family.add_sample(family.name + ("_total" if family.type == "counter" else ""), {"line": name}, value)
     return family

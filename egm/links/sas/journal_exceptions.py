@@ -7,7 +7,7 @@ data of real-time reporting (general knowledge: see ``Group.REAL_TIME``).
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from egm.links.sas.codec import bcd
+from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import SERVED_BY, SasException
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
@@ -15,7 +15,7 @@ from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.records.keys import MoneyKey
 from meters import Phase
 from meters.entry import StoredEntry
-from meters.events import EVENTS, significance
+from meters.events import EVENTS, find_significant_event
 
 BILL_ACCEPTED: Final = 0x4F
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
@@ -37,7 +37,7 @@ RAISED: Final = (
 """The exceptions that journal entries raise."""
 
 
-def exceptions_of(
+def iter_exceptions(
     entry: StoredEntry, readout: Readout, answered: frozenset[int], selected_before: int
 ) -> Iterator[SasException]:
     """Yield the exceptions of an entry.
@@ -45,13 +45,15 @@ def exceptions_of(
     ``answered``: the polls that the host may use; ``selected_before``: the number of the game selected until
     now. A priority exception that none of the polls serves is not raised, because it could never be cleared.
     """
-    for code, data, event in _codes(entry, readout, selected_before):
+    for code, data, event in _iter_exception_codes(entry, readout, selected_before):
         servants = SERVED_BY.get(code)
         if code in EXCEPTIONS and (servants is None or servants & answered):
             yield SasException(code, data, event, entry.sequence)
 
 
-def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:
+def _iter_exception_codes(
+    entry: StoredEntry, readout: Readout, selected_before: int
+) -> Iterator[tuple[int, bytes, int]]:
     """Yield exception code, event data and event code (0: as the exception)."""
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != "handpay.pending":
@@ -59,46 +61,46 @@ def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterat
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case "game.start":
-            yield _GAME_STARTED, _started(entry, readout), 0
+            yield _GAME_STARTED, _encode_game_start(entry, readout), 0
         case "game.end":
             won = readout.credits(int(details.get("win_cents", 0)))
-            yield _GAME_ENDED, bcd(won, 4), 0
+            yield _GAME_ENDED, encode_bcd(won, 4), 0
         case "selection":
-            number = _selected(entry, readout)
+            number = _find_selected_game(entry, readout)
             if number not in {None, selected_before}:
-                yield _GAME_SELECTED, bcd(number or 0, 2), 0
+                yield _GAME_SELECTED, encode_bcd(number or 0, 2), 0
         case "power.up" if entry.id != _FIRST_POWER_UP:
             yield _POWER_LOST, b"", 0  # it could not be reported when it happened
             yield _POWER_APPLIED, b"", 0
         case "service.disabled" if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            yield from _significant(entry, details, readout)
+            yield from _iter_significant_exception(entry, details, readout)
 
 
-def _significant(
+def _iter_significant_exception(
     entry: StoredEntry, details: Mapping[str, Any], readout: Readout
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exception from the journal's table of significant events."""
-    known = significance(entry)
+    known = find_significant_event(entry)
     if known is None or known.sas is None:
         return
     if entry.kind == "bill.in":
-        yield known.sas, _bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
+        yield known.sas, _encode_bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
     else:
         yield known.sas, b"", 0
     if known.sas == _STACKER_REMOVED:
         yield _STACKER_COUNT_RESET, b"", 0
 
 
-def _started(entry: StoredEntry, readout: Readout) -> bytes:
+def _encode_game_start(entry: StoredEntry, readout: Readout) -> bytes:
     """Return credits wagered, total coin-in, wager type, progressive group."""
     bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
     total = readout.credits(readout.values()["coin_in"])
-    return bcd(readout.credits(bet_cents), 2) + bcd(total, 4) + b"\0\0"
+    return encode_bcd(readout.credits(bet_cents), 2) + encode_bcd(total, 4) + b"\0\0"
 
 
-def _selected(entry: StoredEntry, readout: Readout) -> int | None:
+def _find_selected_game(entry: StoredEntry, readout: Readout) -> int | None:
     """Return the number of the game that a selection entry names."""
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
@@ -106,12 +108,12 @@ def _selected(entry: StoredEntry, readout: Readout) -> int | None:
     return next((game.number for game in readout.games if game.id == selection.get("game_id")), None)
 
 
-def bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
+def find_bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
     """Return country and bill code of a bill; the bill code is None if the table has no such bill."""
     return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
 
 
-def _bill(amount_cents: int, readout: Readout) -> bytes:
+def _encode_bill(amount_cents: int, readout: Readout) -> bytes:
     """Return country, bill code, and the count of such bills so far."""
-    country, code = bill_codes(amount_cents, readout.currency)
-    return bcd(country, 1) + bcd(code or 0, 1) + bcd(readout.bills(amount_cents), 4)
+    country, code = find_bill_codes(amount_cents, readout.currency)
+    return encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(readout.bills(amount_cents), 4)

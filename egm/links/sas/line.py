@@ -260,6 +260,6 @@ class Line(threading.Thread):
             return
         else:
             self._take_news()  # consequences of the effect must apply before its reply is sent
-            actions = self._channel.replied(ask.poll, ask.request, reply)
+            actions = self._channel.reply_to_request(ask.poll, ask.request, reply)
         for action in actions:
             self._do(port, action)

@@ -140,12 +140,12 @@ SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACK
 """The meters this machine has; for the others it lacks the device or the transfer."""
 
 
-def meter(code: int, readout: Readout, game: str = "") -> int | None:
+def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
     """Return a meter of the machine or of a game, in its own unit; None if it does not exist here."""
     if code not in SUPPORTED or (game and code not in PER_GAME):
         return None
     if code == _PAYBACK:
-        return payback(readout, game)
+        return compute_payback(readout, game)
     if code in _STACKER:
         return _STACKER[code](readout)
     if code in _BILL_COUNTS:
@@ -157,7 +157,7 @@ def meter(code: int, readout: Readout, game: str = "") -> int | None:
     return total
 
 
-def payback(readout: Readout, game: str = "") -> int:
+def compute_payback(readout: Readout, game: str = "") -> int:
     """Return the theoretical payback in hundredths of a percent: games weighted by their wagers."""
     games = [facts for facts in readout.games if game in {"", facts.id}]
     wagered = {facts.id: readout.values(facts.id)["coin_in"] for facts in games}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from egm.links.sas.host import Host
-from egm.links.sas.polls.aft import COMPLETE, transfers_of
-from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, tickets_of
+from egm.links.sas.polls.aft import COMPLETE, find_transfers
+from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_tickets
 from egm.money.host.model import HostMoney
 from egm.money.host.records import HostTicketRecord, TransferRecord
 from egm.records.keys import HostKey
@@ -36,7 +36,7 @@ class MoneyNews:
 
     def changed(self) -> None:
         """Raise the exceptions that now apply, and withdraw those that no longer do."""
-        now = frozenset(self._standing())
+        now = frozenset(self._iter_standing())
         for code in {code for code, _ in self._last} - {code for code, _ in now}:
             self._host.withdraw(code)
         for code, _ in sorted(now - self._last):
@@ -52,14 +52,14 @@ class MoneyNews:
             self._last = frozenset()
             self.changed()
 
-    def _standing(self) -> Iterator[Standing]:
+    def _iter_standing(self) -> Iterator[Standing]:
         if 0x71 in self._host.polls:
-            yield from self._of_tickets()
+            yield from self._iter_ticket_exceptions()
         if 0x72 in self._host.polls:
-            yield from self._of_transfers()
+            yield from self._iter_transfer_exceptions()
 
-    def _of_tickets(self) -> Iterator[Standing]:
-        tickets = tickets_of(self._host)
+    def _iter_ticket_exceptions(self) -> Iterator[Standing]:
+        tickets = find_tickets(self._host)
         if tickets is None:
             return
         if tickets.wants_enrolment:
@@ -73,8 +73,8 @@ class MoneyNews:
         if (unread := tickets.unread()) is not None:
             yield PRINTED, unread.ticket.number
 
-    def _of_transfers(self) -> Iterator[Standing]:
-        transfers = transfers_of(self._host)
+    def _iter_transfer_exceptions(self) -> Iterator[Standing]:
+        transfers = find_transfers(self._host)
         if transfers is None:
             return
         if transfers.has_unread_result:

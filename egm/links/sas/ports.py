@@ -77,7 +77,7 @@ class _Descriptor:
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
         """Send all of ``data``, or drop it if nobody reads."""
         if wakeup:
-            self._before_wakeup()
+            self._prepare_wakeup()
         try:
             os.write(self._fileno, data)
         except BlockingIOError:  # nobody reads: the host will poll again
@@ -85,12 +85,12 @@ class _Descriptor:
         except OSError as error:
             raise LineLostError(self._path, f"cannot be written: {error}") from error
         if wakeup:
-            self._after_wakeup()
+            self._clear_wakeup()
 
-    def _before_wakeup(self) -> None:
+    def _prepare_wakeup(self) -> None:
         """Set the wakeup bit for the next byte, if the line has one."""
 
-    def _after_wakeup(self) -> None:
+    def _clear_wakeup(self) -> None:
         """Clear the wakeup bit."""
 
     def wake(self) -> None:
@@ -119,7 +119,7 @@ class PseudoTerminal(_Descriptor):
         link.unlink(missing_ok=True)
         link.symlink_to(os.ttyname(self._slave))
 
-    def _before_wakeup(self) -> None:
+    def _prepare_wakeup(self) -> None:
         """Discard unread output, so that the next host does not begin with outdated data."""
         termios.tcflush(self._slave, termios.TCIFLUSH)
 
@@ -160,10 +160,10 @@ class SerialPort(_Descriptor):
         settings[_IFLAG] &= ~termios.IGNPAR
         termios.tcsetattr(self._fileno, termios.TCSANOW, settings)
 
-    def _before_wakeup(self) -> None:
+    def _prepare_wakeup(self) -> None:
         self._set_parity(mark=True)
 
-    def _after_wakeup(self) -> None:
+    def _clear_wakeup(self) -> None:
         self._set_parity(mark=False)
 
     def _set_parity(self, *, mark: bool) -> None:

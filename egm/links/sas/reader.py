@@ -9,10 +9,10 @@ from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
-from egm.money.host.controls import game_is_allowed
+from egm.money.host.controls import is_game_allowed
 from egm.money.host.model import HostMoney
-from egm.play.choosing import most_staked_credits
-from egm.records.games import last_game
+from egm.play.choosing import find_most_staked_credits
+from egm.records.games import find_last_game
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
 from meters import MeterReading
@@ -51,10 +51,10 @@ class Reader:
                 version=game.version,
                 digest=game.digest,
                 denominations_cents=machine.denominations_cents[game_id],
-                max_bet_credits=most_staked_credits(
+                max_bet_credits=find_most_staked_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
-                payback=_hundredths(machine.state(InstalledGames).returns.get(game_id)),
+                payback=_to_hundredths(machine.state(InstalledGames).returns.get(game_id)),
             )
             for number, (game_id, game) in enumerate(machine.games.items(), start=1)
         )
@@ -70,7 +70,7 @@ class Reader:
         removals = (
             entry.sequence
             for entry in journal.entries("fault.raised", newest_first=True)
-            if _story(entry).get("code") == _STACKER_REMOVED
+            if _get_entry_details(entry).get("code") == _STACKER_REMOVED
         )
         for entry in journal.entries("bill.in", since=next(removals, 0)):
             self.note(entry)
@@ -81,7 +81,7 @@ class Reader:
     def note(self, entry: StoredEntry) -> None:
         """Store what the meters do not show: the last bill and ticket, and the content of the stacker."""
         self._keep_last(entry)
-        details = _story(entry)
+        details = _get_entry_details(entry)
         if entry.kind == "bill.in":
             self._stacker_bills += 1
             self._stacker_cents += int(details["amount_cents"])
@@ -90,9 +90,9 @@ class Reader:
 
     def _keep_last(self, entry: StoredEntry) -> None:
         if entry.kind == "bill.in":
-            self._last_bill_cents = int(_story(entry)["amount_cents"])
+            self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == "voucher.out":
-            self._last_ticket_cents = int(_story(entry)["amount_cents"])
+            self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
     def readout(self) -> Readout:
         """Return the machine's current readout."""
@@ -105,32 +105,32 @@ class Reader:
             serial=machine.identity.serial,
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
-            games=tuple(replace(f, enabled=game_is_allowed(machine, f.id)) for f in self._facts),
+            games=tuple(replace(f, enabled=is_game_allowed(machine, f.id)) for f in self._facts),
             selected_game=next((g.number for g in self._facts if g.id == selection.game_id), 0),
             player_denomination_cents=selection.denomination_cents,
-            handpay=self._handpay(),
-            hopper=self._hopper(),
+            handpay=self._read_handpay(),
+            hopper=self._read_hopper(),
             coin_cents=machine.profile.coins.hopper_cents or None,
             last_bill_cents=self._last_bill_cents,
             last_ticket_cents=self._last_ticket_cents,
             stacker_bills=self._stacker_bills,
             stacker_cents=self._stacker_cents,
-            reel_stops=self._reel_stops(),
-            local_time=_local_time(host),
+            reel_stops=self._read_reel_stops(),
+            local_time=_build_local_clock(host),
             polls=host.polls,
             validation=money.validation,
             transfers=money.transfers,
             bonuses=money.bonuses,
         )
 
-    def _handpay(self) -> HandpayFacts | None:
+    def _read_handpay(self) -> HandpayFacts | None:
         """Return the money owed by hand, unless this host has already read it."""
         owed = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if owed is None or owed.id == self._host.notes.get(READ_HANDPAY):
             return None
         return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
 
-    def _hopper(self) -> HopperFacts | None:
+    def _read_hopper(self) -> HopperFacts | None:
         machine = self._host.machine
         coin_cents = machine.profile.coins.hopper_cents
         if machine.state(Devices).hopper is None or not coin_cents:
@@ -139,22 +139,22 @@ class Reader:
         faults = tuple(code for code in machine.faults if code.startswith("hopper."))
         return HopperFacts(level_cents // coin_cents, faults)
 
-    def _reel_stops(self) -> tuple[int, ...]:
-        last = last_game(self._host.machine)
+    def _read_reel_stops(self) -> tuple[int, ...]:
+        last = find_last_game(self._host.machine)
         outcome = None if last is None else last[0].outcome
         return () if outcome is None else tuple(outcome.display.get("stops", ()))
 
 
-def _story(entry: StoredEntry) -> Mapping[str, Any]:
+def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
     return entry.record if isinstance(entry.record, Mapping) else {}
 
 
-def _hundredths(fraction: Any) -> int:
+def _to_hundredths(fraction: Any) -> int:
     """Return a fraction in hundredths of a percent, rounded down."""
     return 0 if fraction is None else int(fraction * 10_000)
 
 
-def _local_time(host: Host) -> Any:
+def _build_local_clock(host: Host) -> Any:
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 

@@ -100,7 +100,7 @@ class Readout:
             known = self._sums["bills by amount"] = self.reading.by("bill_in.count", "bill_cents")
         return known.get(str(amount_cents), 0)
 
-    def of_denomination(self, denomination_cents: int) -> "Readout":
+    def for_denomination(self, denomination_cents: int) -> "Readout":
         """Return a copy whose meters of play are those of one denomination."""
         return replace(self, only_denomination_cents=denomination_cents)
 

@@ -16,7 +16,7 @@ HEAD_BYTES: Final = 2
 
 _GAME_BYTES: Final = 2
 
-#: Data bytes of polls with neither none (R, S) nor a game number (M).
+#: Data bytes of each fixed-length poll whose type does not give its length (R and S have none, M a game number).
 _FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
     0x08: 5,
     0x09: 3,
@@ -36,7 +36,7 @@ _OWN_LENGTH: Final = frozenset(bytes.fromhex("2F 6E 6F 71 72 73 75 76 7A 7B 7C 7
 _UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
 
 
-def frame_size(head: bytes | bytearray) -> int | None:
+def find_frame_size(head: bytes | bytearray) -> int | None:
     """Return the size in bytes of the request that begins with ``head``; 0 if more bytes are needed, None if unknown.
 
     ``head`` is address, command and the following bytes received so far.

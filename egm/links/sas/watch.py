@@ -31,7 +31,7 @@ class LinkWatch:
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
             return
-        if self._since() is None:
+        if self._read_silent_since() is None:
             self._record("host.awaited", silent=True)
         self._count_down()
 
@@ -55,7 +55,7 @@ class LinkWatch:
             self._record("host.link_lost", silent=True)
             self._count_down()
 
-    def queue_full(self, *, full: bool) -> None:
+    def handle_queue_full(self, *, full: bool) -> None:
         """Handle that the host's queue is full, or is empty again (AGE 11.1.2(3))."""
         if not self._host.machine.profile.host.full_queue_stops:
             return
@@ -71,24 +71,24 @@ class LinkWatch:
             kind,
             counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
             state={
-                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.steady().isoformat()
+                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.read_steady_time().isoformat()
                 if silent
                 else None
             },
             details={"host": self._host.name},
         )
 
-    def _since(self) -> datetime | None:
+    def _read_silent_since(self) -> datetime | None:
         stored = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
         return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 
     def _count_down(self) -> None:
         """Take the machine out of service when the jurisdiction's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
-        limit, since = self._host.machine.profile.host.silence_seconds, self._since()
+        limit, since = self._host.machine.profile.host.silence_seconds, self._read_silent_since()
         if limit is None or since is None:
             return
         # A clock set back since then counts as no silence yet, never as a longer wait.
-        silent_seconds = max(0.0, (self._host.machine.times.steady() - since).total_seconds())
+        silent_seconds = max(0.0, (self._host.machine.times.read_steady_time() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")
             return

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from egm.links.sas.crc import is_intact
-from egm.links.sas.requests import HEAD_BYTES, frame_size, has_crc
+from egm.links.sas.requests import HEAD_BYTES, find_frame_size, has_crc
 
 BROADCAST: Final = 0
 ADDRESS_MAX: Final = 127
@@ -102,25 +102,25 @@ class StrictFraming:
         self._heard_ns = now_ns
         for byte in data:
             if self._escape:
-                yield from self._escaped(byte)
+                yield from self._process_escaped_byte(byte)
             elif byte == _ESCAPE:
                 self._escape = b"\xff"
             else:
-                yield from self._plain(byte)
+                yield from self._process_plain_byte(byte)
 
-    def _escaped(self, byte: int) -> Iterator[Heard]:
+    def _process_escaped_byte(self, byte: int) -> Iterator[Heard]:
         """Process the second or third byte of a UART mark."""
         escape, self._escape = self._escape, b""
         if len(escape) > 1:
-            yield from self._marked(byte)
+            yield from self._process_marked_byte(byte)
         elif byte == 0:
             self._escape = escape + b"\0"
         elif byte == _ESCAPE:
-            yield from self._plain(byte)
+            yield from self._process_plain_byte(byte)
         else:  # no UART sends that: a lone FF is dropped
-            yield from self._plain(byte)
+            yield from self._process_plain_byte(byte)
 
-    def _marked(self, byte: int) -> Iterator[Heard]:
+    def _process_marked_byte(self, byte: int) -> Iterator[Heard]:
         """Process a byte with the wakeup bit: a message begins, whatever came before."""
         yield from self._give_up("cut")
         if byte & _GENERAL:
@@ -131,12 +131,12 @@ class StrictFraming:
         else:
             yield Elsewhere(byte)
 
-    def _plain(self, byte: int) -> Iterator[Heard]:
+    def _process_plain_byte(self, byte: int) -> Iterator[Heard]:
         """Process a byte within a message; ignore messages to other machines."""
         if not self._listening:
             return
         self._message.append(byte)
-        size = frame_size(self._message)
+        size = find_frame_size(self._message)
         if size is None:
             yield from self._give_up("unknown")
         elif len(self._message) == size:
@@ -172,7 +172,7 @@ class LenientFraming:
         if now_ns - self._heard_ns > self._gap_ns:
             self._lost = False
             if self._message:
-                yield self._broken("gap")
+                yield self._discard_broken_message("gap")
         self._heard_ns = now_ns
         for position, byte in enumerate(data):
             if self._lost:
@@ -185,10 +185,10 @@ class LenientFraming:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return
         self._message.append(byte)
-        size = frame_size(self._message)
+        size = find_frame_size(self._message)
         if size is None:
             self._lost = True
-            yield self._broken("unknown")
+            yield self._discard_broken_message("unknown")
         elif len(self._message) == size:
             frame = bytes(self._message)
             self._message.clear()
@@ -196,12 +196,12 @@ class LenientFraming:
             self._lost = isinstance(heard, Broken)
             yield heard if self._lost or frame[0] in {self._address, BROADCAST} else Elsewhere(frame[0])
 
-    def _broken(self, why: str) -> Broken:
+    def _discard_broken_message(self, why: str) -> Broken:
         broken = bytes(self._message)
         self._message.clear()
         return Broken(why, broken)
 
 
-def marked(message: bytes) -> bytes:
+def mark_message(message: bytes) -> bytes:
     """Return a host's message as a Linux UART delivers it to strict framing: its first byte has the wakeup bit."""
     return b"\xff\0" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode, encode
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 
 WAIT_FIRST: Final = 0.1
 WAIT_MOST: Final = 0.5
@@ -96,7 +96,7 @@ class Client:
         peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             token = self._token_path.read_text("utf-8").strip()
-            with socket_address(self._path) as address:
+            with open_socket_address(self._path) as address:
                 peer.connect(address)
         except (OSError, UnicodeDecodeError):
             peer.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.secret_files import replace_private, share
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 
 HOST: Final = "127.0.0.1"
 """The address on which the browser screen listens: this computer only."""
@@ -22,7 +22,7 @@ def make_token(path: Path) -> str:
     return token
 
 
-def stored_token(path: Path) -> str:
+def read_or_create_token(path: Path) -> str:
     """Return the token stored at ``path``; create it if it is missing or a power loss left it empty."""
     stored = path.read_text("ascii").strip() if path.exists() else ""
     return stored or make_token(path)
@@ -43,7 +43,7 @@ async def listen(
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
     mask = os.umask(0o177)
     try:
-        with socket_address(path) as address:
+        with open_socket_address(path) as address:
             server = await asyncio.start_unix_server(serve, address, limit=line_bytes_max)
         share(path, 0o660)
     finally:

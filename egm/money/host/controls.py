@@ -36,38 +36,38 @@ def record_control(machine: Machine, event: Event) -> None:
     )
 
 
-def requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
+def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
     """Return the requests of all hosts for a control; ``of`` is the game it is about."""
     name = f"{control}.{of}" if of else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
 
 
-def acceptor_is_allowed(machine: Machine) -> bool:
+def is_acceptor_allowed(machine: Machine) -> bool:
     """Return whether all hosts allow bills and tickets."""
-    return False not in requests(machine, Control.BILL_ACCEPTOR)
+    return False not in list_host_requests(machine, Control.BILL_ACCEPTOR)
 
 
-def bills_allowed(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
+def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
     """Return the denominations among ``bills_cents`` (minor units) that every host allows."""
-    if not acceptor_is_allowed(machine):
+    if not is_acceptor_allowed(machine):
         return frozenset()
-    for allowed in requests(machine, Control.BILLS):
+    for allowed in list_host_requests(machine, Control.BILLS):
         bills_cents &= frozenset(allowed)
     return bills_cents
 
 
-def game_is_allowed(machine: Machine, game_id: str) -> bool:
+def is_game_allowed(machine: Machine, game_id: str) -> bool:
     """Return whether no host has disabled the game."""
-    return False not in requests(machine, Control.GAME, game_id)
+    return False not in list_host_requests(machine, Control.GAME, game_id)
 
 
-def sound(machine: Machine) -> str:
+def find_allowed_sound(machine: Machine) -> str:
     """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
-    levels = requests(machine, Control.SOUND)
+    levels = list_host_requests(machine, Control.SOUND)
     return next((level for level in ("off", "no_play") if level in levels), "on")
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def game_is_enabled(machine: Machine, _: Event) -> bool:
     """Return whether no host has disabled the selected game."""
-    return game_is_allowed(machine, machine.selection.game_id)
+    return is_game_allowed(machine, machine.selection.game_id)

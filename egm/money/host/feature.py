@@ -8,7 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
 from egm.money.host.model import HostMoney
 from egm.money.host.rules import RULES
-from egm.money.host.timeouts import host_timeouts
+from egm.money.host.timeouts import create_host_timeouts
 from egm.records.keys import HostKey
 
 
@@ -23,5 +23,5 @@ HOST: Final = Feature(
     keys=HostKey,
     rules=RULES,
     states=(DerivedState(State.LOCKED, _is_locked),),
-    services=(host_timeouts,),
+    services=(create_host_timeouts,),
 )

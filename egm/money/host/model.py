@@ -186,13 +186,13 @@ def _count(journal: JournalView, key: str) -> int:
     return count if isinstance(count, int) else 0
 
 
-def unread_indices(journal: JournalView) -> tuple[int, ...]:
+def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring indices (1 to 31) of the tickets the host has not read, oldest first."""
     read, count = _count(journal, HostKey.RING_READ), _count(journal, HostKey.RING_COUNT)
     return tuple(number % RING + 1 for number in range(read, count))
 
 
-def next_read_state(journal: JournalView) -> Mapping[str, int]:
+def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
     """Return the state change that marks the oldest unread ticket as read."""
     return {HostKey.RING_READ: _count(journal, HostKey.RING_READ) + 1}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from egm.kernel.credits import CreditKind
 from egm.money.host.model import Redeeming, TransferKind, TransferStatus
-from egm.record_codec import omitted
+from egm.record_codec import omit_if_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,8 @@ class HostTicketRecord:
     kind: str
     status: Redeeming
     told: bool
-    expires: str | None = omitted(None)
-    pool: int | None = omitted(None)
+    expires: str | None = omit_if_default(None)
+    pool: int | None = omit_if_default(None)
 
     @property
     def restricted(self) -> "RestrictedTerms | None":
@@ -62,7 +62,7 @@ class TransferRecord:
     codes: Mapping[str, int]
     at: str
     told: bool
-    position: int | None = omitted(None)
+    position: int | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

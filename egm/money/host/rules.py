@@ -21,6 +21,7 @@ from egm.money.host.transfers import (
     cancel_transfer,
     cash_out_has_passed,
     end_lock,
+    execute_transfer_order,
     expire_restricted,
     give_lock_its_turn,
     give_order_its_turn,
@@ -32,7 +33,6 @@ from egm.money.host.transfers import (
     refuse_transfer,
     restricted_has_expired,
     take_lock,
-    transfer,
 )
 from egm.money.value_in import acceptor_works, ticket_is_welcome
 
@@ -41,7 +41,7 @@ _IDLE: Final = only(State.IDLE)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
     Rule(EventType.CASH_OUT, _IDLE, (host_takes_cash_out,), (offer_to_host,), State.LOCKED, REPORT),
-    Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (transfer,), Next.DERIVED),
+    Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (execute_transfer_order,), Next.DERIVED),
     Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, AWAKE, (order_is_open,), (cancel_transfer,)),

@@ -16,19 +16,25 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.money.host.model import HostMoney, Redeeming, next_read_state, pay_out_in_ring, unread_indices
+from egm.money.host.model import (
+    HostMoney,
+    Redeeming,
+    build_next_read_state,
+    list_unread_indices,
+    pay_out_in_ring,
+)
 from egm.money.host.records import HostTicketRecord
-from egm.money.host.tickets import DENIED, SILENT, awaited, record_result_read
+from egm.money.host.tickets import DENIED, SILENT, find_awaited_cash_out, record_result_read
 from egm.money.host.transfers import takes_pool
-from egm.money.pay_out import ticket_of
-from egm.money.ticket_terms import ticket_terms
+from egm.money.pay_out import find_ticket
+from egm.money.ticket_terms import find_ticket_terms
 from egm.record_codec import to_json
 from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
-from egm.tickets.model import Ticket, mask
+from egm.tickets.model import Ticket, mask_number
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
-from meters.recall import details
+from meters.recall import read_details
 from meters.transaction import JSON
 
 Handle: TypeAlias = Callable[[Event], None]
@@ -83,14 +89,14 @@ class HostTickets:
         self._machine = engine.machine
         self._handle = handle
 
-    def _let(self, event: EventType, **values: object) -> None:
+    def _handle_event(self, event: EventType, **values: object) -> None:
         self._handle(Event(event, values))
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
     def number_request(self) -> NumberRequest | None:
         """Return the cash-out that waits for a number, or None."""
-        pay_out = awaited(self._machine)
+        pay_out = find_awaited_cash_out(self._machine)
         if pay_out is None or pay_out.kind is None:
             return None
         return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
@@ -103,7 +109,7 @@ class HostTickets:
             return NumberAnswer.TAKEN if is_known else NumberAnswer.NOT_WAITING
         if is_known or not is_system(number):
             return NumberAnswer.IMPROPER
-        self._let(EventType.TICKET_NUMBERED, id=request.id, number=number)
+        self._handle_event(EventType.TICKET_NUMBERED, id=request.id, number=number)
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
@@ -111,7 +117,7 @@ class HostTickets:
         request = self.number_request
         if request is None:
             return NumberAnswer.NOT_WAITING
-        self._let(EventType.NUMBER_REFUSED, id=request.id, why=SILENT if silent else DENIED)
+        self._handle_event(EventType.NUMBER_REFUSED, id=request.id, why=SILENT if silent else DENIED)
         return NumberAnswer.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
@@ -132,10 +138,10 @@ class HostTickets:
         if inquiry is None:
             now = self.redeeming
             return now if now.digits == digits else Redeemed(Redeeming.NOT_NOW)
-        refusal = self._refusal(digits, kind, amount_cents, expires, pool)
+        refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
             return self.decline(*refusal)
-        self._let(
+        self._handle_event(
             EventType.TICKET_AUTHORISED,
             id=inquiry.id,
             kind=kind.value,
@@ -145,7 +151,7 @@ class HostTickets:
         )
         return self.redeeming
 
-    def _refusal(
+    def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[Redeeming, Reason] | None:
         """Return why this machine may not accept what the host authorises, or None."""
@@ -170,7 +176,7 @@ class HostTickets:
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
-        self._let(EventType.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
+        self._handle_event(EventType.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
         return Redeemed(status, 0, inquiry.digits)
 
     @property
@@ -182,14 +188,14 @@ class HostTickets:
         if stored is None:
             return Redeemed(Redeeming.NO_TICKET)
         desk = self._machine.installed(TicketDesk)
-        number = (desk and desk.number_of(stored.id)) or self._answered(stored.number)
+        number = (desk and desk.number_of(stored.id)) or self._recall_returned_digits(stored.number)
         kind = CreditKind(stored.kind) if stored.kind else None
         return Redeemed(stored.status, stored.amount_cents, number, kind)
 
-    def _answered(self, masked: str) -> str:
+    def _recall_returned_digits(self, masked: str) -> str:
         """Return the digits of the last returned ticket if they match; held in memory only, lost at a restart."""
         last = self._machine.state(HostMoney).answered
-        return last if mask(last) == masked else ""
+        return last if mask_number(last) == masked else ""
 
     @property
     def has_unread_result(self) -> bool:
@@ -212,26 +218,30 @@ class HostTickets:
 
     def unread(self) -> Validated | None:
         """Return the oldest printed ticket the host has not acknowledged, or None."""
-        places = unread_indices(self._machine.journal)
+        places = list_unread_indices(self._machine.journal)
         return self.at(places[0]) if places else None
 
     def at(self, index: int) -> Validated | None:
         """Return the ticket at a ring index, or None."""
         issue_id = pay_out_in_ring(self._machine.journal, index)
-        ticket = None if issue_id is None else ticket_of(self._machine, issue_id)
-        return None if ticket is None or issue_id is None else Validated(index, ticket, self._pool(issue_id))
+        ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
+        return (
+            None
+            if ticket is None or issue_id is None
+            else Validated(index, ticket, self._find_pool(issue_id))
+        )
 
-    def _pool(self, pay_out_id: str) -> int:
+    def _find_pool(self, pay_out_id: str) -> int:
         """Return the pool of the credit a ticket was printed from."""
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
-        return 0 if entry is None else int(details(entry).get("pool", 0))
+        return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
         """Record durably that the host has acknowledged the oldest unread ticket; ignore any other number."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
-            self._machine.record("voucher.read", state=next_read_state(self._machine.journal))
-            self._machine.state(TicketDesk).reported(number)
+            self._machine.record("voucher.read", state=build_next_read_state(self._machine.journal))
+            self._machine.state(TicketDesk).mark_reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
         """Store the host's validation identifier and the sequence number to continue from."""
@@ -243,7 +253,7 @@ class HostTickets:
 
     def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store ticket terms (:class:`TicketTerms`) by name. Durable; a repeat changes nothing."""
-        terms = ticket_terms(self._machine).changed(changes, outranked=outranked)
-        if terms != ticket_terms(self._machine):
+        terms = find_ticket_terms(self._machine).changed(changes, outranked=outranked)
+        if terms != find_ticket_terms(self._machine):
             details = {"tickets": to_json(terms)}
             self._machine.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=details)

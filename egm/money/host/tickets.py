@@ -23,11 +23,11 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.host.records import HostTicketRecord
-from egm.money.pay_out import give_up_unprinted, printed_terms
+from egm.money.pay_out import find_printed_terms, give_up_unprinted
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
-from egm.tickets.model import Ticket, TicketKind, mask
+from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
 #: Statuses that are reported to the host without a poll: it was queried and waits for the result.
@@ -45,7 +45,7 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out named in the event is reserved and has no number yet."""
-    pay_out = awaited(machine)
+    pay_out = find_awaited_cash_out(machine)
     return pay_out is not None and pay_out.id == event.data.get("id")
 
 
@@ -55,7 +55,7 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
     return inquiry is not None and inquiry.id == event.data.get("id")
 
 
-def awaited(machine: Machine) -> CashOutRecord | None:
+def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
     """Return the cash-out that waits for a number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
@@ -86,7 +86,7 @@ def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> boo
         pay_out.amount_cents,
         TicketKind(pay_out.kind.value),
         denomination_cents=machine.selection.denomination_cents,
-        printed=printed_terms(machine, pay_out.kind),
+        printed=find_printed_terms(machine, pay_out.kind),
         number=number,
         witness=machine.witness,
     )
@@ -137,7 +137,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
 def stack_authorised(machine: Machine, event: Event) -> None:
     """Lock the ticket with the value the host authorised, and order it into the box."""
-    inquiry, values = _the_inquiry(machine), event.data
+    inquiry, values = _require_inquiry(machine), event.data
     kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
     answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
     if isinstance(answer, Refusal):
@@ -173,14 +173,14 @@ def return_inquired(machine: Machine, event: Event) -> None:
     """Return the ticket: the host refused it, did not reply, or replied when the machine could not accept it."""
     status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
     reason = Reason(event.data.get("reason", Reason.NOT_NOW))
-    _reject(machine, _the_inquiry(machine), status, reason)
+    _reject(machine, _require_inquiry(machine), status, reason)
 
 
 def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
     money = machine.state(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
     host_expects_result = status in _ANSWERS
-    number = mask(inquiry.digits)
+    number = mask_number(inquiry.digits)
     details = {"id": inquiry.id, "number": number, "status": status.value}
     outcome = HostTicketRecord(
         id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not host_expects_result
@@ -195,7 +195,7 @@ def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reaso
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 
-def _the_inquiry(machine: Machine) -> Inquiry:
+def _require_inquiry(machine: Machine) -> Inquiry:
     money = machine.state(HostMoney)
     if money.inquiry is None:
         raise InvariantError("a reply about a ticket without an open query")

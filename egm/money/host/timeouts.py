@@ -75,7 +75,7 @@ class HostTimeouts:
             yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Event(EventType.LOCK_ENDED))
 
 
-def host_timeouts(context: MachineContext) -> Iterable[Attachment]:
+def create_host_timeouts(context: MachineContext) -> Iterable[Attachment]:
     """Yield the timeouts service if a host controls tickets or transfers, or restricted credit is still recorded."""
     machine = context.engine.machine
     host, lent = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None

@@ -19,9 +19,9 @@ from egm.kernel.machine import Machine
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.records import CashOutTerms, RegistrationRecord, TransferRecord
 from egm.money.host.ticket_port import Handle
-from egm.money.host.transfers import HISTORY, entry_id, note_failure, takes_pool
+from egm.money.host.transfers import HISTORY, format_entry_id, note_failure, takes_pool
 from egm.record_codec import from_json
-from egm.records.earlier_journal import moved_before, short_digest
+from egm.records.earlier_journal import compute_short_digest, list_earlier_transfers
 from egm.records.keys import HostKey
 
 #: States in which an order is executed immediately.
@@ -62,9 +62,9 @@ class HostTransfers:
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle
-        self._moved_before = moved_before(self._machine.journal)
+        self._moved_before = list_earlier_transfers(self._machine.journal)
 
-    def _let(self, event: EventType, **values: object) -> None:
+    def _handle_event(self, event: EventType, **values: object) -> None:
         self._handle(Event(event, values))
 
     # ------------------------------------------------------------------ orders
@@ -79,26 +79,26 @@ class HostTransfers:
         host = self._machine.state(HostMoney)
         if self.has_unread_result or host.order is not None:
             return TransferStatus.INCOMPATIBLE
-        refused = self._refusal(order, asset_number, key, if_locked=if_locked)
+        refused = self._find_refusal(order, asset_number, key, if_locked=if_locked)
         if refused is not None:
             note_failure(self._machine, order, refused, host_has_result=True)
             return refused
         host.order = order
-        self._let(EventType.TRANSFER_ORDERED)
+        self._handle_event(EventType.TRANSFER_ORDERED)
         return TransferStatus.PENDING
 
-    def _refusal(
+    def _find_refusal(
         self, order: Order, asset_number: int, key: bytes, *, if_locked: bool
     ) -> TransferStatus | None:
         """Return the first reason to refuse an order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
         host, identifier = machine.state(HostMoney), order.identifier
-        wrong_key = self._key_status(key)
+        wrong_key = self._find_key_refusal(key)
         promised = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         late = promised and order.expires is not None and order.expires < machine.local_date
         checks = (
             (order.wrong, order.wrong),
-            (not self._offers(order.kind), TransferStatus.UNSUPPORTED),
+            (not self._is_kind_offered(order.kind), TransferStatus.UNSUPPORTED),
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
             (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
@@ -109,7 +109,7 @@ class HostTransfers:
             # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
             (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
-            (self._jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
+            (self._is_jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
             (late, TransferStatus.BAD_EXPIRY),
             (promised and not takes_pool(machine, order.pool), TransferStatus.OTHER_POOL),
         )
@@ -118,22 +118,22 @@ class HostTransfers:
     def _has_moved(self, identifier: str) -> bool:
         """Return whether the transfer has already moved value, in this journal or in one before a memory clear."""
         return (
-            self._machine.journal.knows(entry_id(identifier))
-            or short_digest(identifier) in self._moved_before
+            self._machine.journal.knows(format_entry_id(identifier))
+            or compute_short_digest(identifier) in self._moved_before
         )
 
-    def _jackpot_of_promotion(self, order: Order) -> bool:
+    def _is_jackpot_of_promotion(self, order: Order) -> bool:
         """Return whether a bonus jackpot contains promotional credit, which is not allowed: a jackpot is cash."""
         cashable_cents = order.cents.get(CreditKind.CASHABLE, 0)
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
-    def _offers(self, kind: TransferKind) -> bool:
+    def _is_kind_offered(self, kind: TransferKind) -> bool:
         host = self._machine.state(HostMoney)
         if kind is TransferKind.OTHER:
             return False
         return host.bonuses if kind.is_bonus else host.transfers
 
-    def _key_status(self, key: bytes) -> TransferStatus | None:
+    def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
         """Return why a key is refused, or None. A key of all zeros is accepted: a transfer needs no key."""
         if not any(key):
             return None
@@ -146,7 +146,7 @@ class HostTransfers:
     def cancel(self) -> TransferStatus:
         """Cancel a pending order; return the status of the last order."""
         if self._machine.state(HostMoney).order is not None:
-            self._let(EventType.TRANSFER_CANCELLED)
+            self._handle_event(EventType.TRANSFER_CANCELLED)
         last = self.last
         return TransferStatus.NONE if last is None else last.status
 
@@ -196,7 +196,7 @@ class HostTransfers:
         free = self._engine.state in _FREE or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
-        return free and self._offers(kind)
+        return free and self._is_kind_offered(kind)
 
     # ------------------------------------------------------------------ the lock
     @property
@@ -214,13 +214,13 @@ class HostTransfers:
         previous = money.lock
         waits = previous is not None and previous.is_offer
         money.lock = Lock(condition, until_ns, cash_out_waits=waits)
-        self._let(EventType.LOCK_ASKED)
+        self._handle_event(EventType.LOCK_ASKED)
         return self.locked
 
     def unlock(self) -> None:
         """Release the lock or withdraw its request. Without a lock, do nothing."""
         if self._machine.state(HostMoney).lock is not None:
-            self._let(EventType.LOCK_ENDED)
+            self._handle_event(EventType.LOCK_ENDED)
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property

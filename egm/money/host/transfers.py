@@ -56,13 +56,13 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
 
 def restricted_has_expired(machine: Machine, _: Event) -> bool:
     """Return whether there is restricted credit past its expiry date, by a trusted clock."""
-    terms = restricted_terms(machine)
+    terms = find_restricted_terms(machine)
     return terms is not None and are_over(machine, terms)
 
 
-def restricted_terms(machine: Machine) -> RestrictedTerms | None:
+def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
     """Return the terms of the restricted credit on the meter, or None."""
-    if not machine.kind_cents(CreditKind.RESTRICTED):
+    if not machine.read_credit_cents(CreditKind.RESTRICTED):
         return None
     return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
 
@@ -74,11 +74,14 @@ def are_over(machine: Machine, terms: RestrictedTerms) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- transfers
-def transfer(machine: Machine, _: Event) -> None:
-    """Execute the order or record why not; release the lock unless the order keeps it."""
+def execute_transfer_order(machine: Machine, _: Event) -> None:
+    """Execute the host's pending order, or record why it cannot be executed.
+
+    After an executed order, the lock is released unless the order keeps it.
+    """
     money = machine.state(HostMoney)
     order = _take_order(machine)
-    cents = _possible(machine, order)
+    cents = _find_possible_amounts(machine, order)
     if isinstance(cents, TransferStatus):
         note_failure(machine, order, cents)
         return
@@ -108,7 +111,7 @@ def _take_order(machine: Machine) -> Order:
     return order
 
 
-def _possible(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
+def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
     """Return the amounts by kind that can be moved now, or the status that refuses the order."""
     limit_cents = machine.profile.host.transfer_limit_cents
     promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
@@ -118,7 +121,7 @@ def _possible(machine: Machine, order: Order) -> Mapping[CreditKind, int] | Tran
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {
-            kind: min(requested_cents, machine.kind_cents(kind))
+            kind: min(requested_cents, machine.read_credit_cents(kind))
             for kind, requested_cents in order.cents.items()
         }
     else:
@@ -126,7 +129,7 @@ def _possible(machine: Machine, order: Order) -> Mapping[CreditKind, int] | Tran
         if order.kind is not TransferKind.BONUS_JACKPOT:
             room_cents = machine.profile.value_in.credit_limit_cents - machine.credit_cents
             limit_cents = min(limit_cents, max(0, room_cents))
-    within = _within(cents, limit_cents)
+    within = _limit_amounts(cents, limit_cents)
     if within == order.cents:
         return within
     if order.partial and not order.kind.is_bonus:
@@ -134,7 +137,7 @@ def _possible(machine: Machine, order: Order) -> Mapping[CreditKind, int] | Tran
     return TransferStatus.BAD_AMOUNT if within == cents else TransferStatus.OVER_LIMIT
 
 
-def _within(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
+def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
     """Return the amounts limited to a total, filled in the order of the kinds requested."""
     within, remaining_cents = {}, limit_cents
     for kind, requested_cents in cents.items():
@@ -156,13 +159,13 @@ def _move(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> No
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
     if by_hand:
         state[MoneyKey.HANDPAY] = HandpayRecord(
-            id=entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
+            id=format_entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
         )
     machine.record(
         "aft.complete",
-        transaction_id=entry_id(order.identifier),
+        transaction_id=format_entry_id(order.identifier),
         phase=Phase.RESERVE if by_hand else Phase.POST,
-        transfers=tuple(_flow(machine, order.kind, kind, part) for kind, part in moved.items()),
+        transfers=tuple(_build_transfer(machine, order.kind, kind, part) for kind, part in moved.items()),
         state=state,
         details=result,
     )
@@ -171,7 +174,7 @@ def _move(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> No
         machine.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
 
 
-def _flow(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
+def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
     credit = machine.credit(kind)
     match way:
         case TransferKind.IN:
@@ -212,7 +215,7 @@ def _result(
     )
 
 
-def entry_id(identifier: str) -> str:
+def format_entry_id(identifier: str) -> str:
     """Return the journal transaction id for a host's identifier; the journal rejects a duplicate."""
     return f"transfer:{identifier}"
 
@@ -220,7 +223,7 @@ def entry_id(identifier: str) -> str:
 # ---------------------------------------------------------------------------------------------- the lock
 def take_lock(machine: Machine, _: Event) -> None:
     """Grant the lock."""
-    lock = _the_lock(machine)
+    lock = _require_lock(machine)
     machine.state(HostMoney).lock = replace(lock, granted=True)
     machine.log("aft.locked", {"condition": lock.condition})
 
@@ -235,7 +238,7 @@ def offer_to_host(machine: Machine, _: Event) -> None:
 
 def end_lock(machine: Machine, _: Event) -> None:
     """End the lock; a cash-out the host declined is paid another way, unless the host has forbidden that."""
-    lock, machine.state(HostMoney).lock = _the_lock(machine), None
+    lock, machine.state(HostMoney).lock = _require_lock(machine), None
     if lock.granted:
         machine.log("aft.unlocked", {"cash_out": lock.is_offer})
     _decline_cash_out(machine, lock)
@@ -251,7 +254,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
         machine.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
 
 
-def _the_lock(machine: Machine) -> Lock:
+def _require_lock(machine: Machine) -> Lock:
     money = machine.state(HostMoney)
     if money.lock is None:
         raise InvariantError("no lock to grant or end")
@@ -261,7 +264,7 @@ def _the_lock(machine: Machine) -> Lock:
 # ---------------------------------------------------------------------------------------------- promotions
 def expire_restricted(machine: Machine, _: Event) -> None:
     """Remove expired restricted credit from the meter."""
-    amount_cents = machine.kind_cents(CreditKind.RESTRICTED)
+    amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
     machine.record("credit.expired", transfers=(flow,), state={MoneyKey.RESTRICTED: None})
     machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
@@ -297,7 +300,7 @@ def takes_pool(machine: Machine, pool: int) -> bool:
 
     Both the credit on the meter and an authorised ticket that is still being stacked count.
     """
-    on_meter = restricted_terms(machine)
+    on_meter = find_restricted_terms(machine)
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     coming = ticket.restricted if ticket is not None and ticket.status is Redeeming.PENDING else None
     return all(terms is None or terms.pool == pool for terms in (on_meter, coming))

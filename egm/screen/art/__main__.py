@@ -19,7 +19,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 import pygame
 
 from egm.private_process import close_process
-from egm.screen.art.files import PictureError, rasterised
+from egm.screen.art.files import PictureError, rasterise_picture
 from egm.screen.art.own import DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
 
 _REFUSED: Final = 1
@@ -34,12 +34,12 @@ def main() -> None:
     pygame.display.set_mode((8, 8))  # Surfaces need a display's pixel format.
     all_seconds = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
-        answer = _drawn(name, sys.stdin.buffer.read(length), all_seconds)
+        answer = _draw_in_child_process(name, sys.stdin.buffer.read(length), all_seconds)
         sys.stdout.buffer.write(answer if len(answer) == PIXEL_BYTES + 1 else answer + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _drawn(name: str, data: bytes, all_seconds: float) -> bytes:
+def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
     """Draw a picture in a child process; return an empty line and its pixels, or the reason for a failure."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if used.ru_utime + used.ru_stime > all_seconds:
@@ -69,7 +69,7 @@ def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (DRAW_SECONDS, DRAW_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        surface = rasterised(data, name, (SIDE, SIDE))
+        surface = rasterise_picture(data, name, (SIDE, SIDE))
         pixels = pygame.image.tobytes(surface, "RGBA")
         reason = "" if surface.get_bounding_rect().size != (0, 0) else "shows nothing"
     except PictureError as error:

@@ -20,7 +20,7 @@ import pygame
 
 from egm.errors import LocalError
 from egm.kernel.messages import ArtFile
-from egm.screen.art.ink import premultiplied
+from egm.screen.art.ink import premultiply_colour
 from egm.screen.theme import Colour
 from egm.terminal import echo
 
@@ -34,7 +34,7 @@ class PictureError(LocalError):
 
 
 @lru_cache(maxsize=256)
-def checked(file: ArtFile) -> bytes | None:
+def read_unchanged_file(file: ArtFile) -> bytes | None:
     """Return the bytes of a file, or None if they differ from those that the machine read. Report this once."""
     try:
         with Path(file.path).open("rb") as opened:
@@ -48,7 +48,7 @@ def checked(file: ArtFile) -> bytes | None:
     return data
 
 
-def rasterised(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
+def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
     """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels, complete and centred.
 
     Raises :class:`PictureError` naming ``path`` if it is not such a picture.
@@ -73,17 +73,17 @@ def rasterised(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
     return surface
 
 
-def drawn(path: Path, size: tuple[int, int]) -> pygame.Surface:
-    """Return one of the screen's own drawings like :func:`rasterised`. Raises :class:`PictureError` naming it."""
+def render_own_drawing(path: Path, size: tuple[int, int]) -> pygame.Surface:
+    """Return one of the screen's own drawings (see :func:`rasterise_picture`). Raises :class:`PictureError`."""
     try:
-        return rasterised(path.read_bytes(), str(path), size)
+        return rasterise_picture(path.read_bytes(), str(path), size)
     except OSError as error:
         raise PictureError(f"{path}: {error.strerror}") from None
 
 
-def picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
-    """Return a picture of the folder ``pictures`` like :func:`drawn`; ``colour`` replaces its white."""
-    surface = drawn(_PICTURES / f"{name}.svg", size)
+def render_own_picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
+    """Return a picture of the folder ``pictures`` like :func:`render_own_drawing`; ``colour`` replaces its white."""
+    surface = render_own_drawing(_PICTURES / f"{name}.svg", size)
     if colour is not None:
-        surface.fill(premultiplied(colour), special_flags=pygame.BLEND_RGBA_MULT)
+        surface.fill(premultiply_colour(colour), special_flags=pygame.BLEND_RGBA_MULT)
     return surface

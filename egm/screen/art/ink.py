@@ -40,7 +40,7 @@ class Radial:
 Paint = Colour | Linear | Radial
 
 
-def ramp(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
+def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
     """Return the colour of a gradient at an offset from 0 to 1."""
     before = stops[0]
     for stop in stops:
@@ -53,38 +53,40 @@ def ramp(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
     return stops[-1][1]
 
 
-def premultiplied(colour: Colour) -> Colour:
+def premultiply_colour(colour: Colour) -> Colour:
     """Return the colour with its components multiplied by its opacity."""
     r, g, b, a = colour
     return (r * a // 255, g * a // 255, b * a // 255, a)
 
 
-def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
+def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surface:
     """Return a surface of ``size`` pixels filled with ``paint``, premultiplied."""
     size = (max(1, size[0]), max(1, size[1]))
     if not isinstance(paint, tuple):
-        return pygame.transform.smoothscale(_gradient(paint), size)
+        return pygame.transform.smoothscale(_draw_small_gradient(paint), size)
     surface = pygame.Surface(size, pygame.SRCALPHA)
-    surface.fill(premultiplied(paint))
+    surface.fill(premultiply_colour(paint))
     return surface
 
 
 @lru_cache(maxsize=256)
-def _gradient(paint: Linear | Radial) -> pygame.Surface:
+def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
     """Return a gradient on few pixels, to be stretched."""
     if isinstance(paint, Linear):
         strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
-            colour = premultiplied(ramp(paint.stops, i / (_RAMP - 1)))
+            colour = premultiply_colour(compute_gradient_colour(paint.stops, i / (_RAMP - 1)))
             strip.set_at((i, 0) if paint.sideways else (0, i), colour)
         return strip
     small = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
-    small.fill(premultiplied(paint.stops[-1][1]))
+    small.fill(premultiply_colour(paint.stops[-1][1]))
     cx, cy = paint.centre[0] * _RAMP, paint.centre[1] * _RAMP
     full = paint.reach * _RAMP
     for step in range(_RAMP, 0, -1):
         share = step / _RAMP
-        pygame.draw.circle(small, premultiplied(ramp(paint.stops, share)), (cx, cy), full * share)
+        pygame.draw.circle(
+            small, premultiply_colour(compute_gradient_colour(paint.stops, share)), (cx, cy), full * share
+        )
     return small
 
 
@@ -100,7 +102,7 @@ class Ink:
         self.ky = self.size[1] * oversample / units[1]
         self.surface = pygame.Surface((self.size[0] * oversample, self.size[1] * oversample), pygame.SRCALPHA)
 
-    def _pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
+    def _to_pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
         return [(x * self.kx, y * self.ky) for x, y in path]
 
     def _put(
@@ -108,13 +110,13 @@ class Ink:
     ) -> None:
         """Colour a white premultiplied mask and draw it at ``at``; the paint spans ``box``."""
         span = box or mask.get_rect()
-        colour = painted(span.size, paint)
+        colour = create_painted_surface(span.size, paint)
         mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
     def fill(self, path: Sequence[Point], paint: Paint) -> None:
         """Fill the outline; a gradient spans the outline's box."""
-        points = self._pixels(path)
+        points = self._to_pixels(path)
         left, top = math.floor(min(p[0] for p in points)), math.floor(min(p[1] for p in points))
         width = math.ceil(max(p[0] for p in points)) - left + 1
         height = math.ceil(max(p[1] for p in points)) - top + 1
@@ -124,7 +126,7 @@ class Ink:
 
     def stroke(self, path: Sequence[Point], width: float, paint: Paint, *, closed: bool = True) -> None:
         """Draw along the outline with a round pen ``width`` units wide, half of it on either side."""
-        points = self._pixels(path)
+        points = self._to_pixels(path)
         radius = max(0.5, width * self.kx / 2)
         pad = math.ceil(radius) + 1
         left, top = math.floor(min(p[0] for p in points)) - pad, math.floor(min(p[1] for p in points)) - pad
@@ -146,12 +148,12 @@ class Ink:
         pygame.draw.circle(mask, white, local[-1], radius)
         self._put(mask, (left, top), paint)
 
-    def clipped(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
+    def fill_inside(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
         """Fill ``path`` only inside ``shape``, as for a highlight, a band or a facet."""
         layer = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
-        pygame.draw.polygon(layer, (255, 255, 255, 255), self._pixels(path))
+        pygame.draw.polygon(layer, (255, 255, 255, 255), self._to_pixels(path))
         inside = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
-        pygame.draw.polygon(inside, (255, 255, 255, 255), self._pixels(shape))
+        pygame.draw.polygon(inside, (255, 255, 255, 255), self._to_pixels(shape))
         layer.blit(inside, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         box = layer.get_bounding_rect()
         if box.width and box.height:
@@ -166,7 +168,7 @@ class Ink:
             pygame.SRCALPHA,
         )
         points = [(x * self.kx / shrink, (y + dy) * self.ky / shrink) for x, y in path]
-        pygame.draw.polygon(small, premultiplied(colour), points)
+        pygame.draw.polygon(small, premultiply_colour(colour), points)
         radius = max(1, round(spread * self.kx / shrink / 2))
         soft = pygame.transform.gaussian_blur(small, radius)
         self.surface.blit(
@@ -201,10 +203,10 @@ class Ink:
             round(centre[1] * self.ky - mask.get_height() / 2),
         )
         if edge > 0:
-            self._text_edge(mask, at, round(edge * self.kx), edge_paint)
+            self._draw_text_edge(mask, at, round(edge * self.kx), edge_paint)
         self._put(mask, at, paint)
 
-    def _text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
+    def _draw_text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
         grown = pygame.Surface(
             (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
         )

@@ -15,9 +15,9 @@ from typing import IO, Final
 import pygame
 from PIL import Image
 
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import ArtFile
-from egm.screen.art.files import checked
+from egm.screen.art.files import read_unchanged_file
 from egm.terminal import echo
 
 #: Width and height of what is drawn, in pixels: more than a symbol needs on the largest picture.
@@ -37,7 +37,7 @@ _CACHE_MAX: Final = 128
 _cache: dict[ArtFile, Image.Image | None] = {}
 
 
-def drawn_apart(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
+def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
     """Return the pixels of each picture (its file's name and bytes), or why it has none.
 
     Pixels are ``SIDE`` rows of RGBA, premultiplied.
@@ -53,7 +53,7 @@ def drawn_apart(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
 async def _run_drawing_process(request: bytes) -> bytes:
     """Return the output of the drawing process, partial after a timeout. Raises OSError."""
     process = await asyncio.create_subprocess_exec(
-        *python_module("egm.screen.art", f"{_all_seconds:g}"),
+        *build_python_command("egm.screen.art", f"{_all_seconds:g}"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
@@ -100,9 +100,9 @@ def own_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> p
 def _keep(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
     """Draw these pictures, and remove the oldest ones from the cache."""
     new = [file for file in dict.fromkeys((*others, wanted)) if file not in _cache]
-    files = {file: data for file in new if (data := checked(file)) is not None}
+    files = {file: data for file in new if (data := read_unchanged_file(file)) is not None}
     _cache.update(dict.fromkeys(new))
-    answers = drawn_apart([(file.path, data) for file, data in files.items()]) if files else []
+    answers = draw_in_child_process([(file.path, data) for file, data in files.items()]) if files else []
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, str):
             echo(f"screen: {file.path}: {answer}; it is not used", err=True)

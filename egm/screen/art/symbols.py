@@ -13,7 +13,7 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import ArtFile
-from egm.screen.art.files import drawn
+from egm.screen.art.files import render_own_drawing
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.own import own_picture
 from egm.screen.art.paths import ellipse, polygon, scale
@@ -65,15 +65,15 @@ _SHADES: Final = (
 )
 
 
-def _linear(*stops: tuple[float, str]) -> Linear:
+def _build_gradient(*stops: tuple[float, str]) -> Linear:
     return Linear(tuple((place, parse_colour(colour)) for place, colour in stops))
 
 
-_GOLD: Final = _linear(
+_GOLD: Final = _build_gradient(
     (0, "#fff8d2"), (0.35, "#ffd75e"), (0.55, "#e79f1f"), (0.75, "#ffdf7a"), (1, "#a8650f")
 )
-_GOLD_EDGE: Final = _linear((0, "#b8741a"), (1, "#5d3206"))
-_LETTERS: Final = _linear((0, "#ffffff"), (1, "#ffe9b0"))
+_GOLD_EDGE: Final = _build_gradient((0, "#b8741a"), (1, "#5d3206"))
+_LETTERS: Final = _build_gradient((0, "#ffffff"), (1, "#ffe9b0"))
 
 
 def is_blank(symbol: str) -> bool:
@@ -81,7 +81,7 @@ def is_blank(symbol: str) -> bool:
     return symbol.lower() in _BLANK
 
 
-def drawing_name(symbol: str) -> str | None:
+def find_drawing_name(symbol: str) -> str | None:
     """Return the name of the drawing for a symbol's identifier, or None."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
     name = _SHORT.get(name, name).replace("7", "seven").replace("sevens", "seven")
@@ -92,9 +92,9 @@ def drawing_name(symbol: str) -> str | None:
     return max(held, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
-def drawing(name: str, side: int) -> pygame.Surface:
+def render_drawing(name: str, side: int) -> pygame.Surface:
     """Return a drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
-    return drawn(DRAWINGS[name], (side, side))
+    return render_own_drawing(DRAWINGS[name], (side, side))
 
 
 def draw_symbol(
@@ -110,11 +110,11 @@ def draw_symbol(
         return own
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)
-    key = drawing_name(symbol)
-    return _token(symbol, name, side) if key is None else drawing(key, side)
+    key = find_drawing_name(symbol)
+    return _draw_name_token(symbol, name, side) if key is None else render_drawing(key, side)
 
 
-def _token(symbol: str, words: str, side: int) -> pygame.Surface:
+def _draw_name_token(symbol: str, words: str, side: int) -> pygame.Surface:
     """Return a token with a name, for a symbol without a drawing."""
     light, base, deep = map(parse_colour, _SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_SHADES)])
     black: Colour = (0, 0, 0, 255)
@@ -123,7 +123,7 @@ def _token(symbol: str, words: str, side: int) -> pygame.Surface:
     ink.fill(shape, _GOLD_EDGE)
     ink.fill(scale(shape, 0.965), _GOLD)
     ink.fill(scale(shape, 0.86), Radial(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9))
-    ink.clipped(scale(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    ink.fill_inside(scale(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
     font = str(HERE / "fonts" / "Lato-Black.ttf")
     ink.text(font, words, (50, 50), 30, _LETTERS, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68)
     return ink.finish()

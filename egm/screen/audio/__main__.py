@@ -6,15 +6,15 @@ import sys
 
 from egm.private_process import close_process
 from egm.screen.audio.making import COMMON, write
-from egm.screen.audio.scores import table
+from egm.screen.audio.scores import read_sound_table
 
 
 def main() -> None:
     """Compute the sounds at low priority."""
     close_process()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
-    if family != COMMON and family not in table().families:
-        sys.exit(f"one of {', '.join((COMMON, *table().families))} is wanted")
+    if family != COMMON and family not in read_sound_table().families:
+        sys.exit(f"one of {', '.join((COMMON, *read_sound_table().families))} is wanted")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # End when the reader has gone.
     os.nice(10)
     write(family, sys.stdout.buffer)

@@ -11,10 +11,10 @@ from typing import Final
 from egm.screen.audio.making import Studio, own_family
 from egm.screen.audio.mixer import Speakers
 from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
-from egm.screen.show import Timeline, awaiting, has_title, is_feature
+from egm.screen.show import Timeline, find_anticipated_reel, has_title, is_feature
 from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
-from egm.screen.view import ATTRACT_AFTER, Scene, View, times
+from egm.screen.view import ATTRACT_AFTER, Scene, View, build_view_timeline
 
 #: Loudness of each volume step; an alarm is never quieter than :data:`ALARM_FLOOR` (J-17).
 LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
@@ -26,7 +26,7 @@ ATTRACT_EVERY: Final = 90.0
 _SAME: Final = 1e-3
 
 
-def loudness(cue: str, volume: int, most_percent: int = 100) -> float:
+def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
     """Return the loudness of a cue at a volume step, up to the venue's maximum.
 
     An alarm has a minimum that no limit lowers, and so does a test tone.
@@ -57,12 +57,12 @@ class Sounds:
         """Play the sounds of what happened between two views."""
         if self._speakers is None:
             return
-        family = family_of(after, self._theme)
+        family = find_sound_family(after, self._theme)
         if self._studio is not None and (after.games is not before.games or after.game is not before.game):
             self._fetch(self._studio, family, after)
         self._go_round(after, family, self._speakers)
-        for cue in sounds_between(before, after, self._theme):
-            self._once(cue, self._family(cue, family, after), after, self._speakers)
+        for cue in list_cues_between(before, after, self._theme):
+            self._play_once(cue, self._choose_sound_family(cue, family, after), after, self._speakers)
 
     def _fetch(self, studio: Studio, family: str, view: View) -> None:
         """Request the synthesis of sounds that will be needed, those of the game on the screen first."""
@@ -73,9 +73,9 @@ class Sounds:
 
     def _level(self, cue: str, view: View) -> float:
         most = 100 if view.snapshot is None else view.snapshot.loudness_percent
-        return loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
+        return compute_loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
 
-    def _family(self, cue: str, family: str, view: View) -> str:
+    def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
         """Return the family of a cue's sound: the game's own if it supplies a usable one, or else its look's."""
         game = view.game
         own = "" if game is None or cue not in game.art.sounds else own_family(game)
@@ -86,16 +86,16 @@ class Sounds:
 
     def _go_round(self, view: View, family: str, speakers: Speakers) -> None:
         """Stop unneeded loops, start new ones, and set the level of the others."""
-        wanted = loops(view, self._theme)
+        wanted = list_loops_to_play(view, self._theme)
         for channel, (cue, own, level) in list(self._loops.items()):
-            if wanted.get(channel) != cue or own != self._family(cue, family, view):
+            if wanted.get(channel) != cue or own != self._choose_sound_family(cue, family, view):
                 del self._loops[channel]
                 speakers.stop(channel)
             elif abs(level - self._level(cue, view)) > _SAME:
                 self._loops[channel] = (cue, own, self._level(cue, view))
                 speakers.level(channel, self._loops[channel][2])
         for channel, cue in wanted.items():
-            level, own = self._level(cue, view), self._family(cue, family, view)
+            level, own = self._level(cue, view), self._choose_sound_family(cue, family, view)
             if channel in self._loops or level <= 0 or not self._is_made(cue, own):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
@@ -105,7 +105,7 @@ class Sounds:
             self._loops[channel] = (cue, own, level)
             speakers.play(cue, own, channel, level)
 
-    def _once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
+    def _play_once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
         level, channel = self._level(cue, view), CUES[cue].channel
         if level <= 0:
             return
@@ -119,48 +119,48 @@ class Sounds:
         speakers.play(cue, family, channel, level)
 
 
-def family_of(view: View, theme: Theme) -> str:
+def find_sound_family(view: View, theme: Theme) -> str:
     """Return the sound family of the game on the screen, which is that of its look."""
     game = view.game or next(iter(view.games.values()), None)
     return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name
 
 
 # ---------------------------------------------------------------------- what lasts
-def loops(view: View, theme: Theme) -> Mapping[str, str]:
+def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     """Return the loops to play at this moment, by channel."""
-    show, line = view.show, times(view, theme)
+    show, line = view.show, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
     now = view.now - show.began
     wanted: dict[str, str] = {}
-    if in_feature(view, line, now):
+    if is_in_feature(view, line, now):
         wanted["music"] = "feature"
-    step, time = show.steps[_index(line, now)], line.steps[_index(line, now)]
+    step, time = show.steps[_find_step_index(line, now)], line.steps[_find_step_index(line, now)]
     turns = not isinstance(step, GambleStep | PickStep | KenoStep)
     if turns and time.stops and time.begin <= now < max(time.stops):
         wanted["turn"] = "turn"
-        if awaiting(step, time, now) is not None:
+        if find_anticipated_reel(step, time, now) is not None:
             wanted["lead"] = "anticipation"
     elif line.level > 0 and line.spun <= now < line.rolled:
         wanted["turn"] = "count"
     return wanted
 
 
-def in_feature(view: View, line: Timeline, now: float) -> bool:
+def is_in_feature(view: View, line: Timeline, now: float) -> bool:
     """Return whether the step shown ``now`` seconds after the show began belongs to a feature of the game."""
     show = view.show
-    if show is None or not is_feature(show, _index(line, now)):
+    if show is None or not is_feature(show, _find_step_index(line, now)):
         return False
     return now < line.rolled or view.decision is not None
 
 
-def _index(line: Timeline, now: float) -> int:
+def _find_step_index(line: Timeline, now: float) -> int:
     """Return the index of the step shown ``now`` seconds after the show began."""
     return max((i for i, time in enumerate(line.steps) if time.title <= now), default=0)
 
 
 # ---------------------------------------------------------------------- what happens
-def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
+def list_cues_between(before: View, after: View, theme: Theme) -> list[str]:
     """Return the cues of what happened between two views."""
     names: list[str] = []
     old, new = before.snapshot, after.snapshot
@@ -172,7 +172,7 @@ def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
         names.append("refused")
     if after.desk.toned_at > before.desk.toned_at:
         names = [after.desk.tone]  # Only the tone: a key's click could be mistaken for it.
-    names += _of_value(before, after)
+    names += _list_value_cues(before, after)
     if new and new.reminder and (old is None or old.reminder != new.reminder):
         names.append("reminder")
     if after.scene is not before.scene and old is not None:
@@ -180,18 +180,18 @@ def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
             names.append("alarm")
         elif after.scene is Scene.HANDPAY:
             names.append("jackpot")
-    if after.scene is Scene.ATTRACT and _rounds(before) < _rounds(after):
+    if after.scene is Scene.ATTRACT and _count_attract_tunes_due(before) < _count_attract_tunes_due(after):
         names.append("attract")
-    return names + _of_the_game(before, after, theme)
+    return names + _list_game_cues(before, after, theme)
 
 
-def _rounds(view: View) -> int:
+def _count_attract_tunes_due(view: View) -> int:
     """Return how many attract tunes were due since the last activity."""
     since = view.now - view.active_at - ATTRACT_AFTER
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_EVERY)
 
 
-def _of_value(before: View, after: View) -> list[str]:
+def _list_value_cues(before: View, after: View) -> list[str]:
     """Return the cues of credit that came in, and of tickets and coins that go out."""
     old, new = before.snapshot, after.snapshot
     if old is None or new is None or new is old:
@@ -204,9 +204,9 @@ def _of_value(before: View, after: View) -> list[str]:
     return []
 
 
-def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
+def _list_game_cues(before: View, after: View, theme: Theme) -> list[str]:
     """Return the cues of stopping reels, features and graded wins; none for a win below the stake (N-10)."""
-    show, line = after.show, times(after, theme)
+    show, line = after.show, build_view_timeline(after, theme)
     if show is None or line is None or after.scene is not Scene.GAME:
         return []
     was, now = before.now - show.began, after.now - show.began

@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import IO, Final
 
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import GameView
-from egm.screen.art.files import checked
-from egm.screen.audio.scores import CHANNELS, CUES, common_cues, own_cues, sound_of
-from egm.screen.audio.synthesis import softened
+from egm.screen.art.files import read_unchanged_file
+from egm.screen.audio.scores import CHANNELS, CUES, list_common_cues, own_cues, synthesise_cue
+from egm.screen.audio.synthesis import limit_peak
 from egm.terminal import echo
-from paytables.assets import samples_of
+from paytables.assets import read_samples
 
 #: The family name of the sounds that all games share.
 COMMON: Final = "common"
@@ -24,8 +24,8 @@ _AGAIN_SECONDS: Final = 5.0
 
 def write(family: str, out: IO[bytes]) -> None:
     """Write every sound of a family, or the common ones: a line of name and length, then the samples."""
-    for cue in common_cues() if family == COMMON else own_cues():
-        data = sound_of(cue, family)
+    for cue in list_common_cues() if family == COMMON else own_cues():
+        data = synthesise_cue(cue, family)
         out.write(f"{cue} {len(data)}\n".encode() + data)
         out.flush()
 
@@ -80,8 +80,8 @@ class Studio:
             if place in self._tried or cue not in CUES:
                 continue
             self._tried.add(place)
-            if (data := checked(file)) is not None:
-                self._made[place] = softened(samples_of(data), CHANNELS[CUES[cue].channel])
+            if (data := read_unchanged_file(file)) is not None:
+                self._made[place] = limit_peak(read_samples(data), CHANNELS[CUES[cue].channel])
 
     def get(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it is not made yet or does not exist."""
@@ -115,7 +115,7 @@ class Studio:
 
     async def _make(self, family: str) -> None:
         process = await asyncio.create_subprocess_exec(
-            *python_module("egm.screen.audio", family),
+            *build_python_command("egm.screen.audio", family),
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
         )

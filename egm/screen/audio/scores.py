@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from egm.screen.audio.synthesis import Instrument, Note, hertz, samples
+from egm.screen.audio.synthesis import Instrument, Note, hertz_from_midi_number, mix_notes
 
 _TABLE: Final = Path(__file__).with_name("sounds.toml")
 
@@ -40,7 +40,7 @@ class Cue:
     """A cue's playback: its channel, whether it loops until stopped, whether a game may supply it.
 
     ``share`` is its peak, as a share of its channel's. For ``drive`` see
-    :func:`egm.screen.audio.synthesis.samples`. ``own`` is whether each family has its own sound.
+    :func:`egm.screen.audio.synthesis.mix_notes`. ``own`` is whether each family has its own sound.
     """
 
     channel: str
@@ -102,9 +102,9 @@ class Family:
     def pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
         octave, step = divmod(degree, len(self.scale))
-        return hertz(self.root + 12 * octave + self.scale[step])
+        return hertz_from_midi_number(self.root + 12 * octave + self.scale[step])
 
-    def triad(self, degree: int) -> tuple[float, ...]:
+    def list_triad_pitches(self, degree: int) -> tuple[float, ...]:
         """Return root, third and fifth on a degree, in Hz; in a scale of five degrees, every second degree."""
         return tuple(self.pitch(degree + above) for above in (0, 2, 4))
 
@@ -124,7 +124,7 @@ class Table:
 
 
 @cache
-def table() -> Table:
+def read_sound_table() -> Table:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     where = ""
     try:
@@ -132,21 +132,23 @@ def table() -> Table:
         instruments = {}
         for name, given in data["instruments"].items():
             where = f"instruments.{name}"
-            instruments[name] = _instrument(given)
+            instruments[name] = _parse_instrument(given)
         common = {}
         for name, notes in data["common"].items():
             where = f"common.{name}"
-            common[name] = tuple(Note(instruments[i], start, hertz(p), s, w) for i, start, p, s, w in notes)
+            common[name] = tuple(
+                Note(instruments[i], start, hertz_from_midi_number(p), s, w) for i, start, p, s, w in notes
+            )
         families = {}
         for name, given in data["families"].items():
             where = f"families.{name}"
-            families[name] = _family(given, instruments)
+            families[name] = _parse_family(given, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SoundError(f"{_TABLE}: {where}: {error!r}") from error
     return Table(instruments, common, families)
 
 
-def _instrument(given: Mapping[str, Any]) -> Instrument:
+def _parse_instrument(given: Mapping[str, Any]) -> Instrument:
     noise = given.get("noise", (0.0, 1.0))
     return Instrument(
         tuple((float(a), float(b), float(c)) for a, b, c in given["modes"]),
@@ -156,7 +158,7 @@ def _instrument(given: Mapping[str, Any]) -> Instrument:
     )
 
 
-def _family(given: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
+def _parse_family(given: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
     family = Family(
         int(given["root"]),
         tuple(map(int, given["scale"])),
@@ -180,7 +182,7 @@ def _family(given: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> 
 Notes = list[Note]
 
 
-def _line(family: Family, tokens: tuple[str, ...], instrument: Instrument, strength: float) -> Notes:
+def _build_melody(family: Family, tokens: tuple[str, ...], instrument: Instrument, strength: float) -> Notes:
     """Return a melody's notes: each token is an eighth; ``-`` extends the previous note."""
     notes: Notes = []
     for place, mark in enumerate(tokens):
@@ -200,13 +202,13 @@ def _line(family: Family, tokens: tuple[str, ...], instrument: Instrument, stren
     return notes
 
 
-def _bars(family: Family, bars: int) -> Notes:
+def _build_accompaniment(family: Family, bars: int) -> Notes:
     """Return the accompaniment of a melody: bass, chords, figure and beats."""
-    found = table().instruments
+    found = read_sound_table().instruments
     notes: Notes = []
     for bar in range(bars):
         at, chord = bar * 8 * family.eighth, family.chords[bar % len(family.chords)]
-        for pitch in family.triad(chord):
+        for pitch in family.list_triad_pitches(chord):
             notes.append(Note(family.pad, at, pitch, 7.6 * family.eighth, 0.16))
         for half in (0, 4):
             notes.append(Note(found["bass"], at + half * family.eighth, family.pitch(chord) / 2, 0.3, 0.6))
@@ -231,10 +233,10 @@ def _run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0
     ]
 
 
-def _chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
+def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
     """Return a full chord with a drum."""
-    found = table().instruments
-    pitches = (*family.triad(degree), family.pitch(degree + family.octave))
+    found = read_sound_table().instruments
+    pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
     return [
         *(Note(instrument, at, p, seconds, 0.4) for p in pitches for instrument in (family.lead, family.pad)),
         Note(found["bass"], at, family.pitch(degree) / 2, seconds, 0.8),
@@ -244,7 +246,7 @@ def _chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
 
 def _turn(family: Family) -> tuple[Notes, float]:
     """Return the sound of spinning reels: a whirr, and a walking figure over it; two bars at double time."""
-    found, step = table().instruments, family.eighth / 2
+    found, step = read_sound_table().instruments, family.eighth / 2
     notes: Notes = [Note(found["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for place in range(16):
         chord = family.chords[0] if place < 8 else family.chords[2]
@@ -258,9 +260,9 @@ def _turn(family: Family) -> tuple[Notes, float]:
     return notes, 16 * step
 
 
-def _anticipation(family: Family) -> tuple[Notes, float]:
+def _build_anticipation(family: Family) -> tuple[Notes, float]:
     """Return a trill over a drum roll, looped until the reel stops."""
-    found, step = table().instruments, 0.085
+    found, step = read_sound_table().instruments, 0.085
     top = family.octave
     notes = [
         Note(family.lead, i * step, family.pitch(top + (4 if i % 2 else 5)), step, 0.6) for i in range(12)
@@ -271,7 +273,7 @@ def _anticipation(family: Family) -> tuple[Notes, float]:
 
 def _count(family: Family) -> tuple[Notes, float]:
     """Return the sound of money being counted: a looped run of short notes."""
-    found, step, top = table().instruments, 0.07, family.octave
+    found, step, top = read_sound_table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(found["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [Note(family.second, i * step, family.pitch(top + d), 0.05, 0.7) for i, d in enumerate(degrees)]
@@ -284,81 +286,84 @@ def _win(family: Family, grade: int) -> Notes:
     if grade == 1:
         return _run(family, (top, top + 2, top + 4), 0.1)
     if grade == 2:
-        return [*_run(family, (0, 2, 4, top), 0.1), *_chord(family, 0, 0.42, 0.7)]
+        return [*_run(family, (0, 2, 4, top), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
     bars = 1 if grade == 3 else 2
     start = 5 * 0.09
     opening = _run(family, (0, 2, 4, top, top + 2), 0.09)
-    under = [_later(note, start) for note in _bars(family, bars)]
-    theme = [_later(note, start) for note in _line(family, family.melody[: bars * 8], family.lead, 1.0)]
+    under = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
+    theme = [
+        _delay_note(note, start)
+        for note in _build_melody(family, family.melody[: bars * 8], family.lead, 1.0)
+    ]
     end = start + bars * 8 * family.eighth
-    notes = [*opening, *under, *theme, *_chord(family, 0, end, 1.4)]
+    notes = [*opening, *under, *theme, *_build_chord(family, 0, end, 1.4)]
     if grade == 4:
-        bell = table().instruments["bell"]
+        bell = read_sound_table().instruments["bell"]
         notes += [
             Note(bell, end + i * e, family.pitch(top + d), 0.3, 0.4) for i, d in enumerate((4, 2, 4, top))
         ]
     return notes
 
 
-def _later(note: Note, by: float) -> Note:
+def _delay_note(note: Note, by: float) -> Note:
     return Note(note.instrument, note.start + by, note.pitch, note.seconds, note.strength)
 
 
 def _stop(family: Family, number: int) -> Notes:
     """Return the sound of a stopping reel: a knock, and a note that rises from reel to reel."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
-    knock = table().instruments["knock"]
+    knock = read_sound_table().instruments["knock"]
     return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
 
 
-def _title(family: Family) -> Notes:
-    top, drum = family.octave, table().instruments["drum"]
+def _build_title_fanfare(family: Family) -> Notes:
+    top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
     run = _run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
-    return [*roll, *run, *_chord(family, 0, 0.78, 1.1), *_chord(family, 4, 0.74, 0.1)]
+    return [*roll, *run, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
 
 
-def _closing(family: Family) -> Notes:
+def _build_closing_tune(family: Family) -> Notes:
     return [
-        *_chord(family, 3, 0, 0.28),
-        *_chord(family, 4, 0.32, 0.28),
-        *_chord(family, 0, 0.64, 1.2),
+        *_build_chord(family, 3, 0, 0.28),
+        *_build_chord(family, 4, 0.32, 0.28),
+        *_build_chord(family, 0, 0.64, 1.2),
         *_run(family, (family.octave, family.octave + 2, family.octave + 4, 2 * family.octave), 0.1, 0.7),
     ]
 
 
-def _attract(family: Family) -> Notes:
+def _build_attract_tune(family: Family) -> Notes:
     two = 16 * family.eighth
     return [
-        *_bars(family, 2),
-        *_line(family, family.melody[:16], family.lead, 0.9),
-        *_chord(family, 0, two, 1.6),
+        *_build_accompaniment(family, 2),
+        *_build_melody(family, family.melody[:16], family.lead, 0.9),
+        *_build_chord(family, 0, two, 1.6),
     ]
 
 
 _ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
     "credit": lambda f: _run(f, (f.octave, f.octave + 4), 0.1),
-    "attract": _attract,
-    "count_end": lambda f: _chord(f, 0, 0, 0.8),
-    "title": _title,
-    "closing": _closing,
+    "attract": _build_attract_tune,
+    "count_end": lambda f: _build_chord(f, 0, 0, 0.8),
+    "title": _build_title_fanfare,
+    "closing": _build_closing_tune,
 }
 _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
     "turn": _turn,
-    "anticipation": _anticipation,
+    "anticipation": _build_anticipation,
     "count": _count,
     "feature": lambda f: (
-        [*_bars(f, 4), *_line(f, f.melody, f.lead, 0.9)],
+        [*_build_accompaniment(f, 4), *_build_melody(f, f.melody, f.lead, 0.9)],
         32 * f.eighth,
     ),
 }
 
 
-def notes_of(cue: str, family: str) -> tuple[list[Note], float]:
+def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     """Return the notes of a cue in a family, and the seconds after which it repeats (0: it does not)."""
     if not CUES[cue].own:
-        return list(table().common[cue]), 0.0
-    plays = table().families[family]
+        return list(read_sound_table().common[cue]), 0.0
+    plays = read_sound_table().families[family]
     if cue in _ROUND:
         return _ROUND[cue](plays)
     name, _, number = cue.rpartition("_")
@@ -367,11 +372,11 @@ def notes_of(cue: str, family: str) -> tuple[list[Note], float]:
     return _ONCE[cue](plays), 0.0
 
 
-def sound_of(cue: str, family: str) -> bytes:
+def synthesise_cue(cue: str, family: str) -> bytes:
     """Return a cue of a family as 16-bit mono samples, at the channel's peak."""
     how = CUES[cue]
-    notes, loop = notes_of(cue, family)
-    return samples(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)
+    notes, loop = build_cue_notes(cue, family)
+    return mix_notes(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)
 
 
 def own_cues() -> tuple[str, ...]:
@@ -379,6 +384,6 @@ def own_cues() -> tuple[str, ...]:
     return tuple(name for name, cue in CUES.items() if cue.own)
 
 
-def common_cues() -> tuple[str, ...]:
+def list_common_cues() -> tuple[str, ...]:
     """Return the cues that all games share."""
     return tuple(name for name, cue in CUES.items() if not cue.own)

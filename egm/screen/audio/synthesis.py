@@ -52,12 +52,12 @@ class Note:
     strength: float = 1.0
 
 
-def hertz(number: float) -> float:
+def hertz_from_midi_number(number: float) -> float:
     """Return the pitch of a MIDI note number: 69 is 440 Hz, twelve numbers are an octave."""
     return float(440.0 * 2.0 ** ((number - 69) / 12))
 
 
-def _vibration(pitch: float, strength: float, decay: float, count: int) -> list[float]:
+def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: int) -> list[float]:
     turn = math.tau * pitch / RATE
     shrink = math.exp(-decay / RATE)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink
@@ -70,7 +70,7 @@ def _vibration(pitch: float, strength: float, decay: float, count: int) -> list[
 
 
 @lru_cache(maxsize=64)
-def _hiss(count: int, dull: int) -> "array.array[float]":
+def _generate_noise(count: int, dull: int) -> "array.array[float]":
     """Return noise from a 23-bit shift register, the same each time."""
     register, out = 0x2F5A17, []
     for _ in range(count):
@@ -83,7 +83,7 @@ def _hiss(count: int, dull: int) -> "array.array[float]":
 
 
 @lru_cache(maxsize=512)
-def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
+def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
     """Return a note at full strength, in 8 bytes a sample because hundreds of notes are cached."""
     count = max(1, round(RATE * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
@@ -92,7 +92,7 @@ def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.arr
         if pitch * ratio < RATE * _HIGHEST:
             # Inaudible samples at the end are not computed.
             heard = count if decay <= 0 else min(count, round(RATE * 9.2 / decay))
-            part = _vibration(pitch * ratio, strength / full_strength, decay, heard)
+            part = _compute_decaying_sine(pitch * ratio, strength / full_strength, decay, heard)
             total[:heard] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
@@ -102,12 +102,12 @@ def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.arr
         for _ in range(heard):
             levels.append(level)
             level *= fall
-        total[:heard] = map(add, total, map(mul, _hiss(heard, instrument.dull), levels))
-    _ramp(total, instrument.attack, _FADE if instrument.ring else instrument.release)
+        total[:heard] = map(add, total, map(mul, _generate_noise(heard, instrument.dull), levels))
+    _fade_in_and_out(total, instrument.attack, _FADE if instrument.ring else instrument.release)
     return array.array("d", total)
 
 
-def _ramp(samples: list[float], attack: float, release: float) -> None:
+def _fade_in_and_out(samples: list[float], attack: float, release: float) -> None:
     """Fade samples in and out, in place, over these times in seconds."""
     rise = min(len(samples), round(attack * RATE))
     for i in range(rise):
@@ -117,7 +117,7 @@ def _ramp(samples: list[float], attack: float, release: float) -> None:
         samples[-1 - i] *= i / fall
 
 
-def samples(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0) -> bytes:
+def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0) -> bytes:
     """Return the sum of the notes as 16-bit samples whose maximum is ``peak`` of full scale.
 
     ``loop`` is the time in seconds after which the sound repeats; what still rings then is added to its
@@ -125,7 +125,10 @@ def samples(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: flo
     which makes the sound louder at the same peak.
     """
     placed = [(round(note.start * RATE), note) for note in notes]
-    rung = [(at, _sounded(note.instrument, note.pitch, note.seconds), note.strength) for at, note in placed]
+    rung = [
+        (at, _synthesise_note(note.instrument, note.pitch, note.seconds), note.strength)
+        for at, note in placed
+    ]
     length = round(loop * RATE) or max(at + len(data) for at, data, _ in rung)
     total = [0.0] * length
     for at, data, strength in rung:
@@ -149,7 +152,7 @@ def _lay(total: list[float], at: int, data: Sequence[float], strength: float) ->
         done, at = done + room, 0
 
 
-def softened(data: bytes, peak: float) -> bytes:
+def limit_peak(data: bytes, peak: float) -> bytes:
     """Return samples whose maximum is at most ``peak`` of full scale; softer ones are unchanged."""
     given = array.array("h", data)
     most = max(map(abs, given), default=0)
@@ -158,7 +161,7 @@ def softened(data: bytes, peak: float) -> bytes:
     return array.array("h", (int(sample * peak * _FULL / most) for sample in given)).tobytes()
 
 
-def wave_file(data: bytes) -> bytes:
+def encode_wave_file(data: bytes) -> bytes:
     """Return samples as a WAV file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as out:

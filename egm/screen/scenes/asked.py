@@ -14,13 +14,13 @@ _TURN: Final = frozenset({"answer_within", "seat_answers"})
 
 def answer_words(stage: Stage, decision: Decision, option: str) -> str:
     """Return the text of an option, with what it adds to the stake."""
-    words = option_words(stage, option)
+    words = format_option(stage, option)
     cost = decision.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words
 
 
-def option_words(stage: Stage, option: str) -> str:
+def format_option(stage: Stage, option: str) -> str:
     """Return the text of an option; ``raise-3`` is three times ``raise``."""
     name, _, count = option.rpartition("-")
     if stage.texts.has(f"decide.{option}"):
@@ -30,14 +30,14 @@ def option_words(stage: Stage, option: str) -> str:
     return re.sub(r"[_-]", " ", option).upper()
 
 
-def question_words(stage: Stage, decision: Decision) -> str:
+def format_question(stage: Stage, decision: Decision) -> str:
     """Return the question; if its kind has no text, list the options to choose from."""
     key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not stage.texts.has(key):
         return stage.texts.say("decide.waits")
     if stage.texts.has(key) and decision.kind not in kinds:  # Otherwise the text belongs to an answer.
         return stage.texts.say(key)
-    listed = _listed(stage, decision)
+    listed = _format_answer_list(stage, decision)
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
 
 
@@ -46,7 +46,7 @@ def turn_words(stage: Stage, decision: Decision) -> str:
 
     If another player is deciding, return that notice.
     """
-    words, snapshot = question_words(stage, decision), stage.view.snapshot
+    words, snapshot = format_question(stage, decision), stage.view.snapshot
     turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None
     if turn is None:
         return words
@@ -54,13 +54,13 @@ def turn_words(stage: Stage, decision: Decision) -> str:
     return f"{words}  \u00b7  {notice}" if decision.options else notice
 
 
-def first_words(stage: Stage, decision: Decision) -> str:
+def describe_decision_before_play(stage: Stage, decision: Decision) -> str:
     """Return which decision must be made before PLAY does anything."""
-    listed = _listed(stage, decision)
-    return stage.texts.say("decide.first", options=listed) if listed else question_words(stage, decision)
+    listed = _format_answer_list(stage, decision)
+    return stage.texts.say("decide.first", options=listed) if listed else format_question(stage, decision)
 
 
-def _listed(stage: Stage, decision: Decision) -> str:
+def _format_answer_list(stage: Stage, decision: Decision) -> str:
     """Return the answers joined in a line, or "" if there are too many or not all have texts."""
     options = [option for option in decision.options if isinstance(option, str)]
     if not options or len(options) < len(decision.options) or len(options) > _LISTED:

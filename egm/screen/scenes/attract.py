@@ -7,16 +7,16 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import Play
-from egm.screen.art.ink import Ink, Linear, Radial, painted
+from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
 from egm.screen.art.paths import ellipse
-from egm.screen.art.symbols import drawing
-from egm.screen.motion import clamp, ease_out, rolled
-from egm.screen.painter import Style, gold
-from egm.screen.scenes.prizes import prizes_won
+from egm.screen.art.symbols import render_drawing
+from egm.screen.motion import clamp, compute_roll_up_amount, ease_out
+from egm.screen.painter import Style, build_gold_gradient
+from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import BLACK, Stage, stage_name
 from egm.screen.show import Show, is_feature, step_stage
 from egm.screen.theme import fade, mix
-from egm.screen.view import asking, times
+from egm.screen.view import asking, build_view_timeline
 
 _COINS: Final = (0, 0, 26, 60, 110)
 #: Dark bands behind the text of a smaller win and of a great win.
@@ -54,7 +54,7 @@ def draw_attract(stage: Stage) -> None:
     p.text(
         stage.texts.say("attract.welcome"),
         (x + w / 2, top + 74),
-        Style("display", "marquee", gold(stage.theme), 3, (20, 6, 0, 220)),
+        Style("display", "marquee", build_gold_gradient(stage.theme), 3, (20, 6, 0, 220)),
         width=w - 60,
     )
     p.text(
@@ -67,10 +67,10 @@ def draw_attract(stage: Stage) -> None:
 
 def draw_celebration(stage: Stage) -> None:
     """Draw a win above the first level: its name, the amount rolling up, and a proportional number of coins."""
-    view, line = stage.view, times(stage.view, stage.theme)
+    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.snapshot is None:
         return
-    closing = _closing(stage, view.show)
+    closing = _find_closing_title(stage, view.show)
     if line.level < (0 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
         return
     if view.decision is not None and asking(view, stage.theme):
@@ -86,9 +86,9 @@ def draw_celebration(stage: Stage) -> None:
     leave = 1 - clamp((since - length) / 1.2)
     large = line.level >= 3 or bool(closing)
     if line.level >= 3 and not view.reduced_motion:
-        _rays(stage, (cx, cy), arrive * leave)
+        _draw_rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
-        _cheer(stage, since, _COINS[line.level], length + 1.0)
+        _draw_celebration_items(stage, since, _COINS[line.level], length + 1.0)
     high = 320.0 if large else 132.0
     top = cy - high / 2 if large else y + h - high - 6
     if leave > 0.6:
@@ -96,7 +96,7 @@ def draw_celebration(stage: Stage) -> None:
         play = view.show.play
         named = bool(play.progressives or play.prizes)  # named before the feature they came from
         name = closing if closing and not named else _name(stage, play, line.level)
-        sum_ = _sum(stage, view.show.play, rolled(view.show.play.win_cents, since, length))
+        sum_ = _sum(stage, view.show.play, compute_roll_up_amount(view.show.play.win_cents, since, length))
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
@@ -104,7 +104,7 @@ def draw_celebration(stage: Stage) -> None:
             p.text(
                 name,
                 (cx, top + 76 - 30 * (1 - arrive)),
-                Style("display", "marquee", gold(stage.theme), 3, (30, 8, 0, 230)),
+                Style("display", "marquee", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
                 width=w - 80,
             )
             p.text(sum_, (cx, top + 222), Style("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80)
@@ -112,7 +112,7 @@ def draw_celebration(stage: Stage) -> None:
             p.text(
                 name,
                 (x + w * 0.3, top + high / 2),
-                Style("display", "title", gold(stage.theme), 3, (30, 8, 0, 230)),
+                Style("display", "title", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
                 width=w * 0.5,
             )
             p.text(
@@ -126,10 +126,10 @@ def draw_celebration(stage: Stage) -> None:
 def _name(stage: Stage, play: Play, level: int) -> str:
     """Return the name of a prize or progressive that was won, or else of the win's level (from 2 on)."""
     if play.prizes:
-        return prizes_won(stage, play.prizes)
+        return format_prizes_won(stage, play.prizes)
     if not play.progressives:
         return stage.texts.say(f"win.level_{level}")
-    names = "  ·  ".join(stage.texts.local(one.names, one.level) for one in play.progressives)
+    names = "  ·  ".join(stage.texts.choose_translation(one.names, one.level) for one in play.progressives)
     return stage.texts.say("progressive.won", name=names)
 
 
@@ -143,7 +143,7 @@ def _sum(stage: Stage, play: Play, win_cents: int) -> str:
     return stage.money(win_cents)
 
 
-def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
+def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
     p = stage.painter
     side = 900.0
     step = int(stage.view.now * 6) % 15 * 2
@@ -165,7 +165,7 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
         mask = Radial(
             ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
         )
-        faded.blit(painted(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        faded.blit(create_painted_surface(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(faded, size)
 
     clip = p.surface.get_clip()
@@ -179,7 +179,7 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
     p.surface.set_clip(clip)
 
 
-def _closing(stage: Stage, show: Show) -> str:
+def _find_closing_title(stage: Stage, show: Show) -> str:
     """Return the title of the card that ends a feature, or "" if the game does not end with one."""
     last = len(show.steps) - 1
     if not show.is_complete or not is_feature(show, last):
@@ -187,9 +187,9 @@ def _closing(stage: Stage, show: Show) -> str:
     return stage.texts.say("feature.total", name=stage_name(stage, step_stage(show, last)))
 
 
-def _cheer(stage: Stage, since: float, count: int, length: float) -> None:
+def _draw_celebration_items(stage: Stage, since: float, count: int, length: float) -> None:
     """Draw coins and the highest symbol moving in the game's own pattern, each a pure function of time."""
-    p, symbol = stage.painter, _dearest(stage)
+    p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
     way = _WAYS[stage.look.cheer]
     clip = p.surface.get_clip()
@@ -208,11 +208,11 @@ def _cheer(stage: Stage, since: float, count: int, length: float) -> None:
             continue
         frame = round(abs(math.cos(t * 7 + i)) * 6)
         width = max(8.0, side * frame / 6)
-        p.art(("coin", frame), (cx - width / 2, cy - side / 2, width, side), _coin)
+        p.art(("coin", frame), (cx - width / 2, cy - side / 2, width, side), _draw_turned_coin)
     p.surface.set_clip(clip)
 
 
-def _dearest(stage: Stage) -> str:
+def _find_highest_prize_symbol(stage: Stage) -> str:
     """Return the symbol of the game's highest prize, or "" if it has none."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
@@ -225,41 +225,41 @@ def _spread(i: int, by: float) -> float:
     return i * by % 1.0
 
 
-def _fountain(i: int, t: float) -> tuple[float, float]:
+def _place_in_fountain(i: int, t: float) -> tuple[float, float]:
     """Return the position of an item thrown up from below the field."""
     drift = (_spread(i, 0.754878) - 0.5) * 0.62
     return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _spread(i, 0.381966)) * t + 2.3 * t * t
 
 
-def _rain(i: int, t: float) -> tuple[float, float]:
+def _place_in_rain(i: int, t: float) -> tuple[float, float]:
     """Return the position of an item swaying down like a leaf."""
     return _spread(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (0.6 + 0.3 * _spread(i, 0.381966)) * t
 
 
-def _burst(i: int, t: float) -> tuple[float, float]:
+def _place_in_burst(i: int, t: float) -> tuple[float, float]:
     """Return the position of an item flying outwards from the middle."""
     turn, reach = math.tau * _spread(i, 0.381966), (0.35 + 0.3 * _spread(i, 0.754878)) * t
     return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(turn) + 0.12 * t * t
 
 
-def _stream(i: int, t: float) -> tuple[float, float]:
+def _place_in_stream(i: int, t: float) -> tuple[float, float]:
     """Return the position of an item crossing the field on a wave, like a flock of birds."""
     height = 0.2 + 0.6 * _spread(i, 0.754878)
     return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
 
 
 _WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
-    "fountain": _fountain,
-    "rain": _rain,
-    "burst": _burst,
-    "stream": _stream,
+    "fountain": _place_in_fountain,
+    "rain": _place_in_rain,
+    "burst": _place_in_burst,
+    "stream": _place_in_stream,
 }
 
 
-def _coin(size: tuple[int, int]) -> pygame.Surface:
+def _draw_turned_coin(size: tuple[int, int]) -> pygame.Surface:
     """Draw a coin seen at an angle: its face, compressed."""
     if size[0] >= size[1] * 0.35:
-        return pygame.transform.smoothscale(drawing("coin", max(size)), size)
+        return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)
     ink = Ink(size, oversample=2)
     ink.fill(ellipse(50, 50, 47), mix((240, 180, 60, 255), BLACK, 0.25))
     ink.fill(ellipse(50, 50, 38), Radial(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255)))))

@@ -11,10 +11,10 @@ from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
-from egm.screen.scenes.wins import draw_wins, picture_now, settled
-from egm.screen.show import LONGEST, Show, StepTime, has_title, parts
+from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
+from egm.screen.show import LONGEST, Show, StepTime, count_step_parts, has_title
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
-from egm.screen.view import asking, last_step, playing, standing, times
+from egm.screen.view import asking, build_view_timeline, find_last_step, find_standing_result, playing
 
 
 def draw_board(stage: Stage) -> None:
@@ -28,7 +28,7 @@ def draw_board(stage: Stage) -> None:
     if view.decision is not None and asking(view, stage.theme):
         draw_decision(stage, view.decision)
         return
-    line, show = times(view, stage.theme), view.show
+    line, show = build_view_timeline(view, stage.theme), view.show
     if show is None or line is None or show.play.game_id != view.game.id:
         _draw_idle(stage)
         return
@@ -53,18 +53,18 @@ def _draw_idle(stage: Stage) -> None:
         draw_idle_wheel(stage)
         return
     if not fields:
-        draw_keno(stage, last_step(view), None, 0.0)
+        draw_keno(stage, find_last_step(view), None, 0.0)
         return
-    last, result = last_step(view), standing(view)
+    last, result = find_last_step(view), find_standing_result(view)
     if last is not None and not isinstance(last, Result):
-        over = StepTime(0.0, 0.0, (0.0,) * parts(last), 0.0, 0.0)
+        over = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
         _draw(stage, last, over, LONGEST)
         return
     field = fields[result.stage] if result else next(iter(fields.values()))
     if result is None or view.snapshot is None or not view.snapshot.win_cents:
         draw_still(stage, field, result.last_window if result else None)
         return
-    window, wins = picture_now(result, view.now, stage.theme.motion.line_cycle)
+    window, wins = find_current_window(result, view.now, stage.theme.motion.line_cycle)
     draw_still(stage, field, window)
     draw_wins(stage, field, window, wins, view.now)
 
@@ -72,7 +72,7 @@ def _draw_idle(stage: Stage) -> None:
 def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
     step: Step = show.steps[index]
     if isinstance(step, Result):
-        _reels(stage, show, index, time, since)
+        _draw_reels(stage, show, index, time, since)
     else:
         _draw(stage, step, time, since)
 
@@ -91,7 +91,7 @@ def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
         draw_keno(stage, step, time, since)
 
 
-def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
     step = show.steps[index]
     game = stage.view.game
     assert isinstance(step, Result)
@@ -99,7 +99,7 @@ def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -
     earlier = [one for one in show.steps[:index] if isinstance(one, Result)]
     before = earlier[-1] if earlier else show.before
     field = stage.view.fields[game.id][step.stage]
-    stood = settled(time, stage.theme.motion)
+    stood = find_reels_stop_time(time, stage.theme.motion)
     if since < stood:
         draw_running(stage, field, step, before, time, since)
         return
@@ -110,7 +110,7 @@ def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -
         return
     over = after - len(step.falls) * stage.theme.motion.fall
     if over >= 0:
-        window, wins = picture_now(step, over, stage.theme.motion.line_cycle)
+        window, wins = find_current_window(step, over, stage.theme.motion.line_cycle)
         draw_still(stage, field, window)
         draw_wins(stage, field, window, wins, over)
         return

@@ -7,11 +7,11 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse, polygon
-from egm.screen.art.symbols import drawing
-from egm.screen.marks import revolutions
+from egm.screen.art.symbols import render_drawing
+from egm.screen.marks import find_least_revolutions
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.show import StepTime
 from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
@@ -22,7 +22,7 @@ _TURNS: Final = 4
 _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
 
 
-def board_back(stage: Stage) -> None:
+def draw_board_background(stage: Stage) -> None:
     """Draw the dark, patterned background of a feature's board."""
 
     def make(size: tuple[int, int]) -> pygame.Surface:
@@ -46,22 +46,22 @@ def board_back(stage: Stage) -> None:
     stage.painter.art(("board", stage.look.name), stage.layout.field, make)
 
 
-def amount(stage: Stage, item: Item) -> str:
+def format_item_award(stage: Stage, item: Item) -> str:
     """Return the credits of an item, or its name if it awards something else."""
     if item.credits:
         return stage.texts.number(item.credits)
     data = stage.view.game.presentation if stage.view.game else {}
     symbol = data.get("symbols", {}).get(item.name)
     if symbol is not None:
-        return stage.texts.local(symbol["name"], item.name)
+        return stage.texts.choose_translation(symbol["name"], item.name)
     named = data.get("names", {}).get(item.name)
-    return stage.texts.local(named, item.name) if named else item.name.capitalize()
+    return stage.texts.choose_translation(named, item.name) if named else item.name.capitalize()
 
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
     """Draw the cells after the spins so far: landed coins stay, empty cells shimmer while they spin."""
-    board_back(stage)
+    draw_board_background(stage)
     spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
     settled = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
     rows = 3 if len(settled) % 3 == 0 else 1
@@ -104,7 +104,7 @@ def _hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, p
     side = min(w, h) - 14
     p.art(("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _blank_coin)
     p.text(
-        amount(stage, held),
+        format_item_award(stage, held),
         (x + w / 2, y + h / 2),
         Style("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
         width=side * 0.68,
@@ -112,7 +112,7 @@ def _hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, p
 
 
 def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
-    return drawing("blank_coin", min(size))
+    return render_drawing("blank_coin", min(size))
 
 
 # ---------------------------------------------------------------------- picks
@@ -139,7 +139,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
 
     If ``open_all``, ask the player to open one; otherwise show the credits won so far.
     """
-    board_back(stage)
+    draw_board_background(stage)
     p = stage.painter
     x, y, w, _ = stage.layout.field
     words = (
@@ -154,13 +154,13 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
             item = opened[i]
             colour = "meter" if item.credits else "alarm"
             p.text(
-                amount(stage, item),
+                format_item_award(stage, item),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
                 Style("numbers", "title", colour),
                 width=rect[2] - 20,
             )
         else:
-            p.art(("gift", stage.look.name), rect, lambda size, r=rect: _gift(stage, size, r))  # type: ignore[misc]
+            p.art(("gift", stage.look.name), rect, lambda size, r=rect: _draw_gift(stage, size, r))  # type: ignore[misc]
             p.text(
                 str(i + 1),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] * 0.64),
@@ -169,7 +169,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
             )
 
 
-def _gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
     _, _, w, h = rect
     ink = Ink(size, (w, h), 2)
     look = stage.look
@@ -178,15 +178,18 @@ def _gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
         box(7, 7, w - 14, h - 14, 17),
         Linear(((0, mix(look.glow, WHITE, 0.15)), (0.5, look.sky[1]), (1, mix(look.sky[1], BLACK, 0.5)))),
     )
-    ink.fill(box(w / 2 - 10, 7, 20, h - 14, 2), metal(stage.theme, look.rim))
-    ink.fill(box(7, h * 0.26, w - 14, 16, 2), metal(stage.theme, look.rim))
+    ink.fill(box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(stage.theme, look.rim))
+    ink.fill(box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(stage.theme, look.rim))
     for side in (-1, 1):
-        ink.fill(ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side), metal(stage.theme, look.rim))
+        ink.fill(
+            ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side),
+            build_metal_gradient(stage.theme, look.rim),
+        )
     return ink.finish()
 
 
 # ---------------------------------------------------------------------- the wheel
-def wheel_angle(step: WheelStep, since: float, length: float, revolutions: int = _TURNS) -> float:
+def compute_wheel_angle(step: WheelStep, since: float, length: float, revolutions: int = _TURNS) -> float:
     """Return how far the wheel has turned, in degrees: complete turns, slowing, to the winning segment.
 
     ``revolutions`` is the game's least number of turns for a spin.
@@ -196,15 +199,15 @@ def wheel_angle(step: WheelStep, since: float, length: float, revolutions: int =
     return end * ease_out(clamp(since / length))
 
 
-def _across(field: Rect) -> float:
+def _compute_wheel_width(field: Rect) -> float:
     """Return a wheel's width: the field's height, unless the text beside it needs the room."""
     return min(field[2] - _BESIDE, field[3]) - 24
 
 
-def beside_wheel(field: Rect) -> Rect:
+def find_rect_beside_wheel(field: Rect) -> Rect:
     """Return the rectangle beside a wheel."""
     x, y, w, h = field
-    side = _across(field)
+    side = _compute_wheel_width(field)
     left = x + w / 2 - (w - side) / 4 + side / 2 + 26
     return (left, y + 24, x + w - left - 20, h - 48)
 
@@ -216,35 +219,40 @@ def draw_wheel(
 
     Without ``time`` it is at rest where it ended. ``shows_result`` is whether to show what it won.
     """
-    board_back(stage)
+    draw_board_background(stage)
     p = stage.painter
     x, y, w, h = stage.layout.field
-    side = _across(stage.layout.field)
+    side = _compute_wheel_width(stage.layout.field)
     cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
     length = time.stops[-1] - time.begin if time is not None else 1.0
     turning = since - time.begin if time is not None else length
     game = stage.view.game
-    angle = wheel_angle(step, turning, length, revolutions(game))
+    angle = compute_wheel_angle(step, turning, length, find_least_revolutions(game))
     key = ("wheel", step.parts, p.px(side), stage.look.name)
     turned = pygame.transform.rotozoom(
-        p.cached(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0
+        p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.px(side))), angle, 1.0
     )
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
-    p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
-    p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: pointer(stage, size))
+    p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size))
+    p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size))
     if shows_result and turning >= length:
-        left, _, wide, _ = beside_wheel(stage.layout.field)
-        _wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
+        left, _, wide, _ = find_rect_beside_wheel(stage.layout.field)
+        _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
 
 
-def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
+def _draw_wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
     """Draw the winning segment's award next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
     game = stage.view.game
     named = game.presentation.get("symbols", {}).get(item.name) if game else None
     if named is None:
-        p.text(amount(stage, item), (x + w / 2, y + h / 2), Style("numbers", "hero", "meter"), width=w - 30)
+        p.text(
+            format_item_award(stage, item),
+            (x + w / 2, y + h / 2),
+            Style("numbers", "hero", "meter"),
+            width=w - 30,
+        )
         return
     side = min(w - 40, 150.0)
     p.art(
@@ -253,7 +261,7 @@ def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
         lambda size: p.symbol(item.name, "", size),
     )
     p.text(
-        stage.texts.local(named["name"], item.name),
+        stage.texts.choose_translation(named["name"], item.name),
         (x + w / 2, y + h - 66),
         Style("strong", "lead", "text"),
         width=w - 30,
@@ -267,11 +275,11 @@ def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
         )
 
 
-def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
+def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
     """Return a wheel's face: coloured segments, each with its pay, or with its symbol if the game has one."""
     ink = Ink((pixels, pixels), (100, 100), 2)
     ink.fill(ellipse(50, 50, 50), BLACK)
-    ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
+    ink.fill(ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
     part = 360.0 / len(step.parts)
     kinds = list(dict.fromkeys(item.name for item in step.parts))
     for i, item in enumerate(step.parts):
@@ -299,20 +307,20 @@ def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
 
 def _label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
-    return font.render(amount(stage, item), True, (255, 255, 255)).premul_alpha()
+    return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 
 
-def _hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), BLACK)
-    ink.fill(ellipse(50, 50, 46), metal(stage.theme, stage.look.rim))
+    ink.fill(ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))
     ink.fill(ellipse(50, 50, 34), Radial(((0, stage.look.glow), (1, stage.look.sky[2])), (0.4, 0.35), 0.8))
     return ink.finish()
 
 
-def pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def draw_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Draw the pointer above a wheel."""
     ink = Ink(size)
     ink.fill(polygon(50, 40, 48, 3, 90), BLACK)
-    ink.fill(polygon(50, 39, 42, 3, 90), metal(stage.theme, stage.look.rim))
+    ink.fill(polygon(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))
     return ink.finish()

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from egm.kernel.messages import Decision
-from egm.screen.flow import above_cloth, felt_rect
-from egm.screen.layout import Layout, grown
+from egm.screen.flow import compute_height_above_spots, find_felt_rect
+from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.dealt import Hand, card_flying, hands_now, hands_of
+from egm.screen.scenes.dealt import Hand, build_current_hands, find_flying_card, read_final_hands
 from egm.screen.scenes.faces import BACK, draw_card
 from egm.screen.scenes.pays import draw_pays_columns, pays_columns, pays_of
 from egm.screen.scenes.places import (
@@ -17,19 +17,19 @@ from egm.screen.scenes.places import (
     SAYS,
     Place,
     Room,
-    areas,
-    first_high,
+    compute_first_hand_height,
     hand_place,
-    parted,
-    small_place,
-    tiles,
+    place_hands_in_rows,
+    place_small_hand_cards,
+    place_small_hands,
+    place_split_hands,
 )
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.scenes.tiles import HIDDEN, is_tile, tile_rect
+from egm.screen.scenes.tiles import HIDDEN, find_tile_rect, is_tile
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
-from egm.screen.table import Table, bets_in_force
-from egm.screen.view import asking, last_step, marking
+from egm.screen.table import Table, read_bets_in_force
+from egm.screen.view import asking, find_last_step, marking
 
 #: The shade of the cloth under a hand.
 _PLACE: Final = (0, 24, 12, 70)
@@ -56,23 +56,23 @@ _SMALL: Final = 0.58
 
 
 # ---------------------------------------------------------------------- where
-def cards_rect(stage: Stage, table: Table) -> Rect:
+def find_cards_rect(stage: Stage, table: Table) -> Rect:
     """Return the part of the field where cards lie."""
-    x, y, w, h = felt_rect(stage.layout)
+    x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD + 12 if _holds(stage) else 0.0
-        key = suits_rect(stage.layout)
+        key = find_suits_rect(stage.layout)
         top = key[1] + key[3] - y
         if stage.layout.slim and pays_of(stage):
             top = max(py + ph - y for (_, py, _, ph), _ in pays_columns(stage, (x, y, w, h), key))
         full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
         return (x, y + top, w, full - low - top)
-    return (x, y, w, above_cloth(table, stage.layout) - 8)
+    return (x, y, w, compute_height_above_spots(table, stage.layout) - 8)
 
 
-def suits_rect(layout: Layout) -> Rect:
+def find_suits_rect(layout: Layout) -> Rect:
     """Return the rectangle of the four-colour key on a table without spots; on a telephone beside its pays."""
-    x, y, w, _ = felt_rect(layout)
+    x, y, w, _ = find_felt_rect(layout)
     return (x + w - _SUITS if layout.slim else x, y, _SUITS, max(layout.finger, 52.0))
 
 
@@ -81,32 +81,38 @@ def _holds(stage: Stage) -> bool:
     return game is not None and bool(game.presentation.get("hold"))
 
 
-def _published_count(stage: Stage, hand: str, what: str) -> int:
+def _read_published_count(stage: Stage, hand: str, what: str) -> int:
     """Return a number that the game publishes for a hand, such as its most ``cards`` or its ``low`` hand's; else 0."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return next((int(one.get(what, 0)) for one in data if one["id"] == hand), 0)
 
 
-def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
+def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
     """Return the hands with a place on the table, dealt or expected, in the game's order."""
-    order = ["", *_named(stage)]
-    there = {hand.id for hand in hands} | _without_bets(stage, dealt=bool(hands))
-    names = [*order[1:], *_of_wager(stage, dealt=bool(hands))]
+    order = ["", *_read_hand_names(stage)]
+    there = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
+    names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
     found = [*hands, *(Hand(name, (), {}) for name in names if name not in there)]
     return sorted(
-        found, key=lambda hand: (order.index(base := _base(stage, hand.id)[0]), _nth(hand.id, base))
+        found,
+        key=lambda hand: (
+            order.index(base := _find_base_hand(stage, hand.id)[0]),
+            _parse_split_number(hand.id, base),
+        ),
     )
 
 
-def _of_wager(stage: Stage, *, dealt: bool) -> list[str]:
+def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
     """Return the ids of the additional hands from one deal that the bet buys; none after the round."""
     snapshot = stage.view.snapshot
     table = stage.view.table
     if table is None or snapshot is None or not _holds(stage) or (dealt and snapshot.state != "playing"):
         return []
     count = int(snapshot.bet_wager.get("hands", 1))
-    return [f"player-{n + 1}" for n in range(1, count if _small_ones(stage, table, count) else 1)]
+    return [
+        f"player-{n + 1}" for n in range(1, count if _compute_small_hands_height(stage, table, count) else 1)
+    ]
 
 
 def _share(count: int) -> float:
@@ -114,82 +120,84 @@ def _share(count: int) -> float:
     return _SMALL if count > _MANY else 0.5
 
 
-def _small_ones(stage: Stage, table: Table, count: int) -> float:
+def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float:
     """Return the height of the small hands' part that leaves room to hold the first hand's cards.
 
     Return 0 if the small hands would be too small to see.
     """
-    x, y, w, h = cards_rect(stage, table)
-    high = min(h * _share(count), h - first_high(max(stage.layout.finger, _KEY)))
-    return high if count > 1 and tiles((x, y, w, high), count - 1)[0][3] >= _SEEN_FROM else 0.0
+    x, y, w, h = find_cards_rect(stage, table)
+    high = min(h * _share(count), h - compute_first_hand_height(max(stage.layout.finger, _KEY)))
+    return high if count > 1 and place_small_hands((x, y, w, high), count - 1)[0][3] >= _SEEN_FROM else 0.0
 
 
-def _nth(hand: str, base: str) -> int:
+def _parse_split_number(hand: str, base: str) -> int:
     """Return a hand's number among those split from one; it keeps this when another hand is split again."""
     number = hand.removeprefix(base).lstrip("-")
     return int(number) if number.isdecimal() else 1
 
 
-def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
+def _find_hands_without_bets(stage: Stage, *, dealt: bool) -> set[str]:
     """Return the hands that are dealt only with a bet that this round, or the last one, does not have."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
-    bets = {} if dealt and snapshot.state != "playing" else bets_in_force(table, snapshot)
-    return {hand for hand, spots in _with_bets(stage).items() if not any(bets.get(spot) for spot in spots)}
+    bets = {} if dealt and snapshot.state != "playing" else read_bets_in_force(table, snapshot)
+    return {
+        hand for hand, spots in _map_hands_to_bets(stage).items() if not any(bets.get(spot) for spot in spots)
+    }
 
 
-def _with_bets(stage: Stage) -> dict[str, list[str]]:
+def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
     """Return the hands that are dealt only with a bet on one of their spots, and these spots."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
 
 
-def _named(stage: Stage) -> dict[str, Mapping[str, str]]:
+def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
     """Return the names of the game's hands, by id."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return {str(one["id"]): one.get("names", {}) for one in data}
 
 
-def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
+def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
     """Return the game's hand from which this one was split, and the names of all hands."""
-    names = _named(stage)
+    names = _read_hand_names(stage)
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
 def _number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
     """Return a hand's number among those split from one, or 0 if it was not split."""
-    base, names = _base(stage, hand)
+    base, names = _find_base_hand(stage, hand)
     split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
-    return _nth(hand, base) if len(split) > 1 and hand in split else 0
+    return _parse_split_number(hand, base) if len(split) > 1 and hand in split else 0
 
 
 def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     """Return the name of a hand on the table; a number alone if all hands but the bank's are split from one."""
-    base, names = _base(stage, hand)
-    name, number = stage.texts.local(names[base]) if base else "", _number(stage, hand, hands)
+    base, names = _find_base_hand(stage, hand)
+    name, number = stage.texts.choose_translation(names[base]) if base else "", _number(stage, hand, hands)
     if not number:
         return name
-    alone = len({_base(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
+    alone = len({_find_base_hand(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
     return stage.texts.say("felt.hand" if alone else "felt.hand_of", name=name, number=number)
 
 
 def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     """Return the name of a bet, with the number of its hand if that was split."""
-    number = _number(stage, hand, [each.id for each in hands_of(step.display)]) if hand else 0
+    number = _number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
+def _count_hands_in_rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
     """Return how many hands are in each row: the bank's and those in ``beside`` above, the player's below."""
     banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
     others = len(hands) - banks
     return [banks, others] if others <= _ROW else [banks, -(-others // 2), others // 2]
 
 
-def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]) -> list[Rect]:
+def _lay_out_hand_areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]) -> list[Rect]:
     """Return an area for each hand: the bank's above, the player's below, in rows.
 
     Two hands with many cards are stacked. If the game publishes the number of cards of every hand, the widths
@@ -198,38 +206,40 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    counts = [_published_count(stage, hand, "cards") for hand in hands]
+    counts = [_read_published_count(stage, hand, "cards") for hand in hands]
     if len(hands) == 2 and w > 1.6 * h and max(counts) <= _BESIDE:  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     shares = [max(each, _LEAST_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
-    rows = _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots})
+    rows = _count_hands_in_rows(hands, {hand for hand, spots in _map_hands_to_bets(stage).items() if spots})
     if not mine or len(hands) - rows[0] < _ROW:
-        return areas(rect, rows, shares)
+        return place_hands_in_rows(rect, rows, shares)
     order = sorted(hands, key=lambda hand: hand in mine)
-    found = areas(rect, [rows[0], len(hands) - rows[0] - len(mine), len(mine)], [1.0] * len(hands))
+    found = place_hands_in_rows(
+        rect, [rows[0], len(hands) - rows[0] - len(mine), len(mine)], [1.0] * len(hands)
+    )
     return [found[order.index(hand)] for hand in hands]
 
 
-def _of_one_deal(hands: Sequence[Hand]) -> bool:
+def _is_multi_hand_deal(hands: Sequence[Hand]) -> bool:
     """Return whether several hands are played from one deal, so that all but the first are drawn small."""
     return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
-def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]:
+def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]:
     """Return the place of each hand; split hands share the area of the hand they come from."""
-    x, y, w, h = cards_rect(stage, table)
-    if _of_one_deal(hands):  # Draw the first hand large, the others small above it.
-        small_height = _small_ones(stage, table, len(hands))
+    x, y, w, h = find_cards_rect(stage, table)
+    if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
+        small_height = _compute_small_hands_height(stage, table, len(hands))
         full = h if small_height else h + _HOLD  # If the other hands come later, no card is held any more.
         high = small_height or full * _share(len(hands))
-        small_areas = tiles((x, y, w, high), len(hands) - 1)
+        small_areas = place_small_hands((x, y, w, high), len(hands) - 1)
         first = hand_place((x, y + high, w, full - high), Room(_BESIDE, holds=True))
-        return [first, *(small_place(area, _BESIDE) for area in small_areas)]
-    bases = [_base(stage, hand.id)[0] for hand in hands]
+        return [first, *(place_small_hand_cards(area, _BESIDE) for area in small_areas)]
+    bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     own = list(dict.fromkeys(bases))
-    rooms = [_room(stage, base, len(own)) for base in own]
+    rooms = [_find_hand_room(stage, base, len(own)) for base in own]
     mine = {base for hand, base in zip(hands, bases, strict=True) if hand.own}
-    areas_ = _areas(stage, (x, y, w, h), own, mine)
+    areas_ = _lay_out_hand_areas(stage, (x, y, w, h), own, mine)
     highs = [
         LARGEST if room.low or mine else room.fit(area)[1] for room, area in zip(rooms, areas_, strict=True)
     ]
@@ -239,7 +249,7 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
     found: list[Place] = []
     for base, area, room in zip(own, areas_, rooms, strict=True):
         of = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
-        parts = parted(area, len(of), room) if len(of) > 1 else [area]
+        parts = place_split_hands(area, len(of), room) if len(of) > 1 else [area]
         found += [
             hand_place(part, room, len(hand.cards), LARGEST if room.low else highest)
             for hand, part in zip(of, parts, strict=True)
@@ -247,30 +257,30 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
     return found
 
 
-def _room(stage: Stage, hand: str, hands: int) -> Room:
+def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
     """Return the room that a hand needs, if the game has this number of hands."""
-    card_count = _published_count(stage, hand, "cards")
+    card_count = _read_published_count(stage, hand, "cards")
     cards = card_count or _DRAWN_TO[hands > _SEVERAL]
-    return Room(cards, _published_count(stage, hand, "low"), in_rows=not card_count, holds=_holds(stage))
+    return Room(cards, _read_published_count(stage, hand, "low"), in_rows=not card_count, holds=_holds(stage))
 
 
-def card_places(stage: Stage) -> list[Rect]:
+def lay_out_card_touches(stage: Stage) -> list[Rect]:
     """Return the touch targets of cards: with the hold key below each, or the cards alone if a hand is set."""
-    table, step = stage.view.table, last_step(stage.view)
+    table, step = stage.view.table, find_last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []
-    hands = _seats(stage, hands_of(step.display))
+    hands = _list_hands_on_table(stage, read_final_hands(step.display))
     if not hands:
         return []
-    places, decision = [place.cards for place in _places_of(stage, table, hands)], stage.view.decision
+    places, decision = [place.cards for place in _place_hands(stage, table, hands)], stage.view.decision
     if decision is not None and decision.kind == "set":
-        marked = places[_decision_hand(hands, decision)]
+        marked = places[_find_decision_hand(hands, decision)]
         apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
         return [(x - apart / 2, y, w + apart, h) for x, y, w, h in marked]
     return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
 
 
-def _decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
+def _find_decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
     """Return the index of the hand that a decision is about, or 0 if it names none."""
     return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
@@ -283,33 +293,33 @@ def draw_cards(
     table = stage.view.table
     assert table is not None
     if stage.layout.slim and not table.spots and pays_of(stage):
-        draw_pays_columns(stage, felt_rect(stage.layout), suits_rect(stage.layout))
+        draw_pays_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
     if step is None:
-        _waiting(stage, table)
+        _draw_waiting_places(stage, table)
         return
-    hands = _seats(stage, hands_now(step, before, time, since))
+    hands = _list_hands_on_table(stage, build_current_hands(step, before, time, since))
     decision = stage.view.decision
     holding = decision is not None and decision.kind == "hold" and asking(stage.view, stage.theme)
     marks = (
         -1
         if decision is None or not marking(stage.view) or time is not None
-        else _decision_hand(hands, decision)
+        else _find_decision_hand(hands, decision)
     )
-    flying, places = card_flying(step, time, since), _places_of(stage, table, hands)
-    small = _of_one_deal(hands)
+    flying, places = find_flying_card(step, time, since), _place_hands(stage, table, hands)
+    small = _is_multi_hand_deal(hands)
     for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
         if number and small:
-            _small(stage, place, hand)
+            _draw_small_hand(stage, place, hand)
             continue
         if not _holds(stage):
-            _printed(stage, place)
-        _faces(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
+            _draw_hand_outline(stage, place)
+        _draw_hand_cards(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
         words = "  ·  ".join(_hand_texts(stage, hand, hands, still=time is None))
         if words:
             turn = time is None and decision is not None and hand.id == decision.display.get("hand")
-            _says(stage, place, words, lit=turn)
+            _draw_hand_text(stage, place, words, lit=turn)
         if flying is not None and flying[0] == hand.id:
-            _fly(stage, place.cards, flying, len(hand.cards))
+            _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
             held = bool(stage.view.held >> i & 1)
@@ -317,20 +327,20 @@ def draw_cards(
             draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
 
 
-def _faces(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
+def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
     """Draw a hand's cards: held ones are raised, otherwise marked ones have a frame."""
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
         if marked >> i & 1 and holding:
             y -= 10
         elif marked >> i & 1:
-            fx, fy, fw, fh = tile_rect(rect) if is_tile(card) else rect
+            fx, fy, fw, fh = find_tile_rect(rect) if is_tile(card) else rect
             frame = (fx - 6, fy - 6, fw + 12, fh + 12)
             stage.painter.panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
         draw_card(stage, (x, y, w, h), card)
 
 
-def _small(stage: Stage, place: Place, hand: Hand) -> None:
+def _draw_small_hand(stage: Stage, place: Place, hand: Hand) -> None:
     """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
     x, y, w, h = place.area
     if hand.won:
@@ -340,7 +350,9 @@ def _small(stage: Stage, place: Place, hand: Hand) -> None:
     low = y + h - place.printed[1] - place.printed[3]
     if hand.won and low > 0.8 * SAYS:
         style = Style("strong", "small", "text")
-        stage.painter.text(stage.texts.local(hand.says), (x + w / 2, y + h - low / 2), style, width=w - 16)
+        stage.painter.text(
+            stage.texts.choose_translation(hand.says), (x + w / 2, y + h - low / 2), style, width=w - 16
+        )
 
 
 def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
@@ -358,53 +370,55 @@ def _hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool)
     """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
     texts = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
     if still and hand.says:
-        texts.append(stage.texts.local(hand.says))
+        texts.append(stage.texts.choose_translation(hand.says))
     decision = stage.view.decision
     if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
         texts.append(_set_as(stage, decision))
     if still and hand.staked and stage.view.snapshot is not None:
         texts.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
     if still and hand.became:
-        texts.append(" / ".join(settlement_name(stage, each) for each in hand.became))
+        texts.append(" / ".join(format_settlement(stage, each) for each in hand.became))
     return [each for each in texts if each]
 
 
-def settlement_name(stage: Stage, name: str) -> str:
+def format_settlement(stage: Stage, name: str) -> str:
     """Return the text of a settlement: the game's own for a pay, the screen's for won, lost and push."""
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has(key):
         return stage.texts.say(key)
     named = next((pay.names for pay in pays_of(stage) if pay.name == name), None)
-    return stage.texts.local(named) if named else name
+    return stage.texts.choose_translation(named) if named else name
 
 
 def _set_as(stage: Stage, decision: Decision) -> str:
     """Return the values of the two hands as they would be set by the current marks."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     found = ways.get(str(stage.view.held))
-    return "" if found is None else stage.texts.local(found)
+    return "" if found is None else stage.texts.choose_translation(found)
 
 
-def _waiting(stage: Stage, table: Table) -> None:
+def _draw_waiting_places(stage: Stage, table: Table) -> None:
     """Draw the places of the hands before the deal, or the card backs of a hand that is held and drawn to."""
-    hands = _seats(stage, ())
-    for hand, place in zip(hands, _places_of(stage, table, hands), strict=True):
+    hands = _list_hands_on_table(stage, ())
+    for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _holds(stage):
             for rect in place.cards:
                 draw_card(stage, rect, BACK)
             continue
-        _printed(stage, place)
+        _draw_hand_outline(stage, place)
         words = hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
         if words:
-            _says(stage, place, words, lit=False)
+            _draw_hand_text(stage, place, words, lit=False)
 
 
-def _printed(stage: Stage, place: Place) -> None:
+def _draw_hand_outline(stage: Stage, place: Place) -> None:
     """Draw the outline of a hand's place, as wide as the cards it has room for."""
-    stage.painter.shade(grown(place.printed, 5), _PLACE, 12)
+    stage.painter.shade(grow_rect(place.printed, 5), _PLACE, 12)
 
 
-def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:
+def _draw_flying_card(
+    stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int
+) -> None:
     """Draw a card moving from the shoe at the upper right to its place."""
     _, place, card, share = flying
     place = dealt if place < 0 else place
@@ -419,7 +433,7 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
-def _says(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
+def _draw_hand_text(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if more cards lie there than it has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _holds(stage) else y + h + CLEAR

@@ -29,7 +29,7 @@ class Chart:
     rows: tuple[tuple[Mapping[str, str], str], ...]
 
 
-def chart_of(stage: Stage) -> Chart | None:
+def find_strategy_chart(stage: Stage) -> Chart | None:
     """Return the chart of the game on the screen, or None if it has none or the venue does not allow it."""
     game = stage.view.game
     data = None if game is None else game.presentation.get("chart")
@@ -41,7 +41,7 @@ def chart_of(stage: Stage) -> Chart | None:
 
 def draw_chart(stage: Stage, rect: Rect) -> None:
     """Draw the chart, and the meaning of its letters below."""
-    chart, p, (x, y, w, h) = chart_of(stage), stage.painter, rect
+    chart, p, (x, y, w, h) = find_strategy_chart(stage), stage.painter, rect
     if chart is None:
         return
     columns, rows = chart.columns, chart.rows
@@ -53,7 +53,7 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
         p.label(column, (left + n * wide, y, wide, high), Style("strong", size, "meter"))
     for n, (names, cells) in enumerate(rows):
         top = y + (n + 1) * high
-        name = stage.texts.local(names)
+        name = stage.texts.choose_translation(names)
         p.label(name, (x, top, w * _NAMES - 10, high), Style("strong", size, "text"), align="left")
         for place, letter in enumerate(cells):
             cell: Rect = (left + place * wide + 1, top + 1, wide - 2, high - 2)
@@ -61,7 +61,7 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
             if letter != ".":
                 p.label(_sign(stage, letter), cell, Style("strong", size, "text"))
     words = stage.texts.say("chart.legend")
-    p.paragraph(words, (x, y + (len(rows) + 1) * high + 8, w, 56), Style("text", "caption", "text"))
+    p.write_paragraph(words, (x, y + (len(rows) + 1) * high + 8, w, 56), Style("text", "caption", "text"))
 
 
 def _sign(stage: Stage, letter: str) -> str:

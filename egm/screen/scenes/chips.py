@@ -21,7 +21,7 @@ CHIP: Final = 42.0
 _BACK: Final = 44.0
 
 
-def chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Draw a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
     ink = Ink(size)
     ink.fill(ellipse(50, 52, 48), (0, 0, 0, 150))
@@ -39,19 +39,19 @@ def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colo
     """Draw a chip with its value."""
     x, y = at
     rect: Rect = (x - side / 2, y - side / 2, side, side)
-    stage.painter.art(("chip", colour), rect, partial(chip_art, colour=colour))
+    stage.painter.art(("chip", colour), rect, partial(draw_chip_art, colour=colour))
     style = Style("heavy", "small" if side > 48 else "caption", (20, 16, 30, 255))
-    stage.painter.text(_short(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56)
+    stage.painter.text(_format_short_credits(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56)
 
 
-def _short(stage: Stage, credits_: int) -> str:
+def _format_short_credits(stage: Stage, credits_: int) -> str:
     """Return whole thousands as ``1k``, because a chip has no room for more digits."""
     if credits_ >= 1000 and credits_ % 1000 == 0:
         return f"{stage.texts.number(credits_ // 1000)}k"
     return stage.texts.number(credits_)
 
 
-def chip_colour(table: Table, credits_: int) -> Colour:
+def find_chip_colour(table: Table, credits_: int) -> Colour:
     """Return the colour of the largest chip within an amount."""
     place = sum(value <= credits_ for value in table.chips) - 1
     return CHIPS[max(0, min(place, len(CHIPS) - 1))]
@@ -62,7 +62,7 @@ def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
 
     The amount is shortened like a chip's value; the list next to the layout has it in full.
     """
-    p, words = stage.painter, str(credits_) if credits_ < 10_000 else _short(stage, credits_)
+    p, words = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
     p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)
     p.text(words, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
 

@@ -4,20 +4,23 @@ import math
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial, painted
+from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
 from egm.screen.art.paths import ellipse
-from egm.screen.layout import grown
+from egm.screen.layout import grow_rect
 from egm.screen.painter import PREMULTIPLIED
-from egm.screen.scenes.stage import BLACK, FRAME, Stage, metal, rim_panel
+from egm.screen.scenes.stage import BLACK, FRAME, Stage, build_metal_gradient, draw_rim_panel
 from egm.screen.theme import Look, fade, mix
 
 
-def hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
+def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
     """Draw the hall behind the machine: sky, sunburst from the field's centre, blurred lights, vignette."""
     width, height = size
     surface = pygame.Surface(size)
-    surface.blit(painted(size, Linear(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))), (0, 0))
-    glow = painted(
+    surface.blit(
+        create_painted_surface(size, Linear(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))),
+        (0, 0),
+    )
+    glow = create_painted_surface(
         (round(width * 1.1), round(height * 1.1)),
         Radial(
             ((0, fade(look.glow, 0.5)), (0.5, fade(look.glow, 0.16)), (1, fade(look.glow, 0))),
@@ -48,15 +51,15 @@ def hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pyga
         (0, 0),
         special_flags=PREMULTIPLIED,
     )
-    _bokeh(surface, look)
-    shade = painted(
+    _draw_blurred_lights(surface, look)
+    shade = create_painted_surface(
         size, Radial(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72)
     )
     surface.blit(shade, (0, 0), special_flags=PREMULTIPLIED)
     return surface
 
 
-def _bokeh(surface: pygame.Surface, look: Look) -> None:
+def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
     """Draw blurred lights at fixed positions."""
     width, height = surface.get_size()
     for i in range(46):
@@ -64,7 +67,7 @@ def _bokeh(surface: pygame.Surface, look: Look) -> None:
         radius = max(3, round((8 + i * 37 % 34) * width / 1920))
         strength = (8 + i * 53 % 22) / 255
         colour = mix(look.glow, look.ray, (i % 5) / 4)
-        disc = painted(
+        disc = create_painted_surface(
             (radius * 2, radius * 2),
             Radial(
                 ((0, fade(colour, strength)), (0.8, fade(colour, strength * 1.5)), (1, fade(colour, 0))),
@@ -75,7 +78,7 @@ def _bokeh(surface: pygame.Surface, look: Look) -> None:
         surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED)
 
 
-def marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
+def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     """Draw the game's name on its lit sign."""
     p, look, rect = stage.painter, stage.look, stage.layout.marquee
     area = p.box(rect)
@@ -83,7 +86,7 @@ def marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
     ink.glow(shape, 26, fade(look.glow, 0.5))
-    ink.fill(shape, metal(stage.theme, look.rim))
+    ink.fill(shape, build_metal_gradient(stage.theme, look.rim))
     inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
     ink.fill(
         inner,
@@ -97,7 +100,7 @@ def marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
             0.62,
         ),
     )
-    ink.clipped(inner, ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
+    ink.fill_inside(inner, ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
     letters = Linear(
         (
             (0, stage.theme.colour("gold_light")),
@@ -120,51 +123,53 @@ def marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     surface.blit(ink.finish(), area.topleft, special_flags=PREMULTIPLIED)
 
 
-def _well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     fill = Linear(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
-    return rim_panel(size, stage.painter.scale, stage.theme, stage.look, radius=20, rim=5, fill=fill)
+    return draw_rim_panel(size, stage.painter.scale, stage.theme, stage.look, radius=20, rim=5, fill=fill)
 
 
-def chrome(stage: Stage) -> pygame.Surface:
+def draw_background(stage: Stage) -> pygame.Surface:
     """Return the static background, opaque, drawn once for each game, language and size."""
     p, layout, look, texts = stage.painter, stage.layout, stage.look, stage.texts
     game = stage.view.game
-    title = texts.local(game.title, game.id) if game else "Open EGM"
+    title = texts.choose_translation(game.title, game.id) if game else "Open EGM"
 
     def make() -> pygame.Surface:
         field = p.box(layout.field)
-        surface = hall((p.px(layout.size[0]), p.px(layout.size[1])), look, field.center)
-        marquee(stage, surface, title)
+        surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, field.center)
+        draw_marquee(stage, surface, title)
         glass = Linear(
             ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
         )
         for rect in (rect for rect in (layout.left, layout.right) if rect[2] > 0):
             area = p.box(rect)
             surface.blit(
-                rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
+                draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
                 area.topleft,
                 special_flags=PREMULTIPLIED,
             )
-        area = p.box(grown(layout.field, FRAME))
+        area = p.box(grow_rect(layout.field, FRAME))
         surface.blit(
-            rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)),
+            draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)),
             area.topleft,
             special_flags=PREMULTIPLIED,
         )
         area = p.box(layout.message)
         plate = Linear(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
-            rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
+            draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
             area.topleft,
             special_flags=PREMULTIPLIED,
         )
-        _shelf(stage, surface)
+        _draw_meter_bar(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.cached(("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make)
+    return p.find_or_create(
+        ("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make
+    )
 
 
-def _shelf(stage: Stage, surface: pygame.Surface) -> None:
+def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     """Draw the bar of meters and the deck below it."""
     p, layout, look = stage.painter, stage.layout, stage.look
     top, bottom = layout.bar[1], layout.size[1]
@@ -178,9 +183,9 @@ def _shelf(stage: Stage, surface: pygame.Surface) -> None:
             (1, (12, 9, 22, 255)),
         )
     )
-    surface.blit(painted(area.size, metal_plate), area.topleft)
+    surface.blit(create_painted_surface(area.size, metal_plate), area.topleft)
     rule = p.box((0, top - 3, layout.size[0], 4))
-    surface.blit(painted(rule.size, metal(p.theme, look.rim)), rule.topleft)
+    surface.blit(create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim)), rule.topleft)
     for rect in layout.meters.values():
         area = p.box(rect)
-        surface.blit(_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED)
+        surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED)

@@ -28,18 +28,20 @@ class Hand:
     own: bool = False
 
 
-def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, since: float) -> list[Hand]:
+def build_current_hands(
+    step: TableStep, before: TableStep | None, time: StepTime | None, since: float
+) -> list[Hand]:
     """Return the hands at this moment: at the end of the step, or as far as its cues have progressed."""
-    end = hands_of(step.display)
+    end = read_final_hands(step.display)
     if time is None:
         return end
     cards: dict[str, list[str]] = {}
     if before is not None:
-        cards = _drawn_to(end, step)
-        cards |= {hand.id: list(hand.cards) for hand in hands_of(before.display)}
+        cards = _prepare_hands_drawn_to(end, step)
+        cards |= {hand.id: list(hand.cards) for hand in read_final_hands(before.display)}
     for cue, stop in zip(step.cues, time.stops, strict=True):
         if since >= stop:
-            _moved(cards, cue)
+            _apply_card_cue(cards, cue)
     cards.pop("", None)  # A burnt card belongs to no hand.
     whose = {hand.id: (hand.seat, hand.own) for hand in end}
     order = [*dict.fromkeys([*whose, *cards])]
@@ -47,7 +49,7 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
     return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, own=own) for name, seat, own in seats]
 
 
-def _drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
+def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
     """Return hands that are only drawn to, as they are before the draw: held cards, and backs for the others."""
     drawn: dict[str, set[int]] = {}
     for cue in step.cues:
@@ -60,13 +62,13 @@ def _drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
     }
 
 
-def hands_of(display: Mapping[str, Any]) -> list[Hand]:
+def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
     """Return the hands at the end of a step."""
     return [
         Hand(
             str(data["id"]),
             tuple(map(str, data["cards"])),
-            _words(data.get("says")),
+            _read_translations(data.get("says")),
             int(data.get("staked", 0)),
             tuple(map(str, data.get("became", ()))),
             str(data.get("won") or ""),
@@ -77,12 +79,12 @@ def hands_of(display: Mapping[str, Any]) -> list[Hand]:
     ]
 
 
-def _words(value: object) -> Mapping[str, str]:
+def _read_translations(value: object) -> Mapping[str, str]:
     """Return a hand's value by language; a plain value such as its points is the same in each."""
     return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
 
 
-def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
+def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
     """Apply a cue to the cards. A shuffle or a burnt card affects no hand."""
     if "hand" not in cue:
         return
@@ -96,7 +98,9 @@ def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
         hand[index] = card if kind != "discard" else ""
 
 
-def card_flying(step: TableStep, time: StepTime | None, since: float) -> tuple[str, int, str, float] | None:
+def find_flying_card(
+    step: TableStep, time: StepTime | None, since: float
+) -> tuple[str, int, str, float] | None:
     """Return the moving card: its hand, its index (-1: the next), its face, and its progress from 0 to 1."""
     if time is None:
         return None

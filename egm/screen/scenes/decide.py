@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 
 from egm.kernel.messages import Decision
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import question_words
-from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
-from egm.screen.scenes.felt import felt_answers
+from egm.screen.scenes.asked import format_question
+from egm.screen.scenes.bonus import draw_board_background, draw_boxes, pick_boxes
+from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_table
 from egm.screen.scenes.reels import Grid, draw_still
 from egm.screen.scenes.stage import Stage, draw_button
@@ -26,7 +26,7 @@ _SUIT_BESIDE = 260.0
 _SUITS = frozenset({"red", "black"})
 
 
-def _field(view: View) -> Field | None:
+def _find_decision_field(view: View) -> Field | None:
     """Return the field of the reels that a decision is about, or None."""
     game, decision = view.game, view.decision
     if game is None or decision is None:
@@ -34,16 +34,16 @@ def _field(view: View) -> Field | None:
     return view.fields.get(game.id, {}).get(str(decision.display.get("stage", "base")))
 
 
-def answers(stage: Stage) -> list[tuple[Rect, Action]]:
+def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return every touch target that answers the decision, once it is pending."""
     view = stage.view
     decision = view.decision
     if decision is None or not asking(view, stage.theme):
         return []
     if view.table is not None:
-        return felt_answers(stage, decision)
+        return lay_out_felt_answers(stage, decision)
     if decision.kind == "hold":
-        field = _field(view)
+        field = _find_decision_field(view)
         if field is None:
             return []
         grid = Grid(stage.layout.field, field.heights)
@@ -56,10 +56,10 @@ def answers(stage: Stage) -> list[tuple[Rect, Action]]:
             for option in decision.options
             if isinstance(option, int) and option < len(boxes)
         ]
-    return _buttons(stage.layout, decision)
+    return _lay_out_buttons(stage.layout, decision)
 
 
-def _buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
+def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
     x, y, w, h = layout.field
     count = len(decision.options)
     wide = min(320.0, (w - 60) / max(1, count) - 20)
@@ -96,34 +96,34 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         display = decision.display
         before = tuple(str(one["shown"]) for one in display.get("rounds", ()))
         draw_table(stage, int(display["credits"]), int(display["to_win"]), before)
-        _answers(stage)
+        _draw_answers(stage)
     else:
-        _question(stage, decision)
+        _draw_question(stage, decision)
 
 
 def _hold(stage: Stage) -> None:
     view = stage.view
-    field, last = _field(view), view.show.steps[-1] if view.show is not None else None
+    field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
     if field is None or not isinstance(last, Result):
         return
     draw_still(stage, field, last.window)
-    for rect, action in answers(stage):
+    for rect, action in lay_out_answers(stage):
         held = bool(view.held >> int(action.value) & 1)
         draw_button(stage, rect, stage.texts.say("feature.held" if held else "feature.hold"), lit=held)
 
 
-def _question(stage: Stage, decision: Decision) -> None:
+def _draw_question(stage: Stage, decision: Decision) -> None:
     """Draw a decision that has no picture: its name, and a button for each answer."""
-    board_back(stage)
+    draw_board_background(stage)
     x, y, w, _ = stage.layout.field
-    title = question_words(stage, decision)
+    title = format_question(stage, decision)
     stage.painter.text(title, (x + w / 2, y + 90), Style("heavy", "title", stage.look.accent), width=w - 80)
-    _answers(stage)
+    _draw_answers(stage)
 
 
-def _answers(stage: Stage) -> None:
+def _draw_answers(stage: Stage) -> None:
     """Draw a button for each answer; a card colour shows its suit with the text."""
-    for rect, action in answers(stage):
+    for rect, action in lay_out_answers(stage):
         word = f"decide.{action.value}"
         words = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
         if action.value not in _SUITS:
@@ -131,7 +131,7 @@ def _answers(stage: Stage) -> None:
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
-        style, suit = Style("strong", "lead", "text"), partial(picture, f"suit_{action.value}")
+        style, suit = Style("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE:
             stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
             stage.painter.text(words, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)

@@ -8,14 +8,14 @@ from typing import Final
 import pygame
 
 from egm.kernel.service_pages import Prompt
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Linear, Paint
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import DECK
-from egm.screen.motion import clamp, rolled
+from egm.screen.motion import clamp, compute_roll_up_amount
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import settled_result
+from egm.screen.scenes.feature import sum_credits_so_far
+from egm.screen.scenes.felt_glass import find_settled_result
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.table import is_table
 from egm.screen.theme import Colour, mix
@@ -23,14 +23,14 @@ from egm.screen.view import (
     Page,
     Scene,
     View,
-    bet_credits,
     betting,
-    choosing,
+    build_view_timeline,
+    compute_bet_credits,
+    is_choosing,
+    is_dismissible_reminder_shown,
     marking,
     may_answer,
     playing,
-    reminded,
-    times,
 )
 
 _ROLL: Final = 0.45
@@ -62,7 +62,7 @@ class Figures:
     win_cents: int
 
 
-def figures(stage: Stage) -> Figures:
+def compute_meter_figures(stage: Stage) -> Figures:
     """Return the amounts on the meters: the credit rolls to its new value, the win rolls up during its show."""
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
@@ -73,28 +73,38 @@ def figures(stage: Stage) -> Figures:
     if shown < 1000 and credit > view.credit_before:
         credit = view.credit_before + (credit - view.credit_before) * shown // 1000
     win = snapshot.win_cents
-    line = times(view, stage.theme)
+    line = build_view_timeline(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began, view.show
-        before_credits = so_far_credits(show, line, min(since, line.spun - _JUST))
+        before_credits = sum_credits_so_far(show, line, min(since, line.spun - _JUST))
         before = min(show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents)
-        shown = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
+        shown = compute_roll_up_amount(
+            show.play.win_cents - before, since - line.spun, line.rolled - line.spun
+        )
         win = before if since < line.spun else before + shown
-    return Figures(credit, bet_credits(view), win)
+    return Figures(credit, compute_bet_credits(view), win)
 
 
 def draw_meters(stage: Stage) -> None:
     """Draw CREDIT, BET and WIN, in currency and in credits."""
     snapshot = stage.view.snapshot
-    shown = figures(stage)
+    shown = compute_meter_figures(stage)
     unit = snapshot.denomination_cents if snapshot else 1
     say = stage.texts.say
     credits_ = shown.credit_cents // max(1, unit)
-    _meter(stage, "credit", say("meter.credit"), shown.credit_cents, credits_, "meter", promotional(stage))
-    _meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
+    _draw_meter(
+        stage,
+        "credit",
+        say("meter.credit"),
+        shown.credit_cents,
+        credits_,
+        "meter",
+        format_promotional_credit(stage),
+    )
+    _draw_meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
     key = win_meter(stage)
     colour = "win" if shown.win_cents and _has_profit(stage) else "steel"
-    _meter(stage, "win", say(key), shown.win_cents, shown.win_cents // max(1, unit), colour)
+    _draw_meter(stage, "win", say(key), shown.win_cents, shown.win_cents // max(1, unit), colour)
 
 
 def win_meter(stage: Stage) -> str:
@@ -102,18 +112,18 @@ def win_meter(stage: Stage) -> str:
     game = stage.view.game
     if game is None or not is_table(game) or game.presentation.get("hold"):
         return "meter.win"
-    return "meter.returned" if figures(stage).win_cents else "meter.win"
+    return "meter.returned" if compute_meter_figures(stage).win_cents else "meter.win"
 
 
 def _has_profit(stage: Stage) -> bool:
     """Return whether the last meter shows a win: at a table, more than was staked."""
-    result = settled_result(stage)
+    result = find_settled_result(stage)
     if result is None or result.pays_by_table:
         return win_meter(stage) == "meter.win"
     return result.returned_cents > result.staked_cents
 
 
-def promotional(stage: Stage) -> str:
+def format_promotional_credit(stage: Stage) -> str:
     """Return the promotional part of the credit by kind, so that playable-only credit is not taken for money."""
     snapshot, say = stage.view.snapshot, stage.texts.say
     if snapshot is None:
@@ -125,7 +135,7 @@ def promotional(stage: Stage) -> str:
     return "  ·  ".join(say(key, amount=stage.money(cents)) for key, cents in kinds if cents)
 
 
-def _meter(
+def _draw_meter(
     stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, below: str = ""
 ) -> None:
     """Draw one meter; ``below`` is written under its amount, using the width it needs."""
@@ -157,7 +167,7 @@ def _meter(
     )
 
 
-def lit(stage: Stage, name: str) -> bool:
+def is_key_lit(stage: Stage, name: str) -> bool:
     """Return whether a key's lamp is on, which means that the key has an effect now."""
     view = stage.view
     if name in {"help", "games", "volume"}:
@@ -166,33 +176,33 @@ def lit(stage: Stage, name: str) -> bool:
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
     if name == "play":
-        return _lit_play(stage)
+        return _is_play_lit(stage)
     if name.startswith("bet_"):
-        choose = view.linked and choosing(view, stage.theme)
+        choose = view.linked and is_choosing(view, stage.theme)
         return choose or (view.accepts("bet") and not playing(view, stage.theme))
     return view.accepts(name)
 
 
-def _lit_play(stage: Stage) -> bool:
+def _is_play_lit(stage: Stage) -> bool:
     """Return whether PLAY has an effect: answer a decision, dismiss a reminder, skip a roll-up, or play."""
     view = stage.view
-    if choosing(view, stage.theme) and not betting(view, stage.theme):
+    if is_choosing(view, stage.theme) and not betting(view, stage.theme):
         answers = (marking(view) and may_answer(view)) or view.focused or _open_prompt(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
         return view.linked and view.show is not None
-    return reminded(view) or (view.accepts("play") and view.decision is None)
+    return is_dismissible_reminder_shown(view) or (view.accepts("play") and view.decision is None)
 
 
-def labels(stage: Stage, name: str) -> str:
+def format_key_label(stage: Stage, name: str) -> str:
     """Return the text on a key."""
     say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
     if name == "play":
         return say(_play_label(stage))
-    if name in {"bet_less", "bet_more", "bet_max"} and choosing(view, stage.theme):
+    if name in {"bet_less", "bet_more", "bet_max"} and is_choosing(view, stage.theme):
         return say(f"key.choose_{name.removeprefix('bet_')}")
     return say(f"key.{name}")
 
@@ -203,10 +213,10 @@ def _play_label(stage: Stage) -> str:
         return "key.close"
     if _takes(stage) and (view.focused or _open_prompt(view)):
         return "key.choose_max" if view.focused else "service.confirm"
-    if reminded(view):
+    if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
-    line, show = times(view, stage.theme), view.show
-    if show is None or line is None or not playing(view, stage.theme) or not lit(stage, "play"):
+    line, show = build_view_timeline(view, stage.theme), view.show
+    if show is None or line is None or not playing(view, stage.theme) or not is_key_lit(stage, "play"):
         return "key.play"
     since = view.now - show.began
     if since >= line.spun:
@@ -224,29 +234,33 @@ def _takes(stage: Stage) -> bool:
     """Return whether PLAY activates the focused target; while reels or cards are marked, it confirms these instead."""
     if betting(stage.view, stage.theme):
         return False
-    return choosing(stage.view, stage.theme) and not marking(stage.view)
+    return is_choosing(stage.view, stage.theme) and not marking(stage.view)
 
 
 def draw_deck(stage: Stage) -> None:
     """Draw every key with its lamp."""
     for name in DECK:
-        _key(stage, name, stage.layout.keys[name])
+        _draw_deck_key(stage, name, stage.layout.keys[name])
 
 
-def _key(stage: Stage, name: str, rect: Rect) -> None:
+def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     view, p = stage.view, stage.painter
-    on = lit(stage, name)
+    on = is_key_lit(stage, name)
     down = view.pressed == name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
     bright, deep = (stage.theme.colour(c) for c in _CAP[name])
-    p.art(("key", name, on, down), rect, lambda size: _cap(size, (w, h), bright, deep, on=on, down=down))
+    p.art(
+        ("key", name, on, down),
+        rect,
+        lambda size: _draw_key_cap(size, (w, h), bright, deep, on=on, down=down),
+    )
     if on and name == "play" and view.accepts("play") and not view.reduced_motion:
         glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
-        p.art(("key glow", name), rect, lambda size: _sheen(size, (w, h)), alpha=0.55 * glow)
+        p.art(("key glow", name), rect, lambda size: _draw_key_glow(size, (w, h)), alpha=0.55 * glow)
     drop = 3 if down else 0
     paint: Paint | str = "text" if on else (150, 143, 176, 255)
     icon = name in {"service", "help", "games", "language", "volume"}
-    words = labels(stage, name)
+    words = format_key_label(stage, name)
     if name == "play":
         p.text(
             words,
@@ -258,7 +272,7 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
         sign = f"volume_{view.volume}" if name == "volume" else name
         colour = WHITE if on else (150, 143, 176, 255)
         place = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
-        p.art(("icon", sign, on), place, partial(picture, sign, colour=colour))
+        p.art(("icon", sign, on), place, partial(render_own_picture, sign, colour=colour))
         p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
         style = Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
@@ -267,10 +281,10 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
 
 def draw_residual_key(stage: Stage) -> None:
     """Draw, in place of the status line, the key to give up or gamble residual credit that buys no game here."""
-    draw_button(stage, stage.layout.message, residual_words(stage), lit=True)
+    draw_button(stage, stage.layout.message, describe_residual_credit(stage), lit=True)
 
 
-def residual_words(stage: Stage) -> str:
+def describe_residual_credit(stage: Stage) -> str:
     """Return what happens to the residual credit; if it is gambled, its odds and prize before the bet (C-12)."""
     snapshot, say = stage.view.snapshot, stage.texts.say
     residual = snapshot.residual if snapshot is not None else None
@@ -293,11 +307,11 @@ def draw_staff_key(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     stage.painter.panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
 
-    make = partial(picture, "staff", colour=(230, 238, 255, 255))
+    make = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
     stage.painter.art(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
-def _cap(
+def _draw_key_cap(
     size: tuple[int, int], units: tuple[float, float], bright: Colour, deep: Colour, *, on: bool, down: bool
 ) -> pygame.Surface:
     """Draw a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
@@ -325,13 +339,13 @@ def _cap(
             )
         ),
     )
-    ink.clipped(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if on else 16))
+    ink.fill_inside(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if on else 16))
     if on:
         ink.stroke(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
     return ink.finish()
 
 
-def _sheen(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
+def _draw_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
     ink = Ink(size, units)
     w, h = units
     ink.fill(box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))

@@ -8,7 +8,7 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse
-from egm.screen.flow import felt_rect
+from egm.screen.flow import find_felt_rect
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -30,7 +30,7 @@ PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 }
 
 
-def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
+def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     """Return a die's face."""
     ink = Ink(size)
     ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
@@ -43,7 +43,7 @@ def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
 
 def draw_die(stage: Stage, rect: Rect, face: int) -> None:
     """Draw a die lying on the table."""
-    stage.painter.art(("die", face), rect, partial(die_art, face=face))
+    stage.painter.art(("die", face), rect, partial(draw_die_art, face=face))
 
 
 def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, since: float) -> None:
@@ -63,15 +63,15 @@ def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, si
         at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
         turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
         key = ("die turned", tumbling, turn, p.px(side))
-        turned = p.cached(key, partial(_turned, (p.px(side), p.px(side)), tumbling, turn))
+        turned = p.find_or_create(key, partial(_draw_turned_die, (p.px(side), p.px(side)), tumbling, turn))
         p.put(turned, (p.px(at[0]) - turned.get_width() // 2, p.px(at[1]) - turned.get_height() // 2))
     if still:
         style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
         p.text(str(sum(dice)), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
 
 
-def _turned(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
-    return pygame.transform.rotozoom(die_art(size, face), turn, 1.0)
+def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
+    return pygame.transform.rotozoom(draw_die_art(size, face), turn, 1.0)
 
 
 def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
@@ -79,7 +79,7 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
 
     Between throws the point comes from the machine: the last throw may be another player's, or missing.
     """
-    p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
+    p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
     now = stage.view.snapshot
@@ -97,17 +97,17 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
         at = (cell[0] + wide / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
         p.text(str(number), at, Style("heavy", "lead", "text"), width=wide - 20)
         if on:
-            _puck(stage, (cell[0] + wide - 34, y + 30), on=True)
+            _draw_puck(stage, (cell[0] + wide - 34, y + 30), on=True)
     if w > 700 and dice:
         for i, face in enumerate(dice):
             draw_die(stage, (x + w - 140 + i * 68, y + 8, 60, 60), face)
     elif w > 700:
-        _puck(stage, (x + w - 70, y + 38), on=False)
+        _draw_puck(stage, (x + w - 70, y + 38), on=False)
 
 
-def _puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
+def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     x, y = at
-    stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_puck_art, on=on))
+    stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, on=on))
     ink: Colour = BLACK if on else WHITE
     words = stage.texts.say("felt.on" if on else "felt.off")
     stage.painter.text(
@@ -115,7 +115,7 @@ def _puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     )
 
 
-def _puck_art(size: tuple[int, int], *, on: bool) -> pygame.Surface:
+def _draw_puck_art(size: tuple[int, int], *, on: bool) -> pygame.Surface:
     ink = Ink(size)
     ink.fill(ellipse(50, 53, 47), (0, 0, 0, 160))
     ink.fill(ellipse(50, 49, 46), WHITE if on else (24, 24, 30, 255))

@@ -13,7 +13,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.text import Texts
 from egm.screen.theme import mix
-from egm.screen.view import View, drawer_share
+from egm.screen.view import View, compute_drawer_share
 
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 KEYS: Final = ("attendant", "operator", "audit")
@@ -46,7 +46,7 @@ class Control:
     on: bool = False
 
 
-def _device(view: View, entry: str) -> str | None:
+def _find_device_with_entry(view: View, entry: str) -> str | None:
     """Return the first bench device whose state has this entry, or None."""
     return next((name for name, state in view.bench.items() if entry in state), None)
 
@@ -56,7 +56,7 @@ def _grow(rect: Rect) -> float:
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
-def _tops(layout: Layout) -> dict[str, float]:
+def _find_section_tops(layout: Layout) -> dict[str, float]:
     """Return the top of each section's first row, in units from the drawer's top."""
     tops, y = {}, _TOP
     for part, (_, rows) in (_PARTS_SLIM if layout.slim else _PARTS).items():
@@ -66,9 +66,9 @@ def _tops(layout: Layout) -> dict[str, float]:
     return {part: grow * y for part, y in tops.items()}
 
 
-def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
+def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
     """Return every control of the bench's devices, with the drawer shifted by ``slide`` units."""
-    left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _tops(layout)
+    left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
     high = layout.finger if layout.slim else _grow(layout.drawer) * (_ROW - 7)
     step = high + 7 * (1.0 if layout.slim else _grow(layout.drawer))
 
@@ -82,8 +82,11 @@ def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> li
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
         return Control(at, texts.amount(cents), (command,))
 
-    acceptor, board = _device(view, "inside_cents"), _device(view, "doors_open")
-    coins = _device(view, "coins_cents")
+    acceptor, board = (
+        _find_device_with_entry(view, "inside_cents"),
+        _find_device_with_entry(view, "doors_open"),
+    )
+    coins = _find_device_with_entry(view, "coins_cents")
     found: list[Control] = []
     if acceptor is not None:
         bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
@@ -91,27 +94,27 @@ def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> li
     if coins is not None:
         taken = list(view.bench[coins]["coins_cents"])[:4]
         found += [money(coins, cents, place("coins", i, len(taken))) for i, cents in enumerate(taken)]
-    ticket = last_ticket(view)
+    ticket = find_last_ticket(view)
     if acceptor is not None and ticket:
         command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
         found.append(Control(place("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
     if board is not None:
-        found += _board_controls(board, view, texts, place)
+        found += _lay_out_board_controls(board, view, texts, place)
     if acceptor is not None:
-        found += _fault_controls(acceptor, view, texts, place)
+        found += _lay_out_fault_controls(acceptor, view, texts, place)
     return found
 
 
-def last_ticket(view: View) -> str:
+def find_last_ticket(view: View) -> str:
     """Return the bar code of the last complete ticket from the bench's printer, or ""."""
-    printer = _device(view, "ticket_in_path")
+    printer = _find_device_with_entry(view, "ticket_in_path")
     for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
             return str(job["barcode"])
     return ""
 
 
-def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
+def _lay_out_board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
     """Return doors and key switches. The attendant's key springs back; the others stay as turned."""
     opened = view.bench[board]["doors_open"]
     found = []
@@ -128,7 +131,7 @@ def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[
     return found
 
 
-def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> list[Control]:
+def _lay_out_fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> list[Control]:
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
     mend = ("clear", True) if stuck or jams_next else ("jam", False)
@@ -145,9 +148,9 @@ def draw_drawer(stage: Stage) -> None:
     if not view.with_bench:
         return
     p, layout, say = stage.painter, stage.layout, stage.texts.say
-    share = drawer_share(view, stage.theme.motion)
+    share = compute_drawer_share(view, stage.theme.motion)
     slide = layout.drawer[2] * (1 - share)
-    tab = tab_rect(stage.layout.tab, layout.drawer, share)
+    tab = find_tab_rect(stage.layout.tab, layout.drawer, share)
     p.panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
     )
@@ -162,8 +165,8 @@ def draw_drawer(stage: Stage) -> None:
     x += slide
     p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
     p.text(say("drawer.title"), (x + 26, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 160)
-    board = _device(view, "doors_open")
-    for part, top in _tops(layout).items():
+    board = _find_device_with_entry(view, "doors_open")
+    for part, top in _find_section_tops(layout).items():
         if view.bench and board is None and part in {"doors", "keys"}:
             continue  # A second player position has none.
         p.text(
@@ -173,9 +176,9 @@ def draw_drawer(stage: Stage) -> None:
             align="left",
             width=w - 52,
         )
-    for control in controls(layout, view, stage.texts, slide):
+    for control in lay_out_controls(layout, view, stage.texts, slide):
         draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.on)
-    _tower(stage, (x + w - 118, y + 18, 96, 52))
+    _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
     if not view.bench_linked:
         p.text(
             say("drawer.closed_bench"),
@@ -191,7 +194,7 @@ def draw_drawer(stage: Stage) -> None:
     ):
         key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         p.text(
-            say(key, text=what_was_done(stage)),
+            say(key, text=describe_last_commands(stage)),
             (x + 26, y + 86),
             Style("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
@@ -199,7 +202,7 @@ def draw_drawer(stage: Stage) -> None:
         )
 
 
-def what_was_done(stage: Stage) -> str:
+def describe_last_commands(stage: Stage) -> str:
     """Return the text of the drawer's last commands to the bench."""
     say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
@@ -216,9 +219,9 @@ def what_was_done(stage: Stage) -> str:
     return stage.texts.code("drawer", command.action)
 
 
-def _tower(stage: Stage, rect: Rect) -> None:
+def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     """Draw the tower light: its lamps and the bell, as the I/O board reports them."""
-    board = _device(stage.view, "doors_open")
+    board = _find_device_with_entry(stage.view, "doors_open")
     tower = stage.view.bench[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER):
@@ -234,6 +237,6 @@ def _tower(stage: Stage, rect: Rect) -> None:
         )
 
 
-def tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
+def find_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
     """Return the tab's rectangle: at the picture's edge, or on the drawer's edge as it opens."""
     return (tab[0] - drawer[2] * share, tab[1], tab[2], tab[3])

@@ -5,12 +5,12 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import Path, box, ellipse
 from egm.screen.painter import Rect
 from egm.screen.scenes.stage import WHITE, Stage
-from egm.screen.scenes.tiles import is_tile, tile_art
+from egm.screen.scenes.tiles import draw_tile_art, is_tile
 from egm.screen.theme import Colour, parse_colour
 
 BACK: Final = "??"
@@ -26,44 +26,44 @@ def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> No
     if not card:
         return
     four = stage.view.four_colours
-    draw = partial(card_art, stage, card=card, four=four, small=small)
+    draw = partial(draw_card_art, stage, card=card, four=four, small=small)
     stage.painter.art(("playing card", card, four, small), rect, draw)
 
 
-def card_art(
+def draw_card_art(
     stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
 ) -> pygame.Surface:
     """Return a card's face: a large rank above its suit, both repeated in the corner unless it is small."""
     if is_tile(card):
-        return tile_art(size, card)
+        return draw_tile_art(size, card)
     if card == BACK:
-        return picture("card_back", size)
+        return render_own_picture("card_back", size)
     ink = Ink(size, (100.0, 140.0))
     ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 160))
     ink.fill(box(1.2, 1.2, 97.6, 137.6, 8), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
     font = str(stage.theme.fonts["heavy"])
     if card == "Jk":
         ink.text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
-        ink.fill(_star(50, 56, 40), parse_colour("#7a2cc0"))
+        ink.fill(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
         return ink.finish()
     rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
     colour = (_FOUR if four else _TWO)[suit]
     if small:
         ink.text(font, rank, (50, 48), 92, colour, width=90)
-        _suit(ink, suit, (50.0, 112.0), 22.0, colour)
+        _draw_suit(ink, suit, (50.0, 112.0), 22.0, colour)
         return ink.finish()
     ink.text(font, rank, (38, 40), 62, colour, width=62)
-    _suit(ink, suit, (66.0, 100.0), 27.0, colour)
-    _suit(ink, suit, (84.0, 20.0), 9.0, colour)
+    _draw_suit(ink, suit, (66.0, 100.0), 27.0, colour)
+    _draw_suit(ink, suit, (84.0, 20.0), 9.0, colour)
     return ink.finish()
 
 
-def suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
+def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
     """Return the four suits side by side, in their colours."""
     ink = Ink(size, (108.0, 36.0))
     ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
     for number, suit in enumerate("shdc"):
-        _suit(ink, suit, (16.0 + 25.0 * number, 18.0), 11.0, (_FOUR if four else _TWO)[suit])
+        _draw_suit(ink, suit, (16.0 + 25.0 * number, 18.0), 11.0, (_FOUR if four else _TWO)[suit])
     return ink.finish()
 
 
@@ -73,16 +73,16 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     wide = min(w - 10, (h - 10) * 3)
     place = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
     four = stage.view.four_colours
-    stage.painter.art(("suits", four), place, partial(suits_art, four=four))
+    stage.painter.art(("suits", four), place, partial(draw_suits_art, four=four))
 
 
-def _star(cx: float, cy: float, radius: float) -> Path:
+def _build_star_path(cx: float, cy: float, radius: float) -> Path:
     turn = pygame.math.Vector2(0, -radius)
     points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
     return [(cx + each.x, cy + each.y) for each in points]
 
 
-def _suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
+def _draw_suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
     """Draw a suit around a point; ``r`` is half its height."""
     x, y = at
     if suit == "d":

@@ -6,19 +6,19 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial, painted
+from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
 from egm.screen.motion import clamp, ease_out
-from egm.screen.painter import PREMULTIPLIED, Style, gold
+from egm.screen.painter import PREMULTIPLIED, Style, build_gold_gradient
 from egm.screen.scenes.stage import Stage, stage_name
-from egm.screen.show import Show, StepTime, Timeline, games_awarded, is_feature, step_stage
+from egm.screen.show import Show, StepTime, Timeline, count_games_awarded, is_feature, step_stage
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade
-from egm.screen.view import View, times
+from egm.screen.view import View, build_view_timeline
 
 _BEAM_STEPS: Final = 15
 
 
-def feature_shown(view: View, line: Timeline | None) -> int | None:
+def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
     """Return the index of the feature step shown at this moment, or None."""
     show = view.show
     if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
@@ -29,13 +29,13 @@ def feature_shown(view: View, line: Timeline | None) -> int | None:
     return index if is_feature(show, index) and not ended else None
 
 
-def lit_by_feature(stage: Stage) -> Stage:
+def light_stage_for_feature(stage: Stage) -> Stage:
     """Return the stage in the feature's light while a feature is shown."""
-    index = feature_shown(stage.view, times(stage.view, stage.theme))
+    index = find_shown_feature_step(stage.view, build_view_timeline(stage.view, stage.theme))
     return stage if index is None else replace(stage, lit=True)
 
 
-def so_far_credits(show: Show, line: Timeline, since: float, first: int = 0) -> int:
+def sum_credits_so_far(show: Show, line: Timeline, since: float, first: int = 0) -> int:
     """Return the credits won by the finished steps from step ``first`` on."""
     return sum(
         step.credits
@@ -52,10 +52,10 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
     arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
     p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
-        _beams(stage, arrive * (1 - clamp((share - 0.9) * 10)))
-    _, games = games_awarded(show, index, stand=False)
+        _draw_searchlights(stage, arrive * (1 - clamp((share - 0.9) * 10)))
+    _, games = count_games_awarded(show, index, stand=False)
     name = stage_name(stage, step_stage(show, index))
-    style = Style("display", "hero", gold(stage.theme), 4, (20, 6, 0, 230))
+    style = Style("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
     high = 0.0 if view.reduced_motion else 40 * (1 - arrive)
     middle = y + h / 2 + (54 if games > 1 else 0)
     if games > 1:
@@ -66,7 +66,7 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
     p.text(words, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
 
 
-def _beams(stage: Stage, strength: float) -> None:
+def _draw_searchlights(stage: Stage, strength: float) -> None:
     """Draw slowly turning searchlights behind the card, at a few cached angles."""
     p, (_, _, w, h) = stage.painter, stage.layout.field
     step = int(stage.view.now * 9) % _BEAM_STEPS
@@ -82,7 +82,7 @@ def _beams(stage: Stage, strength: float) -> None:
             ink.fill([(w / 2, h / 2), one, two], fade(stage.look.accent, 0.34))
         beams = ink.finish()
         mask = Radial(((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0))))
-        beams.blit(painted(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        beams.blit(create_painted_surface(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
     p.art(("beams", step, stage.look.name), stage.layout.field, make, alpha=strength)
@@ -90,11 +90,11 @@ def _beams(stage: Stage, strength: float) -> None:
 
 def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
     """Draw the light around a reel that spins with anticipation."""
-    beat = round(4 * stage.flashing())
+    beat = round(4 * stage.compute_flash_brightness())
     x, y, w, h = rect
 
     def make(size: tuple[int, int]) -> pygame.Surface:
-        surface = painted(
+        surface = create_painted_surface(
             size,
             Linear(
                 (

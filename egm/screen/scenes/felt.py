@@ -9,25 +9,49 @@ import pygame
 from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box, ellipse
-from egm.screen.cloth import RACE, cloth, part_in_force, race_keys, sheets, tabs
-from egm.screen.flow import Cell, Cloth, is_wide, parted, signed
-from egm.screen.layout import middle
+from egm.screen.cloth import (
+    RACE,
+    find_open_part,
+    lay_out_felt,
+    lay_out_racetrack_keys,
+    lay_out_tabs,
+    list_street_sheets,
+)
+from egm.screen.flow import Cell, Cloth, is_wide, split_common_words, split_label_and_odds
+from egm.screen.layout import find_middle
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import answer_words, question_words
-from egm.screen.scenes.cards import card_places, draw_cards
-from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_back, draw_chip
+from egm.screen.scenes.asked import answer_words, format_question
+from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
+from egm.screen.scenes.chips import CHIP, STANDING, draw_back, draw_chip, find_chip_colour
 from egm.screen.scenes.dice import draw_dice, draw_point
-from egm.screen.scenes.felt_glass import settled_step
+from egm.screen.scenes.felt_glass import find_settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
-from egm.screen.scenes.pays import odds_text
+from egm.screen.scenes.pays import format_spot_odds
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
-from egm.screen.scenes.scoreboard import draw_board, shows_board
+from egm.screen.scenes.scoreboard import draw_board, should_show_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
-from egm.screen.table import Bets, Limits, Spot, Table, bets_in_force, closed, limits, plays
+from egm.screen.table import (
+    Bets,
+    Limits,
+    Spot,
+    Table,
+    build_limits,
+    find_closed_reason,
+    plays,
+    read_bets_in_force,
+)
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, Scene, asking, last_step, marked_since, may_answer, times
+from egm.screen.view import (
+    Action,
+    Scene,
+    asking,
+    build_view_timeline,
+    find_last_step,
+    has_changed_marks_since_game,
+    may_answer,
+)
 
 #: A sign longer than this is not a number; the spot's name is printed instead.
 _SIGN: Final = 3
@@ -46,19 +70,19 @@ _SHUT: Final = (226, 240, 226, 60)
 _SHUT_INK: Final = (166, 178, 170, 255)
 
 
-def felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
+def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table's decision: cards to hold, or a key for each option."""
     if decision.kind == "hold":
-        return [(rect, Action("hold", i)) for i, rect in enumerate(card_places(stage))]
+        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
     if decision.kind == "set":
         keys = [Action("play"), Action("set_as", decision.display["house"])]
         keys += [Action("choose", option) for option in decision.options if isinstance(option, str)]
-        marks = [(rect, Action("hold", i)) for i, rect in enumerate(card_places(stage))]
-        return [*marks, *_keys(stage, keys)]
-    return _keys(stage, [Action("choose", option) for option in decision.options])
+        marks = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
+        return [*marks, *_lay_out_key_rows(stage, keys)]
+    return _lay_out_key_rows(stage, [Action("choose", option) for option in decision.options])
 
 
-def _keys(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
+def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return keys in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
     each = 4 if not stage.layout.slim else 3
@@ -77,10 +101,10 @@ def draw_felt(stage: Stage) -> None:
     """Draw the table at this moment."""
     view, table = stage.view, stage.view.table
     assert table is not None
-    p, show, line = stage.painter, view.show, times(view, stage.theme)
-    p.art(("table", stage.look.name), stage.layout.field, partial(_baize, stage))
+    p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)
+    p.art(("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage))
     decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
-    step, time, since = last_step(view), None, 0.0
+    step, time, since = find_last_step(view), None, 0.0
     before: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since = view.now - show.began
@@ -89,9 +113,13 @@ def draw_felt(stage: Stage) -> None:
         last = show.steps[index - 1] if index else None
         before = last if isinstance(last, TableStep) else None
     last_round = step if isinstance(step, TableStep) else None
-    if last_round is not None and time is not None and _turns(stage, table, last_round, time, since):
+    if (
+        last_round is not None
+        and time is not None
+        and _draw_wheel_or_dice(stage, table, last_round, time, since)
+    ):
         return
-    if table.felt == "cards" and shows_board(stage, table):
+    if table.felt == "cards" and should_show_board(stage, table):
         draw_board(stage, table)
     elif table.felt == "cards":
         draw_cards(stage, last_round, before, time, since)
@@ -100,28 +128,28 @@ def draw_felt(stage: Stage) -> None:
     elif table.felt == "craps":
         draw_point(stage, last_round, moving=time is not None)
     if decision is None and table.spots:
-        _cloth(stage, table, last_round if time is None else None)
+        _draw_felt(stage, table, last_round if time is None else None)
     elif decision is not None and decision.kind != "hold":
-        _question(stage, table, decision)
+        _draw_question(stage, table, decision)
 
 
-def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
+def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
     """Draw a wheel next to the layout or dice on it while they move; return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
         kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
         if since >= stop and number < len(step.cues) - 1:
             continue
         if kind in {"ball", "wheel"} and table.wheel:
-            beside, rect = _beside_wheel(stage)
+            beside, rect = _split_off_wheel(stage)
             if not stage.layout.slim:
-                _cloth(beside, table, None)
+                _draw_felt(beside, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_rotor(stage, table, rect, (pocket, part), (begin, stop), since, pin=kind == "wheel")
             return True
         if kind == "dice":
             if table.felt == "craps":
                 draw_point(stage, None, moving=True)
-            _cloth(stage, table, None)
+            _draw_felt(stage, table, None)
             stage.painter.shade(stage.layout.field, (0, 12, 8, 90))
             draw_dice(stage, tuple(map(int, cue["dice"])), begin, stop, since)
             return True
@@ -129,7 +157,7 @@ def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: f
     return False
 
 
-def _beside_wheel(stage: Stage) -> tuple[Stage, Rect]:
+def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
     """Return the stage beside a wheel, and the wheel's rectangle; on a telephone the wheel takes all the field."""
     layout = stage.layout
     x, y, w, h = layout.field
@@ -144,7 +172,7 @@ def _beside_wheel(stage: Stage) -> tuple[Stage, Rect]:
     return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
 
 
-def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     _, _, w, h = stage.layout.field
     ink = Ink(size, (w, h), 1)
     base = mix(_GREEN, stage.look.sky[1], 0.2)
@@ -155,49 +183,51 @@ def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     return ink.finish()
 
 
-def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
+def _draw_felt(stage: Stage, table: Table, over: TableStep | None) -> None:
     """Draw the layout with every chip on it; ``over`` is a round that has just been settled."""
     view, chips = stage.view, stage.view.chips
-    laid = cloth(table, chips, stage.layout)
+    laid = lay_out_felt(table, chips, stage.layout)
     pocket = str(over.display.get("pocket", "")) if over is not None else ""
-    held = limits(view.snapshot) if view.snapshot is not None else None
-    done = settled_step(stage) if over is not None and not marked_since(view) else None
+    held = build_limits(view.snapshot) if view.snapshot is not None else None
+    done = find_settled_step(stage) if over is not None and not has_changed_marks_since_game(view) else None
     covered = {str(each.get("spot", "")) for each in (done.settlements if done else ()) if each["credits"]}
-    laid_now = _laid(stage, table, done)
+    laid_now = _list_bets_to_draw(stage, table, done)
     covered |= {spot for spot, new in laid_now.items() if new > 0} | set(held.standing if held else ())
     for cell in laid.cells:
         spot = table.spots.get(cell.spot)
-        shut = held is not None and spot is not None and bool(closed(spot, chips.bets, held)[0])
+        shut = held is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, held)[0])
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
-        _cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
+        _draw_cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.slim):
-        for rect, action in tabs(table, chips, stage.layout):
-            _tab(stage, table, rect, action)
-        if part_in_force(table, chips, stage.layout) == RACE:
-            for rect, action in race_keys(table, chips, stage.layout):
-                draw_key(stage, rect, _race_words(stage, table, action), lit=action.name == "neighbours")
+        for rect, action in lay_out_tabs(table, chips, stage.layout):
+            _draw_tab(stage, table, rect, action)
+        if find_open_part(table, chips, stage.layout) == RACE:
+            for rect, action in lay_out_racetrack_keys(table, chips, stage.layout):
+                draw_key(
+                    stage, rect, _format_racetrack_key(stage, table, action), lit=action.name == "neighbours"
+                )
         if stage.layout.slim:
             for rect, action in hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
-    _bets(stage, table, laid, laid_now, done)
+    _draw_bets(stage, table, laid, laid_now, done)
 
 
-def _race_words(stage: Stage, table: Table, action: Action) -> str:
+def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
     if action.name == "call":
-        return stage.texts.local(table.calls[str(action.value)].names)
+        return stage.texts.choose_translation(table.calls[str(action.value)].names)
     if action.name == "sheet":
         return "\u203a"
     return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbours)
 
 
-def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip: bool) -> None:
+def _draw_cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip: bool) -> None:
     """Draw a printed cell, dark if it takes no bet now. The cell of a row's name has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix(_GREEN, BLACK, 0.25)
     if spot is None and cell.row:
         p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
-        _title(stage, table, cell)
+        _draw_row_title(stage, table, cell)
         return
     if cell.pocket:
         fill = POCKETS.get(table.colours.get(cell.pocket, ""), fill)
@@ -212,53 +242,59 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip
     p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
     ink = _SHUT_INK if shut else BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     if spot is not None:
-        _spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
+        _draw_spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
     else:
         share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
         at = (x + w / 2, y + h * share)
         p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
 
 
-def _title(stage: Stage, table: Table, cell: Cell) -> None:
+def _draw_row_title(stage: Stage, table: Table, cell: Cell) -> None:
     """Draw the name of a row of bets, and their odds if they are all the same."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spots = [table.spots[each] for each in cell.row]
-    name, _ = parted([stage.texts.local(spot.names) for spot in spots])
+    name, _ = split_common_words([stage.texts.choose_translation(spot.names) for spot in spots])
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
-    p.label(name, rect, Style("strong", "small", "text"), align="left", least=_least(stage))
+    p.label(
+        name, rect, Style("strong", "small", "text"), align="left", least=_choose_smallest_text_size(stage)
+    )
     if len(odds) == 1:
-        style = Style("text", _least(stage), "meter")
+        style = Style("text", _choose_smallest_text_size(stage), "meter")
         p.text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
 
 
-def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, chip: bool) -> None:
+def _draw_spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, chip: bool) -> None:
     """Draw a spot's label, and its odds below unless the name of its row states them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _sign(stage, table, spot)
     row = [table.spots[each] for each in cell.row]
     if row:
-        tail = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
+        tail = split_common_words([stage.texts.choose_translation(each.names) for each in row])[1][
+            cell.row.index(spot.id)
+        ]
         sign = tail or sign
     has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
     low = not has_odds and h > _LOW
     size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
-    style, small = Style("strong", size, ink), Style("strong", _least(stage), ink)
-    printed = Style("text", _least(stage), "meter" if plain else ink)
-    above, below = signed(cell.rect)
+    style, small = Style("strong", size, ink), Style("strong", _choose_smallest_text_size(stage), ink)
+    printed = Style("text", _choose_smallest_text_size(stage), "meter" if plain else ink)
+    above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_wide(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _fits(stage, sign, above, small):
         p.label(sign, above, style, least=small.size)
         if low:
-            p.text(_odds(stage, spot, printed, below[2]), middle(below), printed, width=below[2])
+            p.text(
+                _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
+            )
         return
     lies_over = p.measure(sign, small) > w - 10  # A name on several lines takes the complete cell.
     wide = is_wide(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
     if low:
-        odds = _odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
+        odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
         p.text(odds, (x + w / 2, y + (h - 17 if wide else h * 0.54)), printed, width=w - 6)
 
 
@@ -269,15 +305,19 @@ def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
     return high <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
 
 
-def _odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
+def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
     """Return the odds to print on a spot: complete, or a hint that INFO has more, or "" if there is no room."""
     odds = spot.odds.replace(" / ", "/")
-    terms = stage.texts.local(spot.terms) if spot.terms else odds_text(stage, spot).replace(" / ", "/")
+    terms = (
+        stage.texts.choose_translation(spot.terms)
+        if spot.terms
+        else format_spot_odds(stage, spot).replace(" / ", "/")
+    )
     ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)
     return next((each for each in ways if stage.painter.measure(each, style) <= room), "")
 
 
-def _least(stage: Stage) -> str:
+def _choose_smallest_text_size(stage: Stage) -> str:
     """Return the smallest text size used on the layout."""
     return "tiny" if not stage.layout.slim else "caption"
 
@@ -293,15 +333,15 @@ def _sign(stage: Stage, table: Table, spot: Spot) -> str:
     if len(numbers) == 12:
         if numbers[-1] - numbers[0] == 11:
             return f"{numbers[0]}\u2013{numbers[-1]}"
-        return spot.odds if table.felt == "roulette" else stage.texts.local(spot.names)
-    return stage.texts.local(spot.names)
+        return spot.odds if table.felt == "roulette" else stage.texts.choose_translation(spot.names)
+    return stage.texts.choose_translation(spot.names)
 
 
-def _tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     if action.name == "sheet":
-        windows = sheets(table, stage.layout)
+        windows = list_street_sheets(table, stage.layout)
         place = int(action.value)
         lit = stage.view.chips.sheet % (len(windows) + 1) == place
         words = stage.texts.say("felt.outside")
@@ -310,20 +350,20 @@ def _tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
             words = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
         draw_key(stage, inner, words, lit=lit)
         return
-    lit = part_in_force(table, stage.view.chips, stage.layout) == action.value
+    lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
     draw_part_key(stage, table, inner, str(action.value), lit=lit)
 
 
-def _laid(stage: Stage, table: Table, over: TableStep | None) -> Bets:
+def _list_bets_to_draw(stage: Stage, table: Table, over: TableStep | None) -> Bets:
     """Return the new bets to draw; during a round with lasting bets, those that it has not settled."""
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.due or snapshot.state != "playing":
         return chips.bets
     settled = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
-    return {spot: each for spot, each in bets_in_force(table, snapshot).items() if spot not in settled}
+    return {spot: each for spot, each in read_bets_in_force(table, snapshot).items() if spot not in settled}
 
 
-def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | None) -> None:
+def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | None) -> None:
     """Draw every bet: standing ones (violet), new ones, and how each was settled in the last round."""
     view = stage.view
     standing = view.snapshot.standing if view.snapshot is not None else {}
@@ -331,7 +371,7 @@ def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | 
     for each in over.settlements if over is not None else ():
         spot = str(each.get("spot", ""))
         returned[spot] = returned.get(spot, 0) + int(each["credits"])
-    held = limits(view.snapshot) if view.snapshot is not None else None
+    held = build_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.at:
         new, stood = now.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0
@@ -342,7 +382,7 @@ def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | 
         if returned.get(spot):
             draw_back(stage, (x, y), returned[spot])
         elif new > 0:
-            draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
+            draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP)
         if held is not None and new + stood > 0 and not returned.get(spot):
             _draw_plays_ring(stage, table, spot, (x, y), held)
 
@@ -366,20 +406,22 @@ def _ring_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish()
 
 
-def _question(stage: Stage, table: Table, decision: Decision) -> None:
+def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
     """Draw the answers with their costs, and above them the stake in question, or without cards the question."""
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    places = felt_answers(stage, decision)
+    places = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
-        words = question_words(stage, decision)
+        words = format_question(stage, decision)
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = y + 170 if table.felt != "cards" else places[0][0][1] - 24
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
-        words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
+        words = (
+            f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
+        )
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in places:
         if action.name == "choose":

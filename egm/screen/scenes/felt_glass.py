@@ -4,26 +4,33 @@ from dataclasses import replace
 from typing import Final
 
 from egm.kernel.messages import Decision
-from egm.screen.layout import LEVELS_HIGH, middle
+from egm.screen.layout import LEVELS_HIGH, find_middle
 from egm.screen.painter import Rect, Style
-from egm.screen.roads import often
+from egm.screen.roads import count_most_and_least
 from egm.screen.round_result import RoundResult
-from egm.screen.scenes.asked import option_words
-from egm.screen.scenes.cards import settlement_name, split_hand
-from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
-from egm.screen.scenes.pays import PayRow, draw_rows, odds_text, pays_glasses, rows_height, rows_of
-from egm.screen.scenes.progressive import draw_level, levels_beside
-from egm.screen.scenes.rotor import POCKETS, short_sign
+from egm.screen.scenes.asked import format_option
+from egm.screen.scenes.cards import format_settlement, split_hand
+from egm.screen.scenes.hand import draw_hand_key, group_name, hand_keys, list_felt_touches
+from egm.screen.scenes.pays import (
+    PayRow,
+    compute_rows_height,
+    draw_rows,
+    format_spot_odds,
+    list_pay_rows,
+    pays_glasses,
+)
+from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
+from egm.screen.scenes.rotor import POCKETS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, closed, limits, plays
+from egm.screen.table import Spot, Table, build_limits, find_closed_reason, plays
 from egm.screen.view import (
     asking,
     betting,
-    last_step,
-    marked_since,
+    build_view_timeline,
+    find_last_step,
+    has_changed_marks_since_game,
     playing,
-    times,
 )
 
 _LINE: Final = (226, 240, 226, 150)
@@ -38,7 +45,7 @@ _OFTEN_FROM: Final = 10
 _OFTEN_HIGH: Final = 78.0
 
 
-def felt_glasses(stage: Stage, right: Rect) -> None:
+def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     """Draw the player's chips and tools on the left panel; last results, selected spot and wins on the right.
 
     ``right`` is the part of that panel below the progressive meters.
@@ -53,51 +60,51 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     if not table.spots and pays_glasses(stage):
         return
     x, y, w, h = right
-    top = _results(stage, table, right)
+    top = _draw_results(stage, table, right)
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
-    over = settled_step(stage)
-    spot = selected_spot(stage, table)
+    over = find_settled_step(stage)
+    spot = find_selected_spot(stage, table)
     decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
-    free = decision is None and (over is None or marked_since(view)) and spot is None
-    if len(shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
+    free = decision is None and (over is None or has_changed_marks_since_game(view)) and spot is None
+    if len(list_shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
         low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
         if free or room[3] > 2 * low:
-            _often(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
+            _draw_frequencies(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
     if decision is not None:
-        used = _about_question(stage, table, decision, room)
-    elif over is not None and not marked_since(view):
-        used = _settlements(stage, table, over, room)
+        used = _draw_question_details(stage, table, decision, room)
+    elif over is not None and not has_changed_marks_since_game(view):
+        used = _draw_settlements(stage, table, over, room)
     elif spot is not None:
-        used = _about(stage, spot, room)
+        used = _draw_spot_details(stage, spot, room)
     else:
         shows_often = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
         how = stage.texts.say("felt.how") if shows_often else ""
-        used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
+        used = stage.painter.write_paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
     first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
     _pay_lists(stage, table, shown, first if over is None or decision is not None else None, over)
 
 
-def settled_step(stage: Stage) -> TableStep | None:
+def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a round that is settled and completely shown, or None."""
-    view, line = stage.view, times(stage.view, stage.theme)
+    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began < line.spun:
         return None
-    step = last_step(view)
+    step = find_last_step(view)
     return step if isinstance(step, TableStep) and step.settlements else None
 
 
-def settled_result(stage: Stage) -> RoundResult | None:
+def find_settled_result(stage: Stage) -> RoundResult | None:
     """Return the result of the round on the table, once it has been shown to its end."""
-    view, line = stage.view, times(stage.view, stage.theme)
+    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
         return None
     return show.result if view.now - show.began >= line.spun else None
 
 
-def outcome_words(stage: Stage, result: RoundResult) -> str:
+def describe_outcome(stage: Stage, result: RoundResult) -> str:
     """Return how a round ended: the number, the dice, or the winning side; empty if the hands show it."""
     view, say, display = stage.view, stage.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
@@ -109,11 +116,14 @@ def outcome_words(stage: Stage, result: RoundResult) -> str:
     if felt == "dice":
         return say("felt.ended_dice", dice=code, total=sum(int(die) for die in display.get("dice", ())))
     if "pocket" in display:
-        name, colour = stage.texts.local(table.names.get(code, {}), code), table.colours.get(code, "")
+        name, colour = (
+            stage.texts.choose_translation(table.names.get(code, {}), code),
+            table.colours.get(code, ""),
+        )
         if felt == "roulette" and stage.texts.has(f"felt.colour_{colour}"):
             return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
         return say("felt.ended", result=name)
-    return _winner_words(stage, result) if table.roads else ""
+    return _describe_winner(stage, result) if table.roads else ""
 
 
 def _throw_words(stage: Stage, result: RoundResult) -> str:
@@ -127,12 +137,15 @@ def _throw_words(stage: Stage, result: RoundResult) -> str:
     return stage.texts.say(key, total=total, point=point or 0)
 
 
-def _winner_words(stage: Stage, result: RoundResult) -> str:
+def _describe_winner(stage: Stage, result: RoundResult) -> str:
     """Return which of two sides won, and the points of both."""
     game, table, say = stage.view.game, stage.view.table, stage.texts.say
     assert game is not None
     assert table is not None
-    names = {str(hand["id"]): stage.texts.local(hand["names"]) for hand in game.presentation.get("hands", ())}
+    names = {
+        str(hand["id"]): stage.texts.choose_translation(hand["names"])
+        for hand in game.presentation.get("hands", ())
+    }
     points = {str(hand["id"]): str(hand.get("says", "")) for hand in result.display.get("hands", ())}
     winner = str(result.display["result"])
     if winner in names:
@@ -141,48 +154,48 @@ def _winner_words(stage: Stage, result: RoundResult) -> str:
     return say("felt.tie", points=next(iter(points.values()), ""))
 
 
-def selected_spot(stage: Stage, table: Table) -> Spot | None:
+def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
     """Return the spot last touched, or the one that the keys have focused, or None."""
     view = stage.view
     if view.focused and betting(view, stage.theme):
-        places = felt_touches(view, stage.layout)
+        places = list_felt_touches(view, stage.layout)
         action = places[view.focus % len(places)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
     return table.spots.get(view.chips.explained_spot)
 
 
-def shown_results(stage: Stage) -> tuple[str, ...]:
+def list_shown_results(stage: Stage) -> tuple[str, ...]:
     """Return the last results, without one that is still being shown."""
     return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
-def _results(stage: Stage, table: Table, rect: Rect) -> float:
+def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     """Draw the last results, with the note that they do not affect the next; return where they end."""
     p, (x, y, w, _) = stage.painter, rect
     if table.felt == "cards":
         return y + 6
     style = Style("strong", "small", stage.look.accent)
     p.text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
-    found = shown_results(stage)
+    found = list_shown_results(stage)
     room = int((w - 28) // 60)
     for i, result in enumerate(found[:room]):
         _result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
     words, top = stage.texts.say("felt.past"), y + 96
-    used = p.paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
+    used = p.write_paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
     return top + used
 
 
-def _often(stage: Stage, table: Table, rect: Rect) -> None:
+def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     """Draw the most and the least frequent of the recorded results."""
-    p, (x, y, w, h), found = stage.painter, rect, shown_results(stage)
+    p, (x, y, w, h), found = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
     beside = h < 2 * _OFTEN_HIGH
     across, high = ((w - 10) / 2, h) if beside else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
     wide = across / count
     for n, (key, row) in enumerate(
-        zip(("felt.most_often", "felt.least_often"), often(found, signs, count), strict=True)
+        zip(("felt.most_often", "felt.least_often"), count_most_and_least(found, signs, count), strict=True)
     ):
         left, top = (x + n * (across + 10), y) if beside else (x, y + n * high)
         title = stage.texts.say(key, count=len(found))
@@ -201,34 +214,41 @@ def _result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool
     p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _LINE)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
-    p.text(_short(stage, table, result), middle(cell), Style("heavy", size, ink), width=cell[2] - 6)
+    p.text(
+        _format_result_sign(stage, table, result),
+        find_middle(cell),
+        Style("heavy", size, ink),
+        width=cell[2] - 6,
+    )
 
 
-def _short(stage: Stage, table: Table, result: str) -> str:
+def _format_result_sign(stage: Stage, table: Table, result: str) -> str:
     """Return the sign of a result, as printed on the wheel."""
-    name = stage.texts.local(table.names.get(result, {}), result)
-    return short_sign(name) if result in table.colours else name
+    name = stage.texts.choose_translation(table.names.get(result, {}), result)
+    return format_short_sign(name) if result in table.colours else name
 
 
-def _about(stage: Stage, spot: Spot, rect: Rect) -> float:
+def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     """Draw a spot's name, pay and limits, and why the last touch did nothing; return the height."""
     p, view, (x, y, w, _) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = Style("heavy", "body", stage.look.accent)
-    top = y + p.paragraph(stage.texts.local(spot.names), (x, y, w, 70), head)
-    lines = spot_lines(stage, spot, unit)
+    top = y + p.write_paragraph(stage.texts.choose_translation(spot.names), (x, y, w, 70), head)
+    lines = format_spot_lines(stage, spot, unit)
     if stage.layout.portrait:  # A portrait panel has room for few lines.
         lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
     for words, colour in lines:
-        top += p.paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
+        top += (
+            p.write_paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
+        )
     return top - y
 
 
-def _about_question(stage: Stage, table: Table, decision: Decision, rect: Rect) -> float:
+def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect: Rect) -> float:
     """Draw what a decision is about: the bet, its stake and the cost of the answers; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     top = y
-    for words, cost, style in question_lines(stage, table, decision):
+    for words, cost, style in format_question_lines(stage, table, decision):
         if top + _ROW > y + h:
             break
         at = top + _ROW / 2
@@ -239,13 +259,13 @@ def _about_question(stage: Stage, table: Table, decision: Decision, rect: Rect) 
     return top - y
 
 
-def question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
+def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
     """Return the lines of a decision's description: text, amount and style."""
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     spot, added = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
     about = spot or added
-    name = "" if about is None else stage.texts.local(about.names)
-    step = last_step(stage.view)
+    name = "" if about is None else stage.texts.choose_translation(about.names)
+    step = find_last_step(stage.view)
     if isinstance(step, TableStep):
         name = split_hand(stage, name, step, str(decision.display.get("hand", "")))
     low = Style("strong", "caption", "text")
@@ -254,7 +274,7 @@ def question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple
         amount = stage.money(int(decision.display["staked"]) * unit)
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
     for option, cost in decision.costs.items():
-        lines.append((option_words(stage, option), f"+{stage.money(cost * unit)}", low))
+        lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
         words = stage.texts.say("felt.odds", odds=_pays_in_words(stage, added))
         lines.append((words, "", replace(low, paint="meter")))
@@ -271,11 +291,13 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
     won = {(str(each.get("spot", "")), str(each["name"])) for each in (over.settlements if over else ())}
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        of = rows_of(stage, spot)
-        rows = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
+        of = list_pay_rows(stage, spot)
+        rows = [(stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
         each = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
         if each:
-            lists.append((stage.texts.local(spot.names), each, rows_height(stage, each, w + 20)))
+            lists.append(
+                (stage.texts.choose_translation(spot.names), each, compute_rows_height(stage, each, w + 20))
+            )
     while lists and h < sum(_ROW + high for _, _, high in lists):
         lists.pop()
     spare = (h - sum(_ROW + high for _, _, high in lists)) / max(1, len(lists))
@@ -287,15 +309,15 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
 
 def _pays_in_words(stage: Stage, spot: Spot) -> str:
     """Return the pay of a spot as text: its terms, or its odds; of several, the highest, marked as a maximum."""
-    return stage.texts.local(spot.terms) if spot.terms else odds_text(stage, spot)
+    return stage.texts.choose_translation(spot.terms) if spot.terms else format_spot_odds(stage, spot)
 
 
-def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
+def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
     """Return the odds, limits and stakes of a spot in the table's current state, and why it takes no bet."""
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
         return []
-    held = limits(view.snapshot)
+    held = build_limits(view.snapshot)
     spot = held.spot(spot)
     odds = _pays_in_words(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
@@ -303,9 +325,9 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     highest -= highest % spot.step
     least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
     key = "felt.only" if least == most else "felt.steps" if spot.step > 1 else "felt.limits"
-    lines.append((_in_round(stage, spot) or say(key, least=least, most=most, step=step), "text"))
+    lines.append((_format_bets_in_round(stage, spot) or say(key, least=least, most=most, step=step), "text"))
     if spot.times is not None and spot.needs is not None:
-        lead = stage.texts.local(table.spots[spot.needs].names)
+        lead = stage.texts.choose_translation(table.spots[spot.needs].names)
         lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
     standing, new = held.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing:
@@ -317,13 +339,13 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     if playing_ is not None and standing + new > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
     why = view.chips.refused if view.chips.explained_spot == spot.id else ""
-    why = (why or closed(spot, view.chips.bets, held)[0]) if view.accepts("bet") else ""
+    why = (why or find_closed_reason(spot, view.chips.bets, held)[0]) if view.accepts("bet") else ""
     if why:
-        lines.append((refused_words(stage, spot, why), "amber"))
+        lines.append((describe_refusal(stage, spot, why), "amber"))
     return lines
 
 
-def needed_words(stage: Stage, needs_cents: int, bet_cents: int) -> str:
+def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> str:
     """Return the credit that a bet needs, why, and how much there is; empty if there is enough."""
     snapshot = stage.view.snapshot
     if snapshot is None or needs_cents <= snapshot.credit_cents:
@@ -333,25 +355,25 @@ def needed_words(stage: Stage, needs_cents: int, bet_cents: int) -> str:
     return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
 
 
-def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
+def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
     """Return why a touch changed nothing, with the spots that need a bet first."""
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
-        wanted = closed(spot, stage.view.chips.bets, limits(snapshot))[1]
-        names = [stage.texts.local(table.spots[each].names) for each in wanted]
+        wanted = find_closed_reason(spot, stage.view.chips.bets, build_limits(snapshot))[1]
+        names = [stage.texts.choose_translation(table.spots[each].names) for each in wanted]
     most = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
     return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=most)
 
 
-def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> float:
+def _draw_settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> float:
     """Draw the settlement of each bet by spot, those with a return first; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
     if any(int(each["credits"]) for each in rows):
         style = Style("strong", "caption", stage.look.accent)
-        y += p.paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
+        y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     step = 38.0  # Two lines for a long name.
     top, room = y, max(1, int((rect[1] + h - y) // step))
     for i, each in enumerate(rows[:room]):
@@ -361,8 +383,8 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
             p.text(words, (x, at), Style("text", "caption", "text"), align="left", width=w)
             break
         spot, back = table.spots.get(str(each.get("spot", ""))), int(each["credits"])
-        named = settlement_name(stage, str(each["name"]))
-        name = stage.texts.local(spot.names) if spot is not None else named
+        named = format_settlement(stage, str(each["name"]))
+        name = stage.texts.choose_translation(spot.names) if spot is not None else named
         name = split_hand(stage, name, over, str(each.get("hand", "")))
         place: Rect = (x, at - step / 2, w * 0.7, step)
         p.label(name, place, Style("strong", "caption", "text"), align="left")
@@ -374,38 +396,41 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
 def _strip(stage: Stage, table: Table) -> None:
     """Draw a telephone's strip above the layout: the selected spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
-    spot = selected_spot(stage, table)
-    over = settled_step(stage)
+    spot = find_selected_spot(stage, table)
+    over = find_settled_step(stage)
     decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
-    levels = levels_beside(stage)
+    levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
         wide = w / len(levels)
         draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
     place: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
-    lines = question_lines(stage, table, decision) if decision is not None else []
+    lines = format_question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
     if about:
         p.label("  ·  ".join(about), place, style)
         return
-    if spot is not None and decision is None and (over is None or marked_since(view)):
-        texts = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
+    if spot is not None and decision is None and (over is None or has_changed_marks_since_game(view)):
+        texts = [
+            stage.texts.choose_translation(spot.names),
+            *(words for words, _ in format_spot_lines(stage, spot, unit)),
+        ]
         words = "  ·  ".join([texts[0], texts[1], texts[-1]])
         words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(texts[:2])
         p.label(words, place, style)
         return
-    found = shown_results(stage) if table.felt != "cards" else ()
+    found = list_shown_results(stage) if table.felt != "cards" else ()
     if not found:
         p.label(stage.texts.say("felt.past"), place, style)
         return
-    wide = 50 if all(len(_short(stage, table, each)) <= _SIGN for each in found) else 74
+    wide = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in found) else 74
     room = int((w - 24) // wide)
     for i, result in enumerate(found[:room]):
         _result(stage, table, result, (x + 12 + i * wide, place[1] + 4, wide - 4, 38), newest=i == 0)
 
 
-def felt_status(stage: Stage) -> str:
+def describe_felt_status(stage: Stage) -> str:
     """Return what PLAY would do: the stake and its number of spots, or that no bet is placed yet."""
     view, table = stage.view, stage.view.table
     shown = playing(view, stage.theme) or view.decision is not None
@@ -415,32 +440,32 @@ def felt_status(stage: Stage) -> str:
     if view.snapshot.state == "betting":
         return stage.texts.say("notice.refused.betting")
     if chips.refused:
-        return refused_words(stage, table.spots.get(chips.explained_spot), chips.refused)
+        return describe_refusal(stage, table.spots.get(chips.explained_spot), chips.refused)
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return stage.texts.say("felt.standing_only" if view.snapshot.standing else "felt.place")
-    if chips.credits < limits(view.snapshot).least_here:
+    if chips.credits < build_limits(view.snapshot).least_here:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
     return stage.texts.counted("felt.buys", spots, price=price)
 
 
-def _in_round(stage: Stage, spot: Spot) -> str:
+def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
     """Return the possible bets on a spot that is bet only during a round, as multiples of the bet it needs; else ""."""
     table = stage.view.table
     if not spot.added or spot.needs is None or table is None:
         return ""
-    bet = stage.texts.local(table.spots[spot.needs].names)
+    bet = stage.texts.choose_translation(table.spots[spot.needs].names)
     return stage.texts.say("felt.added", spot=bet, times=", ".join(spot.added))
 
 
-def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
+def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     """Draw the pays of the bets in these groups, and the limits of one bet."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
     p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.slim
-    held = limits(snapshot)
+    held = build_limits(snapshot)
     step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
@@ -455,7 +480,7 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             odds, place, replace(style, paint="meter"), align="right", width=w * (0.13 if not slim else 0.26)
         )
         key = "felt.only" if least == most else "felt.limits"
-        words = [_in_round(stage, spots[0]) or stage.texts.say(key, least=least, most=most)]
+        words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=least, most=most)]
         figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
         if figure is not None:
             sign = figure.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
@@ -467,7 +492,7 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             p.text("  \u00b7  ".join(words), (x + w, at), low, align="right", width=w * 0.48)
 
 
-def prize_pages(stage: Stage) -> list[tuple[str, ...]]:
+def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
     """Return the groups of bets on each help page of odds."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()

@@ -5,10 +5,10 @@ from typing import Final
 
 from egm.kernel.service_pages import Action as PageAction
 from egm.kernel.service_pages import Words
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Linear
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.theme import Colour, mix
 
 #: A key no wider than this has its sign and text closer together.
@@ -25,11 +25,11 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
 _MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
-def text_of(stage: Stage, words: Words) -> str:
+def format_page_text(stage: Stage, words: Words) -> str:
     """Return a text of a page in the attendant's language."""
     if words.kind == "say":
-        return spoken(stage, str(words.value), words.values)
-    return stage.texts.worded(words, stage.money)
+        return format_message(stage, str(words.value), words.values)
+    return stage.texts.format_page_words(words, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
@@ -42,8 +42,12 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     side = min(30.0 if w > _NARROW else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW else 8.0
     place: Rect = (x + margin, y + (h - side) / 2, side, side)
-    p.art(("page sign", action.style, action.enabled), place, partial(picture, action.style, colour=colour))
-    words = text_of(stage, action.label)
+    p.art(
+        ("page sign", action.style, action.enabled),
+        place,
+        partial(render_own_picture, action.style, colour=colour),
+    )
+    words = format_page_text(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
     p.label(words, room, Style("strong", size, colour), align="left")
@@ -60,5 +64,5 @@ def draw_key(stage: Stage, rect: Rect, words: str) -> None:
 def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
     """Draw a mark: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
     sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
-    make = partial(picture, sign, colour=stage.theme.colour(paint))
+    make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
     stage.painter.art(("page mark", mark), rect, make)

@@ -6,13 +6,13 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import box
 from egm.screen.motion import clamp, ease_in_out
-from egm.screen.painter import Rect, Style, gold
-from egm.screen.scenes.bonus import board_back
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.painter import Rect, Style, build_gold_gradient
+from egm.screen.scenes.bonus import draw_board_background
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.show import StepTime
 from egm.screen.steps import GambleStep
 from egm.screen.theme import mix, parse_colour
@@ -27,9 +27,9 @@ _HISTORY: Final = 8
 
 def draw_table(stage: Stage, at_stake: int, to_win: int, before: tuple[str, ...]) -> None:
     """Draw the decision: the face-down card between the stake and the possible win."""
-    _table(stage, before)
-    _card_at(stage, "", 0.0)
-    _sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
+    _draw_gamble_table(stage, before)
+    _draw_turning_card(stage, "", 0.0)
+    _draw_sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
 
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
@@ -38,8 +38,8 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
     turn = ease_in_out(clamp(share * 1.25))
-    _table(stage, step.before)
-    _card_at(stage, step.shown if turn >= 0.5 else "", turn)
+    _draw_gamble_table(stage, step.before)
+    _draw_turning_card(stage, step.shown if turn >= 0.5 else "", turn)
     call = stage.texts.say(f"decide.{step.called}")
     x, y, w, h = stage.layout.field
     style = Style("strong", "lead", "text")
@@ -50,28 +50,28 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
         return
     won = step.credits > 0
     words = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
-    paint = gold(stage.theme) if won else stage.theme.colour("text_dim")
+    paint = build_gold_gradient(stage.theme) if won else stage.theme.colour("text_dim")
     style = Style("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
     stage.painter.text(words, (x + w / 2, y + h - 96), style, width=w - 80)
 
 
-def _table(stage: Stage, before: tuple[str, ...]) -> None:
-    board_back(stage)
+def _draw_gamble_table(stage: Stage, before: tuple[str, ...]) -> None:
+    draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.art(("felt", stage.look.name), inner, partial(_felt, stage))
+    p.art(("felt", stage.look.name), inner, partial(_draw_felt, stage))
     top, part = (y + 36, 1.0) if not stage.layout.slim else (y + 30, 0.6)
     side, high = (length * part for length in _SMALL)
     for i, shown in enumerate(before[-_HISTORY:]):
         place: Rect = (x + 40 + i * (side + 8), top, side, high)
-        p.art(("card", shown), place, partial(_face, shown=shown))
+        p.art(("card", shown), place, partial(_draw_card_face, shown=shown))
 
 
-def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     ink = Ink(size, (100.0, 100.0 * size[1] / size[0]), 2)
     high = 100.0 * size[1] / size[0]
     base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
-    ink.fill(box(0, 0, 100, high, 5), metal(stage.theme, stage.look.rim))
+    ink.fill(box(0, 0, 100, high, 5), build_metal_gradient(stage.theme, stage.look.rim))
     ink.fill(
         box(0.6, 0.6, 98.8, high - 1.2, 4.5),
         Radial(((0, mix(base, WHITE, 0.16)), (0.7, base), (1, mix(base, BLACK, 0.5))), (0.5, 0.45), 0.7),
@@ -80,39 +80,39 @@ def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     return ink.finish()
 
 
-def _part(stage: Stage) -> float:
+def _choose_card_scale(stage: Stage) -> float:
     """Return the card's scale: smaller on a telephone, whose field also holds the answers."""
     room = stage.layout.field[3] - _BELOW
     return 1.0 if not stage.layout.slim else min(0.7, room / _CARD[1])
 
 
-def _card_at(stage: Stage, shown: str, turn: float) -> None:
+def _draw_turning_card(stage: Stage, shown: str, turn: float) -> None:
     """Draw the card in the middle; as it turns, it narrows and widens again."""
     x, y, w, _ = stage.layout.field
-    wide, high = (length * _part(stage) for length in _CARD)
+    wide, high = (length * _choose_card_scale(stage) for length in _CARD)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
     width = max(10.0, wide * frame / 12)
     place: Rect = (x + w / 2 - width / 2, y + 40, width, high)
-    stage.painter.art(("card", shown), place, partial(_face, shown=shown))
+    stage.painter.art(("card", shown), place, partial(_draw_card_face, shown=shown))
 
 
-def _sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
+def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
         words = stage.texts.say(key)
-        at = y + 40 + _CARD[1] / 2 * _part(stage)
+        at = y + 40 + _CARD[1] / 2 * _choose_card_scale(stage)
         stage.painter.text(words, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
         style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
-    fair: Rect = (x + 40, field[1] + 52 + _CARD[1] * _part(stage), w - 80, 80)
+    fair: Rect = (x + 40, field[1] + 52 + _CARD[1] * _choose_card_scale(stage), w - 80, 80)
     style = Style("text", "small" if not stage.layout.slim else "caption", stage.look.accent)
-    p.paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
+    p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 
-def _face(size: tuple[int, int], *, shown: str) -> pygame.Surface:
+def _draw_card_face(size: tuple[int, int], *, shown: str) -> pygame.Surface:
     """Return a card's face in a colour, or its back."""
     full = (max(size[0], round(size[1] * _CARD[0] / _CARD[1])), size[1])
-    surface = picture(f"card_{shown or 'back'}", full)
+    surface = render_own_picture(f"card_{shown or 'back'}", full)
     return surface if full == size else pygame.transform.smoothscale(surface, size)

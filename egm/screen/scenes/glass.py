@@ -4,16 +4,16 @@ from typing import Final
 
 from egm.kernel.messages import GameView
 from egm.screen.layout import Layout
-from egm.screen.marks import form_in_force, price_now
-from egm.screen.outcome import Field, Prize, prize_at
+from egm.screen.marks import compute_current_form_price, find_current_form
+from egm.screen.outcome import Field, Prize, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.felt_glass import felt_glasses
-from egm.screen.scenes.keno import form_rows, keno_prizes
-from egm.screen.scenes.progressive import draw_levels, levels_beside
-from egm.screen.scenes.reels import symbol_art
-from egm.screen.scenes.stage import Stage, caption
-from egm.screen.scenes.wheel import is_wheel, wheel_glasses
-from egm.screen.scenes.wins import lit_win
+from egm.screen.scenes.felt_glass import draw_felt_glasses
+from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
+from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
+from egm.screen.scenes.reels import render_symbol
+from egm.screen.scenes.stage import Stage, draw_caption
+from egm.screen.scenes.wheel import draw_wheel_glasses, is_wheel
+from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 
 #: A prize row higher than this has large digits.
@@ -22,32 +22,36 @@ _LEAD_FROM: Final = 40.0
 _BESIDE_FROM: Final = 4
 
 
-def base_field(stage: Stage) -> Field | None:
+def find_base_field(stage: Stage) -> Field | None:
     """Return the reel field of the game's first stage, or None if it is not played on reels."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 
-def prizes_now(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
+def list_current_prizes(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
     """Return every prize of the current bet with its credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
-    paid = [(prize, prize_at(game, prize.name, prize.credits, bet)) for prize in field.prizes]
+    paid = [(prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes]
     return sorted((one for one in paid if one[1]), key=lambda one: -one[1])
 
 
-def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
+def format_prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
     """Return a prize's name in the player's language."""
     if symbol:
-        return texts.say("help.kind", count=count, name=texts.local(field.names.get(symbol, {}), symbol))
+        return texts.say(
+            "help.kind", count=count, name=texts.choose_translation(field.names.get(symbol, {}), symbol)
+        )
     number, _, remainder = name.partition(" ")
     counted = number.isdigit() and bool(remainder)
     word = remainder if counted else name
     words = (
-        texts.local(field.titles[word], word) if word in field.titles else word.replace("-", " ").capitalize()
+        texts.choose_translation(field.titles[word], word)
+        if word in field.titles
+        else word.replace("-", " ").capitalize()
     )
     alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
@@ -59,19 +63,19 @@ def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -
 
 def draw_glasses(stage: Stage) -> None:
     """Draw the prizes of the current bet on both panels, the high ones on the left."""
-    field = base_field(stage)
+    field = find_base_field(stage)
     if stage.view.snapshot is None:
         return
     on_strip = stage.layout.slim and stage.view.table is not None
     right = stage.layout.right if on_strip else draw_levels(stage, stage.layout.right)
     if is_wheel(stage) or stage.view.table is not None:
-        wheel_glasses(stage) if is_wheel(stage) else felt_glasses(stage, right)
-        _small_print(stage, stage.layout.right)
+        draw_wheel_glasses(stage) if is_wheel(stage) else draw_felt_glasses(stage, right)
+        _draw_small_print(stage, stage.layout.right)
         return
     if field is None:
-        _keno_glasses(stage, right)
+        _draw_keno_glasses(stage, right)
         return
-    prizes = prizes_now(stage, field)
+    prizes = list_current_prizes(stage, field)
     layout = stage.layout
     rows = 6 if not layout.portrait else 4 if not layout.slim else 3
     beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
@@ -79,33 +83,35 @@ def draw_glasses(stage: Stage) -> None:
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
         top, others = prizes[:half], prizes[half:]
-    _prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
-    if layout.portrait and levels_beside(stage):
-        _small_print(stage, layout.right)
+    _draw_prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
+    if layout.portrait and list_levels_beside_field(stage):
+        _draw_small_print(stage, layout.right)
         return
     lines = len(field.lines)
     key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
-    _prizes(
+    _draw_prizes(
         stage,
         field,
         others,
         right,
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )
-    _small_print(stage, layout.right)
+    _draw_small_print(stage, layout.right)
 
 
-def _keno_glasses(stage: Stage, right: Rect) -> None:
+def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     """Draw the prizes of a Keno card by catch for one credit staked, and the kinds of ticket."""
     p, texts, game = stage.painter, stage.texts, stage.view.game
     if game is None:
         return
-    spots, prizes = keno_prizes(stage)
+    spots, prizes = list_keno_prizes(stage)
     x, y, w, h = stage.layout.left
-    caption(stage, texts.counted("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
+    draw_caption(stage, texts.counted("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
     columns = 1 if not stage.layout.portrait or len(prizes) < _BESIDE_FROM else 2
     head = 66.0 if not stage.layout.portrait else 54.0
-    step = min(64.0, (h - head - 2 - _foot(stage.layout)) / max(1, -(-len(prizes) // columns)))
+    step = min(
+        64.0, (h - head - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns))
+    )
     size, wide = "lead" if step > 44 else "small", (w - 36) / columns
     for i, (catch, words) in enumerate(prizes):
         left, middle = x + 18 + i % columns * wide, y + head + (i // columns + 0.5) * step
@@ -123,38 +129,38 @@ def _keno_glasses(stage: Stage, right: Rect) -> None:
             align="right",
             width=wide * 0.32,
         )
-    _tickets(stage, game, right)
+    _draw_ticket_kinds(stage, game, right)
 
 
-def _tickets(stage: Stage, game: GameView, right: Rect) -> None:
+def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     """Draw the kinds of ticket that a game sells, on the right panel."""
     texts = stage.texts
     x, y, w, h = right
-    if stage.layout.portrait and levels_beside(stage):
-        _small_print(stage, stage.layout.right)
+    if stage.layout.portrait and list_levels_beside_field(stage):
+        _draw_small_print(stage, stage.layout.right)
         return
-    caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
-    rows = form_rows(stage.view, stage.layout)
+    draw_caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    rows = lay_out_form_rows(stage.view, stage.layout)
     for rect, action in rows:
-        _form_row(stage, game, rect, str(action.value))
+        _draw_form_row(stage, game, rect, str(action.value))
     top = y + (70 if not stage.layout.portrait else 54)
     style = Style("strong", "small" if not stage.layout.slim else "caption", "text")
     for form in game.presentation.get("forms", []) if not rows else ():
-        words = texts.local(form["name"])
-        if top + (40 if not stage.layout.portrait else 26) > y + h - _foot(stage.layout):
+        words = texts.choose_translation(form["name"])
+        if top + (40 if not stage.layout.portrait else 26) > y + h - _find_small_print_height(stage.layout):
             break  # The help pages list all of them.
-        used = stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2)
+        used = stage.painter.write_paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2)
         top += used + (12 if not stage.layout.portrait else 2)
-    _small_print(stage, stage.layout.right)
+    _draw_small_print(stage, stage.layout.right)
 
 
-def _form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
+def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
     """Draw a named ticket with its price, lit if PLAY buys it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
-    chosen = not view.slip.marked and form_in_force(game, view.snapshot)["id"] == form_id
-    credits_ = view.snapshot.bet_credits if chosen else price_now(game, form, view.snapshot)
+    chosen = not view.slip.marked and find_current_form(game, view.snapshot)["id"] == form_id
+    credits_ = view.snapshot.bet_credits if chosen else compute_current_form_price(game, form, view.snapshot)
     fill = (122, 66, 8, 255) if chosen else (30, 24, 56, 255)
     edge = stage.look.accent if chosen else (136, 120, 190, 255)
     p.panel(rect, radius=14, fill=fill, edge=edge, line=3 if chosen else 2)
@@ -162,7 +168,7 @@ def _form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
         stage.money(credits_ * view.snapshot.denomination_cents),
         Style("strong", "caption", "text"),
     )
-    name = stage.texts.local(form["name"])
+    name = stage.texts.choose_translation(form["name"])
     if h < 80:
         p.text(name, (x + 12, y + h / 2), style, align="left", width=w * 0.6)
         p.text(
@@ -175,31 +181,33 @@ def _form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
     p.text(amount, (x + w - 12, y + h - 22), Style("numbers", "body", "meter"), align="right", width=w - 24)
 
 
-def _prizes(stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: Rect, heading: str) -> None:
+def _draw_prizes(
+    stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: Rect, heading: str
+) -> None:
     p, (x, y, w, h) = stage.painter, rect
-    caption(stage, heading, (x + 10, y + 12, w - 20, 40))
+    draw_caption(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
-    room = h - 64 - _foot(stage.layout)
+    room = h - 64 - _find_small_print_height(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))
-    hit = lit_win(stage)
+    hit = find_lit_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * step
         if hit is not None and hit.name == prize.name:
             p.shade((x + 12, top, w - 24, step - 4), (*stage.look.accent[:3], 64), 12)
-        _prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
+        _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
-def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) -> None:
+def _draw_prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) -> None:
     p, (x, y, w, h) = stage.painter, rect
     icons = field.icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
     size = (p.px(side), p.px(side))
     for i, symbol in enumerate(icons):
-        p.put(symbol_art(stage, field, symbol, size), (p.px(x + i * side), p.px(middle - side / 2)))
+        p.put(render_symbol(stage, field, symbol, size), (p.px(x + i * side), p.px(middle - side / 2)))
     if not icons:
         p.text(
-            prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
+            format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
             (x + 4, middle),
             Style("strong", "small", "text"),
             align="left",
@@ -214,19 +222,19 @@ def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) 
     )
 
 
-def _foot(layout: Layout) -> float:
+def _find_small_print_height(layout: Layout) -> float:
     """Return the height of a panel's small print."""
     return 62.0 if not layout.slim else 40.0
 
 
-def _small_print(stage: Stage, rect: Rect) -> None:
+def _draw_small_print(stage: Stage, rect: Rect) -> None:
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return
     p = stage.painter
     unit = stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))
     defect = stage.texts.say(f"defect.{snapshot.defect}")
-    foot, left = _foot(stage.layout), stage.layout.left
+    foot, left = _find_small_print_height(stage.layout), stage.layout.left
     if rect[2] <= 0:  # Both texts stand below the only panel.
         x, y, w, h = left
         rect, left = (x + w / 2, y, w / 2, h), (x, y, w / 2, h)

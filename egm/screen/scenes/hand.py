@@ -3,20 +3,20 @@
 import re
 from typing import Final
 
-from egm.screen.cloth import RACE, cloth, part_in_force, parts, tabs
-from egm.screen.flow import page_spots, parted
+from egm.screen.cloth import RACE, find_open_part, lay_out_felt, lay_out_tabs, list_felt_parts
+from egm.screen.flow import list_page_spots, split_common_words
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.cards import suits_rect
-from egm.screen.scenes.chips import chip_colour, draw_chip
+from egm.screen.scenes.cards import find_suits_rect
+from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.table import Chips, Spot, Table, chips_here, limits, value_of
+from egm.screen.table import Chips, Spot, Table, build_limits, list_chip_values, value_of
 from egm.screen.view import (
     Action,
     Page,
     View,
-    board_wanted,
+    should_show_scoreboard,
 )
 
 #: A tool key narrower than this has a sign in place of its text.
@@ -33,7 +33,7 @@ _NAMED: Final = 6
 
 def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     """Return the keys in rows: chips and tools, actions on all chips, parts of the layout."""
-    values = table.chips if view.snapshot is None else chips_here(table, limits(view.snapshot))
+    values = table.chips if view.snapshot is None else list_chip_values(table, build_limits(view.snapshot))
     held = [Action("chip", value) for value in values]
     held += [Action("tool", "take"), Action("tool", "ask")]
     done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
@@ -42,7 +42,9 @@ def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     more += [Action("suits")] if table.suits else []
     if layout.slim:
         return [held, [*done, *more]]
-    kinds = [Action("cloth", part) for part in parts(table, layout)] if table.felt == "roulette" else []
+    kinds = (
+        [Action("cloth", part) for part in list_felt_parts(table, layout)] if table.felt == "roulette" else []
+    )
     rows = [held, done] if layout.portrait else [held[:4], held[4:], done[:2], done[2:]]
     rows += [more] if more else []
     room = int((layout.left[3] - _AROUND) // layout.finger) - len(rows)
@@ -56,7 +58,7 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None:
         return []
     if not table.spots:
-        return [(suits_rect(layout), Action("suits"))] if table.suits else []
+        return [(find_suits_rect(layout), Action("suits"))] if table.suits else []
     rows = _hand(view, table, layout)
     if layout.slim:
         x, y, w, h = layout.field
@@ -67,14 +69,14 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         top, left, wide = y + 10, x + 10, w - 20
     found: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
-        at, shares = left, [_letters(table, action) for action in row]
+        at, shares = left, [_count_key_letters(table, action) for action in row]
         for action, share in zip(row, shares, strict=True):
             found.append(((at, top + n * high, wide * share / sum(shares), high), action))
             at += found[-1][0][2]
     return found
 
 
-def _letters(table: Table, action: Action) -> int:
+def _count_key_letters(table: Table, action: Action) -> int:
     """Return a key's relative width in letters; the name of a bet kind stands on two lines."""
     spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
@@ -82,13 +84,13 @@ def _letters(table: Table, action: Action) -> int:
     return _MARGINS + max((*words, *(len(name) // 2 + 1 for name in names)), default=_RACETRACK)
 
 
-def felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table while the machine takes bets."""
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
-    places = cloth(table, view.chips, layout).places
-    return [*hand_keys(view, layout), *tabs(table, view.chips, layout), *places]
+    places = lay_out_felt(table, view.chips, layout).places
+    return [*hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *places]
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
@@ -97,13 +99,13 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
     if action.name == "chip" and snapshot is not None:
-        lit = chips.tool == "chip" and value_of(table, chips, limits(snapshot)) == action.value
+        lit = chips.tool == "chip" and value_of(table, chips, build_limits(snapshot)) == action.value
         draw_button(stage, inner, "", lit=lit)
         side = min(w, h) - 12
         credits_ = int(action.value)
-        draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, chip_colour(table, credits_), side)
+        draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
     elif action.name == "cloth":
-        lit = part_in_force(table, chips, stage.layout) == action.value
+        lit = find_open_part(table, chips, stage.layout) == action.value
         draw_part_key(stage, table, inner, str(action.value), lit=lit)
     elif action.name == "tool":
         words = say(f"felt.{action.value}") if w > _WORDS_FROM else _SIGNS[action.value]
@@ -113,13 +115,13 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         draw_button(stage, inner, "", lit=stage.view.four_colours)
         draw_suits(stage, inner)
     elif action.name == "board":
-        draw_key(stage, inner, say("felt.board"), lit=board_wanted(stage.view))
+        draw_key(stage, inner, say("felt.board"), lit=should_show_scoreboard(stage.view))
     else:
-        on = stage.view.accepts("bet") and _helps(chips, action.name)
+        on = stage.view.accepts("bet") and _has_effect(chips, action.name)
         draw_key(stage, inner, say(f"felt.{action.name}"), on=on)
 
 
-def _helps(chips: Chips, name: str) -> bool:
+def _has_effect(chips: Chips, name: str) -> bool:
     """Return whether a key would change the chips."""
     have: dict[str, bool] = {
         "undo": bool(chips.before),
@@ -140,17 +142,17 @@ def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: boo
 
 def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
     """Draw a key that opens a part of the layout: with its name, or on a telephone with its count of numbers."""
-    draw_key(stage, rect, part_name(stage, table, part), lit=lit)
+    draw_key(stage, rect, format_part_name(stage, table, part), lit=lit)
 
 
-def part_name(stage: Stage, table: Table, part: str) -> str:
+def format_part_name(stage: Stage, table: Table, part: str) -> str:
     """Return the name of a part of the layout; on a telephone a short sign."""
     if part == RACE:
         return stage.texts.say("felt.race") if not stage.layout.slim else "\u25cb"
     if table.felt != "roulette" and stage.layout.slim:
         return str(int(part) + 1)
     if table.felt != "roulette":
-        page = page_spots(table, stage.layout, int(part))
+        page = list_page_spots(table, stage.layout, int(part))
         names = [group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
         return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
@@ -163,8 +165,8 @@ def part_name(stage: Stage, table: Table, part: str) -> str:
 
 def group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
     """Return the name of a group of bets: what their names have in common before any number."""
-    names = [stage.texts.local(spot.names) for spot in spots]
+    names = [stage.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:
         return names[0]
-    name = parted(names)[0]
+    name = split_common_words(names)[0]
     return re.sub(r"[\s\d\u2013-]+$", "", name) or ", ".join(names[:_NAMED])

@@ -10,23 +10,23 @@ import pygame
 
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
-from egm.screen.layout import FINGER, grown
-from egm.screen.outcome import Field, Prize, prize_at
+from egm.screen.layout import FINGER, grow_rect
+from egm.screen.outcome import Field, Prize, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.chart import chart_of, draw_chart
-from egm.screen.scenes.felt_glass import felt_prizes, prize_pages
-from egm.screen.scenes.glass import base_field, prize_name
+from egm.screen.scenes.chart import draw_chart, find_strategy_chart
+from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
+from egm.screen.scenes.glass import find_base_field, format_prize_name
 from egm.screen.scenes.keno import catch_words
-from egm.screen.scenes.odds import chance_pages, draw_chances, draw_odds
-from egm.screen.scenes.odds import pages as odds_pages
+from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
+from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
 from egm.screen.scenes.pays import draw_pays, pays_of
-from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
+from egm.screen.scenes.reels import LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, limit_keys
-from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
+from egm.screen.scenes.stage import Stage, draw_button, draw_caption, draw_rim_panel, stage_name
 from egm.screen.scenes.status import help_line, return_words
-from egm.screen.scenes.wheel import is_wheel, wheel_prizes
-from egm.screen.table import limits
-from egm.screen.view import Action, offered
+from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel
+from egm.screen.table import build_limits
+from egm.screen.view import Action, list_offered_costs
 
 #: The most feature-triggering prizes pictured with the rules.
 _RULES_PICTURED: Final = 3
@@ -47,48 +47,53 @@ class Sheet:
     draw: Callable[[Stage, Rect], None]
 
 
-def sheets(stage: Stage) -> list[Sheet]:
+def list_help_sheets(stage: Stage) -> list[Sheet]:
     """Return the help pages of the game on the screen."""
     say = stage.texts.say
-    pages = [Sheet(say("help.rules"), _rules)]
-    field = base_field(stage)
+    pages = [Sheet(say("help.rules"), _draw_rules)]
+    field = find_base_field(stage)
     if field is not None and field.prizes:
         most = 9 if not stage.layout.portrait else 14 if not stage.layout.slim else 11
         each = -(-len(field.prizes) // -(-len(field.prizes) // most))
-        prizes = sorted(field.prizes, key=lambda prize: (-_most(stage, prize), -prize.count))
+        prizes = sorted(field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.count))
         for start in range(0, len(prizes), each):
             part = prizes[start : start + each]
-            pages.append(Sheet(say("help.prizes"), partial(_prize_table, field=field, prizes=part)))
-        if game_prizes(stage):
-            pages.append(Sheet(say("help.in_kind"), _prizes_in_kind))
+            pages.append(Sheet(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=part)))
+        if read_merchandise_prizes(stage):
+            pages.append(Sheet(say("help.in_kind"), _draw_merchandise_prizes))
         if field.lines:
-            pages.append(Sheet(say("help.lines"), partial(_lines, field=field)))
+            pages.append(Sheet(say("help.lines"), partial(_draw_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
-        pages.append(Sheet(say("help.prizes"), _keno_table))
+        pages.append(Sheet(say("help.prizes"), _draw_keno_table))
     if is_wheel(stage):
-        pages.append(Sheet(say("help.prizes"), wheel_prizes))
-    entries = prize_pages(stage)
-    pages += [Sheet(say("help.prizes"), partial(felt_prizes, groups=groups)) for groups in entries]
+        pages.append(Sheet(say("help.prizes"), draw_wheel_prizes))
+    entries = list_prize_pages(stage)
+    pages += [Sheet(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
     if pays_of(stage):
         pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=pays_of(stage))))
-    if chart_of(stage) is not None:
+    if find_strategy_chart(stage) is not None:
         pages.append(Sheet(say("chart.title"), draw_chart))
     pages += [
-        Sheet(say("odds.chances"), partial(draw_chances, entries=entries)) for entries in chance_pages(stage)
+        Sheet(say("odds.chances"), partial(draw_chances, entries=entries))
+        for entries in list_chance_pages(stage)
     ]
     pages += [Sheet(say("odds.title"), partial(draw_odds, entries=entries)) for entries in odds_pages(stage)]
-    pages.append(Sheet(say("help.about"), _about))
-    pages.append(Sheet(say("help.responsible"), _responsible))
+    pages.append(Sheet(say("help.about"), _draw_game_facts))
+    pages.append(Sheet(say("help.responsible"), _draw_responsible_gambling))
     snapshot = stage.view.snapshot
     if snapshot is not None and snapshot.protection.limits:
         pages.append(Sheet(say("help.limits_title"), draw_limits))
     return pages
 
 
-def _most(stage: Stage, prize: Prize) -> int:
+def _compute_highest_pay(stage: Stage, prize: Prize) -> int:
     """Return what a prize pays at the highest bet."""
     game = stage.view.game
-    return prize_at(game, prize.name, prize.credits, max(game.bet_options)) if game else prize.credits
+    return (
+        compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options))
+        if game
+        else prize.credits
+    )
 
 
 def draw_help(stage: Stage) -> None:
@@ -102,11 +107,13 @@ def draw_help(stage: Stage) -> None:
     p.art(
         ("sheet", stage.look.name),
         rect,
-        lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)),
+        lambda size: draw_rim_panel(
+            size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)
+        ),
     )
-    pages = sheets(stage)
+    pages = list_help_sheets(stage)
     index = stage.view.sheet % len(pages)
-    title = stage.texts.say("help.title", game=stage.texts.local(game.title, game.id))
+    title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
     head, dim = Style("heavy", "lead", stage.look.accent), Style("strong", "small", "text_dim")
     if w > _NARROW:
@@ -116,27 +123,27 @@ def draw_help(stage: Stage) -> None:
         p.text(title, (x + 30, y + 32), head, align="left", width=w - 60)
         p.text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
     p.shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
-    pages[index].draw(stage, _inside(rect))
-    for name, place in page_keys(stage.layout.sheet).items():
+    pages[index].draw(stage, _find_content_rect(rect))
+    for name, place in lay_out_page_keys(stage.layout.sheet).items():
         draw_button(stage, place, stage.texts.say(f"key.{name}"))
 
 
-def sheet_keys(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return the touch targets of the open page, other than the keys that turn it."""
-    pages = sheets(stage)
+    pages = list_help_sheets(stage)
     if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
         return []
-    return limit_keys(stage.view, _inside(stage.layout.sheet))
+    return limit_keys(stage.view, _find_content_rect(stage.layout.sheet))
 
 
-def _inside(sheet: Rect) -> Rect:
+def _find_content_rect(sheet: Rect) -> Rect:
     """Return the page's area within its frame, between heading and keys."""
     x, y, w, h = sheet
     side = 48.0 if w > _NARROW else 30.0
-    return (x + side, y + 108, w - 2 * side, h - 108 - 26 - page_keys(sheet)["next"][3] - 12)
+    return (x + side, y + 108, w - 2 * side, h - 108 - 26 - lay_out_page_keys(sheet)["next"][3] - 12)
 
 
-def page_keys(rect: Rect) -> dict[str, Rect]:
+def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
     """Return the rectangles of a page's keys."""
     x, y, w, h = rect
     wide = min(240.0, (w - 80 - 32) / 3)
@@ -149,32 +156,32 @@ def page_keys(rect: Rect) -> dict[str, Rect]:
     }
 
 
-def _rules(stage: Stage, rect: Rect) -> None:
+def _draw_rules(stage: Stage, rect: Rect) -> None:
     """Draw the game's own rules, as large as the page allows, and pictures of what they refer to."""
     game = stage.view.game
     if game is None:
         return
     p, (x, y, w, h) = stage.painter, rect
-    h -= _pictured(stage, rect)
-    paragraphs = _PARAGRAPHS.split(stage.texts.local(game.help).strip())
+    h -= _draw_rule_pictures(stage, rect)
+    paragraphs = _PARAGRAPHS.split(stage.texts.choose_translation(game.help).strip())
     texts = [_BREAKS.sub(" ", part) for part in paragraphs]
     ways = [("\n".join(texts), size) for size in ("body", "small", "caption")]
     for rules, size in (*ways, ("  \u00b7  ".join(texts), "caption")):
         style = Style("text", size, "text")
         if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
-    p.paragraph(rules, (x, y, w, h), style)
+    p.write_paragraph(rules, (x, y, w, h), style)
 
 
-def _pictured(stage: Stage, rect: Rect) -> float:
+def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     """Draw, at the page's foot, the symbols that trigger features and the first lines; return the height."""
-    field = base_field(stage)
+    field = find_base_field(stage)
     if field is None:
         return 0.0
     p, (x, y, w, h) = stage.painter, rect
     bringing = [prize for prize in field.prizes if prize.gives and prize.symbol][-_RULES_PICTURED:]
     bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
-    rows = [(field.icons(prize), _bringing(stage, field, prize)) for prize in bringing]
+    rows = [(field.icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
     step = 62.0 if not stage.layout.slim else 56.0
     lines = field.lines[: 6 if not stage.layout.portrait else 4]
     high = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
@@ -184,7 +191,7 @@ def _pictured(stage: Stage, rect: Rect) -> float:
         p.shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
             size = (p.px(50), p.px(50))
-            p.put(symbol_art(stage, field, symbol, size), (p.px(x + 12 + n * 54), p.px(middle - 28)))
+            p.put(render_symbol(stage, field, symbol, size), (p.px(x + 12 + n * 54), p.px(middle - 28)))
         at = (x + 30 + 54 * len(icons), middle - 3)
         style = Style("strong", "small", "text")
         p.text(words, at, style, align="left", width=w - 44 - 54 * len(icons))
@@ -195,22 +202,24 @@ def _pictured(stage: Stage, rect: Rect) -> float:
             left, low = x + i * wide, top + step * len(rows) + 12
             p.text(str(i + 1), (left + 22, low + 42), Style("heavy", "small", colour), width=40)
             grid: Rect = (left + 44, low, min(wide - 60, 170.0), 86)
-            make = partial(_line_grid, field=field, line=line, colour=colour)
+            make = partial(_draw_line_grid, field=field, line=line, colour=colour)
             p.art(("line grid", line, field.heights, colour), grid, make)
     return high + 16
 
 
-def _bringing(stage: Stage, field: Field, prize: Prize) -> str:
+def _describe_prize_award(stage: Stage, field: Field, prize: Prize) -> str:
     """Return what a prize awards, preceded by its name if not all of its symbols are pictured."""
     if len(field.icons(prize)) == prize.count:
-        return _given(stage, prize)
-    name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
-    return f"{name}  ·  {_given(stage, prize)}"
+        return _format_additional_awards(stage, prize)
+    name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
+    return f"{name}  ·  {_format_additional_awards(stage, prize)}"
 
 
-def _given(stage: Stage, prize: Prize) -> str:
+def _format_additional_awards(stage: Stage, prize: Prize) -> str:
     """Return the text of what a prize awards in addition to credits."""
-    kinds = {str(one["id"]): stage.texts.local(one["name"]) for one in game_prizes(stage)}
+    kinds = {
+        str(one["id"]): stage.texts.choose_translation(one["name"]) for one in read_merchandise_prizes(stage)
+    }
     gifts = [
         (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
         for given, times in prize.gives
@@ -221,16 +230,16 @@ def _given(stage: Stage, prize: Prize) -> str:
     )
 
 
-def limits_words(stage: Stage) -> str:
+def describe_bet_limits(stage: Stage) -> str:
     """Return the value of a credit and the permitted bets, or the limits of a table's spots."""
     view, say, snapshot = stage.view, stage.texts.say, stage.view.snapshot
     if snapshot is None:
         return ""
     cents = snapshot.denomination_cents
     if view.table is None or not view.table.spots:
-        least, most = (stage.texts.number(of(offered(view), default=0)) for of in (min, max))
+        least, most = (stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max))
         return say("help.unit", amount=stage.money(cents), least=least, most=most)
-    held = limits(snapshot)
+    held = build_limits(snapshot)
     spots = [held.spot(spot) for spot in view.table.spots.values() if not spot.added]
     lowest, highest = min(spot.least for spot in spots), max(spot.most for spot in spots)
     limits_ = {
@@ -243,31 +252,34 @@ def limits_words(stage: Stage) -> str:
     return f"{words} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
 
 
-def _about(stage: Stage, rect: Rect) -> None:
+def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     """Draw the value of a credit, the theoretical return, the malfunction clause, and the game's exact identity."""
     game, snapshot, say = stage.view.game, stage.view.snapshot, stage.texts.say
     if game is None or snapshot is None:
         return
     p, (x, y, w, h) = stage.painter, rect
-    unit = limits_words(stage)
-    y += p.paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
+    unit = describe_bet_limits(stage)
+    y += p.write_paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
     paid = return_words(stage, game)
-    y += p.paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18
-    y += p.paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text")) + 18
+    y += p.write_paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18
+    y += (
+        p.write_paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text"))
+        + 18
+    )
     exact = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
-    p.paragraph(exact, (x, y, w, h), Style("text", "small", "text_dim"))
+    p.write_paragraph(exact, (x, y, w, h), Style("text", "small", "text_dim"))
 
 
-def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) -> None:
+def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) -> None:
     """Draw each prize in credits for each bet (C-22)."""
     game = stage.view.game
     if game is None:
         return
     p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
-    options = offered(stage.view)
+    options = list_offered_costs(stage.view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     slim, share = stage.layout.slim, 0.46 if not stage.layout.slim else 0.34
-    caption(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
+    draw_caption(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
     left = x + w * share
     column = (w - w * share) / max(1, len(options))
     step = min(76.0, (h - 44) / max(1, len(prizes)))
@@ -297,17 +309,23 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
         side = min(side, step - 32) if lift else side
         for symbol in icons:
             p.put(
-                symbol_art(stage, field, symbol, (p.px(side), p.px(side))),
+                render_symbol(stage, field, symbol, (p.px(side), p.px(side))),
                 (p.px(at), p.px(middle - side / 2 - lift)),
             )
             at += side
         if not pictured:
-            _prize_words(stage, field, prize, (at + 12, middle), left - at - 16)
+            _draw_prize_name(stage, field, prize, (at + 12, middle), left - at - 16)
         elif prize.gives:
             below = (x + 10, top + step - 18)
-            p.text(_given(stage, prize), below, Style("text", "caption"), align="left", width=left - x - 16)
+            p.text(
+                _format_additional_awards(stage, prize),
+                below,
+                Style("text", "caption"),
+                align="left",
+                width=left - x - 16,
+            )
         for i, bet in enumerate(options):
-            credits_ = prize_at(game, prize.name, prize.credits, bet)
+            credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
             words = number(credits_) if credits_ else NO_PRIZE
             p.text(
                 words,
@@ -317,10 +335,10 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
             )
 
 
-def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
+def _draw_prize_name(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
     """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
-    name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
-    awards = _given(stage, prize)
+    name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
+    awards = _format_additional_awards(stage, prize)
     two = bool(awards) and stage.layout.portrait
     first = [name] if two or not awards else [f"{name} + {awards}"]
     for i, words in enumerate(first + ([awards] if two else [])):
@@ -329,29 +347,33 @@ def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, floa
         stage.painter.label(words, (at[0], y - high / 2, width, high), style, align="left")
 
 
-def game_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
+def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
     """Return the merchandise prizes of the game on the screen, as its definition describes them."""
     game = stage.view.game
     prizes: Sequence[Mapping[str, Any]] = game.presentation.get("merchandise", ()) if game else ()
     return prizes
 
 
-def _prizes_in_kind(stage: Stage, rect: Rect) -> None:
+def _draw_merchandise_prizes(stage: Stage, rect: Rect) -> None:
     """Draw each merchandise prize: its name, its description, and the value that the operator states (C-03)."""
     p, (x, y, w, h) = stage.painter, rect
-    for prize in game_prizes(stage):
-        name = stage.texts.local(prize["name"])
-        y += p.paragraph(name, (x, y, w, h), Style("heavy", "lead", stage.look.accent)) + 10
+    for prize in read_merchandise_prizes(stage):
+        name = stage.texts.choose_translation(prize["name"])
+        y += p.write_paragraph(name, (x, y, w, h), Style("heavy", "lead", stage.look.accent)) + 10
         y += (
-            p.paragraph(stage.texts.local(prize["description"]), (x, y, w, h), Style("text", "body", "text"))
+            p.write_paragraph(
+                stage.texts.choose_translation(prize["description"]),
+                (x, y, w, h),
+                Style("text", "body", "text"),
+            )
             + 8
         )
         value = stage.texts.say("handpay.prize_value", amount=stage.money(prize["value_cents"]))
-        y += p.paragraph(value, (x, y, w, h), Style("strong", "body", "text")) + 34
-    p.paragraph(stage.texts.say("help.in_kind_say"), (x, y, w, h), Style("text", "small", "text_dim"))
+        y += p.write_paragraph(value, (x, y, w, h), Style("strong", "body", "text")) + 34
+    p.write_paragraph(stage.texts.say("help.in_kind_say"), (x, y, w, h), Style("text", "small", "text_dim"))
 
 
-def _keno_table(stage: Stage, rect: Rect) -> None:
+def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     """Draw the prize of each catch for each number of spots, for one credit staked (M-01)."""
     game = stage.view.game
     tables: dict[str, dict[str, int]] = game.presentation.get("tables", {}) if game else {}
@@ -360,7 +382,7 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
     levels = game.presentation.get("progressives", ()) if game else ()
     paid = {int(catch) for table in tables.values() for catch in table}
     rows = sorted(paid | {int(one["catch"]) for one in levels}, reverse=True)
-    caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
     heading = Style("strong", "small", stage.look.accent)
@@ -386,10 +408,12 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
             )
 
 
-def _lines(stage: Stage, rect: Rect, field: Field) -> None:
+def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
     """Draw each line as a small grid with its number."""
     p, (x, y, w, h) = stage.painter, rect
-    used = p.paragraph(stage.texts.say("help.lines_rule"), (x, y, w, 90), Style("text", "small", "text"))
+    used = p.write_paragraph(
+        stage.texts.say("help.lines_rule"), (x, y, w, 90), Style("text", "small", "text")
+    )
     y, h = y + used + 12, h - used - 12
     count = len(field.lines)
     columns = max(1, min(10, round((count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
@@ -405,12 +429,12 @@ def _lines(stage: Stage, rect: Rect, field: Field) -> None:
         def make(
             size: tuple[int, int], line: tuple[int, ...] = line, colour: tuple[int, int, int, int] = colour
         ) -> pygame.Surface:
-            return _line_grid(size, field, line, colour)
+            return _draw_line_grid(size, field, line, colour)
 
         p.art(("line grid", line, field.heights, colour), grid, make)
 
 
-def _line_grid(
+def _draw_line_grid(
     size: tuple[int, int], field: Field, line: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
     ink = Ink(size)
@@ -425,12 +449,12 @@ def _line_grid(
     return ink.finish()
 
 
-def _responsible(stage: Stage, rect: Rect) -> None:
-    p, (x, y, w, h) = stage.painter, grown(rect, -10)
+def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
+    p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
     size = "lead" if not stage.layout.slim else "body"
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
-    y += p.paragraph(chance, (x, y, w, h), Style("strong", size, stage.look.accent)) + 30
-    y += p.paragraph(limits, (x, y, w, h), Style("text", size, "text")) + 24
+    y += p.write_paragraph(chance, (x, y, w, h), Style("strong", size, stage.look.accent)) + 30
+    y += p.write_paragraph(limits, (x, y, w, h), Style("text", size, "text")) + 24
     line = help_line(stage)
     if line:
-        p.paragraph(line, (x, y, w, h), Style("strong", size, "win"))
+        p.write_paragraph(line, (x, y, w, h), Style("strong", size, "win"))

@@ -9,27 +9,27 @@ import pygame
 from egm.kernel.messages import GameView
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
-from egm.screen.layout import FINGER, Layout, grown
+from egm.screen.layout import FINGER, Layout, grow_rect
 from egm.screen.marks import (
     Slip,
-    form_in_force,
-    forms_on_offer,
+    count_paid_ways,
+    find_current_form,
+    find_ticket_maximum,
     is_keno,
     is_slip,
-    most,
-    played,
-    sold,
-    spots,
+    list_forms_on_offer,
+    list_paid_bonuses,
+    list_permitted_spot_counts,
 )
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.bonus import board_back
+from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import Card, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, Scene, View, bet_credits, marked_since
+from egm.screen.view import Action, Scene, View, compute_bet_credits, has_changed_marks_since_game
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
@@ -41,44 +41,50 @@ _FORM: Final = 104.0
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
     """Draw the board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
-    board_back(stage)
+    draw_board_background(stage)
     view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno = step if isinstance(step, KenoStep) else None
-    if time is None and (keno is None or marked_since(view)):
+    if time is None and (keno is None or has_changed_marks_since_game(view)):
         slip = view.slip
-        _board(stage, (numbers, columns), (), slip.numbers, 1.0)
+        _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
         if len(slip.current) > 1 and not stage.layout.slim:
             board = _split(stage.layout)[0]
             places = [(place_of(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
-            draw_letters(stage, places, letters_of(slip))
+            draw_letters(stage, places, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
-            _tray_back(stage, slip_words(stage))
+            _draw_tray_background(stage, describe_slip(stage))
             if not slip.marked and is_keno(game):
-                _slip_says(stage)
-        _marking(stage)
+                _draw_purchase(stage)
+        _draw_marking_keys(stage)
         return
     assert keno is not None
     count = len(keno.balls) if time is None else sum(1 for stop in time.stops if since >= stop)
     balls = keno.balls[:count]
-    card = best_card(keno)
+    card = find_best_card(keno)
     marked = frozenset(card.numbers) if card else frozenset()
     fresh = 1.0 if time is None or not count else (since - time.stops[count - 1]) / 0.25
-    _board(stage, (numbers, columns), balls, marked, fresh)
-    _tray(stage, balls, marked, int(data.get("drawn", 20)), _paid(stage, keno) if time is None else "")
+    _draw_board(stage, (numbers, columns), balls, marked, fresh)
+    _draw_tray(
+        stage,
+        balls,
+        marked,
+        int(data.get("drawn", 20)),
+        _format_draw_pay(stage, keno) if time is None else "",
+    )
     if time is not None or not stage.layout.slim:  # A telephone's keys take that room again after the draw.
-        _cards(stage, keno, balls)
+        _draw_card_catches(stage, keno, balls)
     if time is None:
-        _marking(stage)
+        _draw_marking_keys(stage)
 
 
-def _shows_marks(view: View) -> bool:
+def _should_show_marks(view: View) -> bool:
     """Return whether the board shows marks, not a draw."""
-    return view.show is None or marked_since(view)
+    return view.show is None or has_changed_marks_since_game(view)
 
 
-def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets while the machine takes bets: numbers, quick pick, cards and groups."""
     game = view.game
     if not is_keno(game) or game is None or not view.accepts("bet"):
@@ -86,24 +92,28 @@ def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
     if layout.slim:  # Touching a telephone's board opens the slip for marking.
-        other = "quick_pick" if view.slip.marked or not _shows_marks(view) else "form"
+        other = "quick_pick" if view.slip.marked or not _should_show_marks(view) else "form"
         return [
-            (_quick_pick(layout), Action(other)),
+            (_find_quick_pick_rect(layout), Action(other)),
             (_mark_key(layout), Action("slip")),
             (board, Action("slip")),
         ]
     found = [(place_of(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
-    anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _shows_marks(view) else []
-    return [*anew, *_slip_keys(view, layout), *form_rows(view, layout), *found]
+    anew = (
+        [(_find_quick_pick_rect(layout), Action("quick_pick"))]
+        if view.slip.marked or not _should_show_marks(view)
+        else []
+    )
+    return [*anew, *_lay_out_slip_keys(view, layout), *lay_out_form_rows(view, layout), *found]
 
 
-def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the targets of named tickets on the right panel; in portrait, one key that cycles through them."""
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno(game) or snapshot is None or layout.portrait:
         return []
     x, y, w, h = layout.right
-    forms = forms_on_offer(game)
+    forms = list_forms_on_offer(game)
     step = min(_FORM, (h - 130) / max(1, len(forms)))
     rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(forms))]
     return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
@@ -111,11 +121,11 @@ def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 def _mark_key(layout: Layout) -> Rect:
     """Return the rectangle of the key that opens the slip on a telephone."""
-    x, y, w, h = _quick_pick(layout)
+    x, y, w, h = _find_quick_pick_rect(layout)
     return (x - w - 12, y, w, h)
 
 
-def _quick_pick(layout: Layout) -> Rect:
+def _find_quick_pick_rect(layout: Layout) -> Rect:
     x, y, w, h = _split(layout)[1]
     if not layout.portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
@@ -126,7 +136,7 @@ def _quick_pick(layout: Layout) -> Rect:
     return (x + w - 12 - wide, y + h - 70, wide, _KEY)
 
 
-def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys for cards and groups, while the board shows marks and not a draw."""
     game, slip = view.game, view.slip
     if game is None:
@@ -134,14 +144,14 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, y, w, h = _split(layout)[1]
     upper = y + h - (202 if not layout.portrait else 138)
     if not slip.marked:
-        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _shows_marks(view) else []
-    if not marked_since(view):
+        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _should_show_marks(view) else []
+    if not has_changed_marks_since_game(view):
         return []
     wide = (w - 36) / 2 if not layout.portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     found: list[tuple[Rect, Action]] = []
-    chosen = [Action("draws")] if most(game, "draws") > 1 else []
-    chosen += [Action("bonus", bonus) for bonus in sold(game)]
+    chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
+    chosen += [Action("bonus", bonus) for bonus in list_paid_bonuses(game)]
     part = (w - 12) / max(len(chosen), 1)
     found += [
         ((left + n * part, upper, part - 12, _KEY), action)
@@ -149,14 +159,18 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         else ((left, upper - n * 66, w - 24, _KEY), action)
         for n, action in enumerate(chosen)
     ]
-    if is_slip(game, slip) and len(slip.cards) < most(game, "selections"):
+    if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
         found.append(((left, low, wide, _KEY), Action("new_card")))
-    if slip.current[-1] and len(slip.current) < most(game, "groups"):
+    if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
         found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.portrait else int(room // (layout.finger + 4))
     side, tall = room / columns, 60.0
-    shown = range(len(slip.cards)) if not layout.portrait else _near(slip.card, len(slip.cards), columns)
+    shown = (
+        range(len(slip.cards))
+        if not layout.portrait
+        else _choose_cards_that_fit(slip.card, len(slip.cards), columns)
+    )
     if len(slip.cards) > 1:
         found += [
             (
@@ -168,32 +182,36 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return found
 
 
-def _near(card: int, cards: int, room: int) -> range:
+def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
     """Return the range of cards whose keys fit into ``room``, the current one among them."""
     first = min(max(0, card - room // 2), max(0, cards - room))
     return range(first, min(cards, first + room))
 
 
-def tray_rows(game: GameView) -> int:
+def count_tray_rows(game: GameView) -> int:
     """Return the rows of keys that the tray may need: for cards, for draws and bonuses, and for other keys."""
-    return 1 + (most(game, "selections") > 1) + (most(game, "draws") > 1 or bool(sold(game)))
+    return (
+        1
+        + (find_ticket_maximum(game, "selections") > 1)
+        + (find_ticket_maximum(game, "draws") > 1 or bool(list_paid_bonuses(game)))
+    )
 
 
-def _marking(stage: Stage) -> None:
+def _draw_marking_keys(stage: Stage) -> None:
     """Draw the quick-pick key, and the keys for cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
     if stage.layout.slim:
-        for rect, action in touches(view, stage.layout)[:2]:
+        for rect, action in list_keno_touches(view, stage.layout)[:2]:
             draw_button(stage, rect, say(f"keno.{action.name}"))
         return
-    if view.slip.marked or not _shows_marks(view):
-        draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"))
-    for rect, action in _slip_keys(view, stage.layout):
+    if view.slip.marked or not _should_show_marks(view):
+        draw_button(stage, _find_quick_pick_rect(stage.layout), say("keno.quick_pick"))
+    for rect, action in _lay_out_slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
-            draw_button(stage, rect, chosen(stage, action), lit=lit)
+            draw_button(stage, rect, format_slip_key(stage, action), lit=lit)
             continue
         if action.name != "card":
             draw_button(stage, rect, say(f"keno.{action.name}"))
@@ -204,7 +222,7 @@ def _marking(stage: Stage) -> None:
         )
 
 
-def chosen(stage: Stage, action: Action) -> str:
+def format_slip_key(stage: Stage, action: Action) -> str:
     """Return the text of a slip's key: its name, the number of draws, or the bonus with its fee."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     assert game is not None
@@ -212,49 +230,53 @@ def chosen(stage: Stage, action: Action) -> str:
     if action.name == "draws":
         return texts.say("keno.draws", count=view.slip.draws)
     if action.name == "bonus":
-        bonus = sold(game)[str(action.value)]
-        return texts.say("keno.bonus", name=texts.local(bonus["name"]), fee=bonus["fee"])
+        bonus = list_paid_bonuses(game)[str(action.value)]
+        return texts.say("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
     return texts.say(f"keno.{action.name}")
 
 
-def slip_says(view: View, texts: Texts) -> str:
+def format_slip_legal_text(view: View, texts: Texts) -> str:
     """Return the mandatory texts of a slip (Québec by-law, s.77): number of selections, maximum prize, rules."""
     game = view.game
     if game is None:
         return ""
-    counts, limit, at = spots(game), game.presentation["limit"], game.presentation["rules_at"]
+    counts, limit, at = (
+        list_permitted_spot_counts(game),
+        game.presentation["limit"],
+        game.presentation["rules_at"],
+    )
     parts = [texts.say("keno.mark", least=min(counts), most=max(counts))]
     if limit is not None:
         parts.append(texts.say("keno.most_paid", credits=texts.number(limit)))
     if at is not None:
-        parts.append(texts.say("keno.rules_at", where=texts.local(at)))
+        parts.append(texts.say("keno.rules_at", where=texts.choose_translation(at)))
     return " · ".join(parts)
 
 
-def what_is_bought(stage: Stage) -> tuple[str, int]:
+def describe_purchase(stage: Stage) -> tuple[str, int]:
     """Return what PLAY buys and its price in minor units; no text while the marks make no valid ticket."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     if game is None or not is_keno(game) or view.snapshot is None:
         return "", 0
     slip, unit_cents = view.slip, view.snapshot.denomination_cents
     if not slip.marked:
-        name = texts.local(form_in_force(game, view.snapshot)["name"])
+        name = texts.choose_translation(find_current_form(game, view.snapshot)["name"])
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_slip(game, slip):
         return "", 0
-    ways = sum(sum(played(game, card).values()) for card in slip.cards)
+    ways = sum(sum(count_paid_ways(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
     words = texts.counted(f"keno.own_{kind}", count)
     if slip.draws > 1:
         words += texts.say("keno.and_draws", count=slip.draws)
-    return words, bet_credits(view) * unit_cents
+    return words, compute_bet_credits(view) * unit_cents
 
 
-def _slip_says(stage: Stage) -> None:
+def _draw_purchase(stage: Stage) -> None:
     """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
     x, y, w, h = _split(stage.layout)[1]
-    p, (words, price_cents) = stage.painter, what_is_bought(stage)
+    p, (words, price_cents) = stage.painter, describe_purchase(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
     if stage.layout.slim:  # On a telephone, the slip has the other texts.
         p.label(words, (x + 16, y + 40, w * 0.62, 52), style, align="left")
@@ -265,22 +287,24 @@ def _slip_says(stage: Stage) -> None:
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         room = (x + 16, y + 92, w - 32, h)
     else:
-        y += 50 + p.paragraph(words, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
+        y += 50 + p.write_paragraph(words, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
         p.text(price, (x + w / 2, y + 32), Style("numbers", "title", "meter"), width=w - 32)
         room = (x + 16, y + 66, w - 32, h)
-    p.paragraph(slip_says(stage.view, stage.texts), room, Style("text", "caption", "text"), leading=1.2)
+    p.write_paragraph(
+        format_slip_legal_text(stage.view, stage.texts), room, Style("text", "caption", "text"), leading=1.2
+    )
 
 
-def slip_words(stage: Stage) -> str:
+def describe_slip(stage: Stage) -> str:
     """Return the count of marked numbers while they make no valid ticket, or else the ticket's cost."""
-    words, price_cents = what_is_bought(stage)
+    words, price_cents = describe_purchase(stage)
     if not stage.view.slip.marked:
         return stage.texts.say("keno.buys_now")
     count = stage.texts.say("keno.marking", count=len(stage.view.slip.numbers))
     return f"{count}  ·  {stage.money(price_cents)}" if words else count
 
 
-def letters_of(slip: Slip) -> dict[int, str]:
+def map_numbers_to_group_letters(slip: Slip) -> dict[int, str]:
     """Return the group letter of each number marked on the current card."""
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
 
@@ -302,7 +326,7 @@ def place_of(board: Rect, size: tuple[int, int], number: int) -> Rect:
     return (x + column * wide + 2.5, y + row * tall + 2.5, wide - 5, tall - 5)
 
 
-def best_card(step: KenoStep) -> Card | None:
+def find_best_card(step: KenoStep) -> Card | None:
     """Return the card to show on the board: the one that pays most, or else the one that catches most."""
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
@@ -323,7 +347,7 @@ def _split(layout: Layout) -> tuple[Rect, Rect]:
     return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY - 20, h - 32)
 
 
-def _board(
+def _draw_board(
     stage: Stage,
     size: tuple[int, int],
     balls: tuple[int, ...],
@@ -353,7 +377,7 @@ def draw_places(
             if number in marked
             else ""
         )
-        p.art(("keno cell", state, stage.look.name), cell, partial(_cell, stage, state=state))
+        p.art(("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, state=state))
         ink: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
         )
@@ -365,10 +389,10 @@ def draw_places(
         )
         if balls and number == balls[-1] and fresh < 1 and not stage.view.reduced_motion:
             grow = 14 * (1 - ease_out(fresh))
-            p.shade(grown(cell, grow), (255, 255, 255, 80), 12)
+            p.shade(grow_rect(cell, grow), (255, 255, 255, 80), 12)
 
 
-def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
+def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
     """Return a cell of the board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
     ink = Ink(size)
     base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
@@ -394,18 +418,18 @@ def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
     return ink.finish()
 
 
-def _paid(stage: Stage, step: KenoStep) -> str:
+def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
     """Return what a finished draw has paid, if a telephone's tray has room for it."""
     return (
         "  ·  " + stage.texts.counted("keno.pays", step.credits) if stage.layout.slim and step.credits else ""
     )
 
 
-def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
+def _draw_tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
     """Draw the balls in their order."""
     x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
-    _tray_back(stage, words + paid)
+    _draw_tray_background(stage, words + paid)
     head = 44.0 if not stage.layout.slim else 36.0
     foot = 142 if not stage.layout.portrait else 124 if not stage.layout.slim else FINGER + 16
     columns = 4 if not stage.layout.portrait else 10
@@ -417,7 +441,7 @@ def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: i
         draw_ball(stage, (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6), ball, hit=ball in marked)
 
 
-def _tray_back(stage: Stage, words: str) -> None:
+def _draw_tray_background(stage: Stage, words: str) -> None:
     (x, y, w, h), p = _split(stage.layout)[1], stage.painter
     p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
     p.text(words, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
@@ -426,12 +450,12 @@ def _tray_back(stage: Stage, words: str) -> None:
 def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
     """Draw a ball with its number; coloured if the player has marked it."""
     x, y, w, h = rect
-    stage.painter.art(("ball", hit), rect, partial(_ball, hit=hit))
+    stage.painter.art(("ball", hit), rect, partial(_draw_ball, hit=hit))
     style = Style("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
     stage.painter.text(str(number), (x + w / 2, y + h / 2), style, width=w * 0.62)
 
 
-def _ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
+def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
     colour = _HIT if hit else (236, 240, 250, 255)
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))
@@ -443,7 +467,7 @@ def _ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
     return ink.finish()
 
 
-def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
+def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
     """Draw the number of cards and their catches at the tray's foot."""
     (x, y, w, h), p = _split(stage.layout)[1], stage.painter
     drawn = set(balls)
@@ -460,13 +484,13 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
         p.text(words, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
 
 
-def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
+def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     """Return the spots and the prizes (catch, text) of the last card played, or else of the ticket PLAY buys."""
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
     card = stage.view.slip.current
-    spots = max(played(game, card), default=0) if stage.view.slip.marked else 0
+    spots = max(count_paid_ways(game, card), default=0) if stage.view.slip.marked else 0
     last = (
         show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step
     )
@@ -474,14 +498,14 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
         spots = len(last.cards[0].numbers)
     snapshot = stage.view.snapshot
     if not spots and snapshot is not None and game.presentation.get("forms"):
-        spots = int(form_in_force(game, snapshot)["spots"])
+        spots = int(find_current_form(game, snapshot)["spots"])
     table = game.presentation.get("tables", {}).get(str(spots), {})
     caught = {int(catch) for catch in table}
-    caught |= {int(one["catch"]) for one in _levels_of(game, spots)}
+    caught |= {int(one["catch"]) for one in _list_levels_of_card(game, spots)}
     return spots, [(catch, catch_words(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
 
 
-def _levels_of(game: GameView, spots: int) -> list[Mapping[str, Any]]:
+def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
     """Return the progressive levels for which a card of this number of spots plays."""
     return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
 
@@ -492,6 +516,6 @@ def catch_words(stage: Stage, spots: int, catch: int) -> str:
     if game is None:
         return ""
     pay = game.presentation.get("tables", {}).get(str(spots), {}).get(str(catch))
-    levels = [one for one in _levels_of(game, spots) if int(one["catch"]) == catch]
+    levels = [one for one in _list_levels_of_card(game, spots) if int(one["catch"]) == catch]
     words = [stage.texts.number(int(pay))] if pay else []
-    return " + ".join([*words, *(stage.texts.local(one["name"]) for one in levels)])
+    return " + ".join([*words, *(stage.texts.choose_translation(one["name"]) for one in levels)])

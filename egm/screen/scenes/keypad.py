@@ -4,9 +4,17 @@ from typing import Final
 
 from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, text_of
+from egm.screen.scenes.form import draw_action, format_page_text
 from egm.screen.scenes.stage import WHITE, Stage
-from egm.screen.service_input import ACCENTS, CAPITALS, DIGITS, LETTERS, LETTERS_LAST, WRITTEN, shown_input
+from egm.screen.service_input import (
+    ACCENTS,
+    CAPITALS,
+    DIGITS,
+    LETTERS,
+    LETTERS_LAST,
+    WRITTEN,
+    format_shown_input,
+)
 from egm.screen.theme import Colour
 from egm.screen.view import Action
 
@@ -17,24 +25,24 @@ _GAP: Final = 10.0
 _NARROW: Final = 800.0
 
 
-def _below(rect: Rect) -> Rect:
+def _find_keys_rect(rect: Rect) -> Rect:
     """Return the area for the keys, below label and field."""
     x, y, w, h = rect
     return (x, y + _LABEL + _FIELD + 14, w, h - _LABEL - _FIELD - 14)
 
 
-def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
+def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return every key of the prompt, the one that sends it last."""
     if prompt.kind == "choice":
-        return _choices(prompt, rect, stage.layout.finger)
-    below, serial = _below(rect), prompt.kind == "serial"
-    keys = _letters(stage, below, serial=serial) if prompt.kind in WRITTEN else _digits(below)
+        return _lay_out_choices(prompt, rect, stage.layout.finger)
+    below, serial = _find_keys_rect(rect), prompt.kind == "serial"
+    keys = _lay_out_letters(stage, below, serial=serial) if prompt.kind in WRITTEN else _lay_out_digits(below)
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
     return [key for key in keys if stage.view.desk.typed or key[1].name not in {"erase", "clear"}]
 
 
-def _choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
+def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
     """Return a touch target for each choice, in as many columns as necessary."""
     x, y, w, h = rect
     top, room = y + _LABEL + 8, h - _LABEL - 8
@@ -53,7 +61,7 @@ def _choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Acti
     ]
 
 
-def _digits(rect: Rect) -> list[tuple[Rect, Action]]:
+def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
     x, y, w, h = rect
     tall = min(92.0, (h - 4 * _GAP) / 5)
     wide = min(170.0, (w - 2 * _GAP) / 3)
@@ -69,7 +77,7 @@ def _digits(rect: Rect) -> list[tuple[Rect, Action]]:
     return found
 
 
-def _letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
+def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
     x, y, w, h = rect
     shift = 1 if stage.view.desk.shifted else 0
     rows = CAPITALS if serial else [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
@@ -97,15 +105,15 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """Draw the prompt: its label, the typed text, the keys."""
     p, (x, y, w, _) = stage.painter, rect
     label = Style("strong", "body", "text")
-    p.label(text_of(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
+    p.label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
     if prompt.kind == "choice":
         chosen = {choice.id: choice for choice in prompt.choices}
-        for place, action in keypad_keys(stage, prompt, rect):
+        for place, action in lay_out_keypad(stage, prompt, rect):
             draw_action(stage, place, chosen[str(action.value)])
         return
     field: Rect = (x + w / 2 - min(w, 620.0) / 2, y + _LABEL, min(w, 620.0), _FIELD)
     p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
-    words = shown_input(prompt, stage.view.desk)
+    words = format_shown_input(prompt, stage.view.desk)
     if prompt.kind == "amount":
         words = stage.money(int(words or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
@@ -114,11 +122,11 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
     elif prompt.kind == "serial":
         p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
-    for place, action in keypad_keys(stage, prompt, rect):
-        _key(stage, place, action, prompt)
+    for place, action in lay_out_keypad(stage, prompt, rect):
+        _draw_keypad_key(stage, place, action, prompt)
 
 
-def _key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
+def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
     p, (x, y, w, h) = stage.painter, rect
     fills: dict[str, tuple[Colour, Colour]] = {
         "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),
@@ -131,7 +139,7 @@ def _key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
     if action.name == "type":
         words = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":
-        words = text_of(stage, prompt.confirm)
+        words = format_page_text(stage, prompt.confirm)
     else:
         words = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.screen.painter import Align, Rect, Style
-from egm.screen.scenes.form import draw_mark, text_of
+from egm.screen.scenes.form import draw_mark, format_page_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
@@ -52,15 +52,15 @@ class Listing:
         """Return the lines of a sheet; numbers beyond the last start from the first again."""
         return self.placed[number % len(self.placed)] if self.placed else ()
 
-    def touches(self, number: int) -> list[tuple[Rect, Action]]:
+    def list_touches(self, number: int) -> list[tuple[Rect, Action]]:
         """Return the touchable rows of a sheet."""
         return [(rect, Action("answer", line.action)) for rect, line in self.sheet(number) if line.action]
 
 
-def listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
+def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
     """Lay out the tables of a page, in two columns if all are narrow and the body is wide."""
-    tables = _found(stage, page)
-    narrow = all(_columns(table) <= _NARROW for table in tables)
+    tables = _list_matching_tables(stage, page)
+    narrow = all(_count_columns(table) <= _NARROW for table in tables)
     lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
     wide = (body[2] - _GAP) / 2 if double else body[2]
@@ -68,50 +68,56 @@ def listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
         page.prompt is not None and page.prompt.kind == "find"
     )  # Search results are listed above the keyboard.
     touched = _TOUCHED if finds else max(_TOUCHED, stage.layout.finger)
-    blocks = [_lines(stage, table, wide, touched) for table in tables]
-    return Listing(_flow(blocks, body, wide, double=double))
+    blocks = [_build_lines(stage, table, wide, touched) for table in tables]
+    return Listing(_arrange_lines(blocks, body, wide, double=double))
 
 
-def _found(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
+def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
     """Return the tables; on a search page, only the rows that contain the typed text, ignoring accents."""
-    typed = _bare(stage.view.desk.typed)
+    typed = _normalise_for_search(stage.view.desk.typed)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
         return page.tables
     found = (
         table.model_copy(
-            update={"rows": tuple(row for row in table.rows if typed in _bare(text_of(stage, row.cells[0])))}
+            update={
+                "rows": tuple(
+                    row
+                    for row in table.rows
+                    if typed in _normalise_for_search(format_page_text(stage, row.cells[0]))
+                )
+            }
         )
         for table in page.tables
     )
     return tuple(table for table in found if table.rows)
 
 
-def _bare(words: str) -> str:
+def _normalise_for_search(words: str) -> str:
     """Return a text in lower case and without accents, for searching."""
     apart = unicodedata.normalize("NFKD", words.casefold())
     return "".join(char for char in apart if not unicodedata.combining(char))
 
 
-def _columns(table: Table) -> int:
+def _count_columns(table: Table) -> int:
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
-    count = _columns(table)
-    rows = [tuple(text_of(stage, cell) for cell in row.cells) for row in table.rows]
-    heads = tuple(text_of(stage, words) for words in table.columns)
+def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
+    count = _count_columns(table)
+    rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
+    heads = tuple(format_page_text(stage, words) for words in table.columns)
     inset = 40.0 if any(row.mark for row in table.rows) else 0.0
-    shares = _shares(stage, [heads, *rows], count, wide - inset)
+    shares = _compute_column_shares(stage, [heads, *rows], count, wide - inset)
     aligned = tuple(_align(table.rows, i, count) for i in range(count))
     lines: list[Line] = []
     if table.title is not None:
-        lines.append(Line("title", (text_of(stage, table.title),), ("left",), (1.0,), _TITLE))
+        lines.append(Line("title", (format_page_text(stage, table.title),), ("left",), (1.0,), _TITLE))
     if heads:
-        high = _high(stage, heads, shares, wide - inset)
+        high = _compute_row_height(stage, heads, shares, wide - inset)
         lines.append(Line("head", heads, aligned, shares, high, inset=inset))
     least = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
-        high = max(least, _high(stage, cells, shares, wide - inset))
+        high = max(least, _compute_row_height(stage, cells, shares, wide - inset))
         lines.append(Line("row", cells, aligned, shares, high, row.action, row.mark, inset))
     if not rows:
         lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))
@@ -126,7 +132,9 @@ def _align(rows: Sequence[Row], column: int, count: int) -> Align:
     return "right" if count == 2 and column == 1 else "left"
 
 
-def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: float) -> tuple[float, ...]:
+def _compute_column_shares(
+    stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: float
+) -> tuple[float, ...]:
     """Return each column's share of the width, from its longest cell, wide enough for its longest word."""
     style = Style("strong", "small")
     p = stage.painter
@@ -145,7 +153,9 @@ def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: fl
     return tuple((word + (need - word) * spare) / wide for need, word in zip(needs, words, strict=True))
 
 
-def _high(stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float) -> float:
+def _compute_row_height(
+    stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float
+) -> float:
     """Return the height of a row: as many lines as its longest cell needs in either face."""
     p = stage.painter
     rooms = [wide * share - _CELL for share in shares]
@@ -160,7 +170,7 @@ def _high(stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide:
     return _ROW if lines == 1 else 14.0 + lines * stage.theme.sizes["caption"] * 1.16
 
 
-def _flow(
+def _arrange_lines(
     blocks: list[list[Line]], body: Rect, wide: float, *, double: bool
 ) -> tuple[tuple[tuple[Rect, Line], ...], ...]:
     """Arrange lines from the top, then in the second column, then on further sheets.
@@ -218,10 +228,10 @@ def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
             p.shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.mark:
             draw_mark(stage, line.mark, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
-        _cells(stage, line, (x + line.inset, y, w - line.inset, h - 4))
+        _draw_cells(stage, line, (x + line.inset, y, w - line.inset, h - 4))
 
 
-def _cells(stage: Stage, line: Line, rect: Rect) -> None:
+def _draw_cells(stage: Stage, line: Line, rect: Rect) -> None:
     x, y, w, h = rect
     face = "strong" if line.kind == "head" or line.action else "text"
     left = x

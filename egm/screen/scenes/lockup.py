@@ -13,17 +13,17 @@ import pygame
 
 from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse, polygon
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.prizes import prize_names
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
+from egm.screen.scenes.prizes import format_prize_names
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.scenes.value import draw_moving
-from egm.screen.text import LOCALES, Texts, fault_words
+from egm.screen.text import LOCALES, Texts, format_fault
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Scene, seconds_since
+from egm.screen.view import Scene, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
 _SIGNS: Final = {
@@ -59,15 +59,15 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
         else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
     )
     stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
-    words = with_head(stage, scene)
+    words = describe_scene_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
-    height = max(560.0, _needed(stage, scene, words, width))
+    height = max(560.0, _compute_needed_height(stage, scene, words, width))
     x = (stage.layout.size[0] - width) / 2
-    y = _top(stage, height) - 40 * (1 - share)
-    _plate(stage, (x, y, width, height), scene, words)
+    y = _find_plate_top(stage, height) - 40 * (1 - share)
+    _draw_plate(stage, (x, y, width, height), scene, words)
 
 
-def _top(stage: Stage, height: float) -> float:
+def _find_plate_top(stage: Stage, height: float) -> float:
     """Return the top of a plate: centred, but with its sign clear of the marquee if there is room."""
     layout = stage.layout
     _, y, _, h = layout.marquee
@@ -75,19 +75,19 @@ def _top(stage: Stage, height: float) -> float:
     return max((layout.stage[3] - height) / 2, low)
 
 
-def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
+def _compute_needed_height(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
     """Return the height of a plate that holds all its texts."""
     style = Style("text", "body", "text")
     rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
     head = 210 + (0 if not words.large else 126 if words.money else 84)
-    moving = 150 if scene is Scene.PAYING and _way(stage) else 0
-    foot = 52 + 36 * max(2, len(_who(stage, words, width)))
+    moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
+    foot = 52 + 36 * max(2, len(_format_who_can_help(stage, words, width)))
     return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + foot + moving
 
 
-def _who(stage: Stage, words: "Words", width: float) -> list[str]:
+def _format_who_can_help(stage: Stage, words: "Words", width: float) -> list[str]:
     """Return the text of who can end the stop, in lines that fit the plate."""
-    return stage.painter.balanced(words.who, width - 80, Style("strong", "body")) if words.who else []
+    return stage.painter.wrap_evenly(words.who, width - 80, Style("strong", "body")) if words.who else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,38 +103,38 @@ class Words:
     """The sign above the plate, if it is not the scene's own."""
 
 
-def with_head(stage: Stage, scene: Scene) -> Words:
+def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> Words:
     """Return the texts of a scene, with the journal head if staff should note it."""
-    words, snapshot = words_of(stage, scene), stage.view.snapshot
+    words, snapshot = describe_scene(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
         return words
     head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
     return replace(words, lines=(*words.lines, head))
 
 
-def words_of(stage: Stage, scene: Scene) -> Words:
+def describe_scene(stage: Stage, scene: Scene) -> Words:
     """Return the texts of a lock-up scene."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
-        return _handpay(stage, snapshot.handpay)
+        return _describe_handpay(stage, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
-        return _tilts(stage, snapshot.tilts)
+        return _describe_tilts(stage, snapshot.tilts)
     if scene is Scene.OUT and snapshot is not None:
-        return _out(stage, snapshot)
+        return _describe_out_of_service(stage, snapshot)
     if scene is Scene.LOCKED and snapshot is not None and snapshot.lock is not None:
-        return _locked(stage, snapshot.lock)
-    doors = "  ·  ".join(_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
+        return _describe_host_lock(stage, snapshot.lock)
+    doors = "  ·  ".join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
     way = f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
     if scene is Scene.BOOT and snapshot is None:
-        return _boot(stage.view.starting or StartUpActivity("link"))
+        return _describe_start_up(stage.view.starting or StartUpActivity("link"))
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_ends_door(snapshot))),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
         Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
-        Scene.LOST: _lost(stage),
+        Scene.LOST: _describe_lost_machine(stage),
     }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
 
 
@@ -144,7 +144,7 @@ def _ends_door(snapshot: Snapshot | None) -> str:
     return "door.examined" if examined else "door.attendant"
 
 
-def _lost(stage: Stage) -> Words:
+def _describe_lost_machine(stage: Stage) -> Words:
     """Return the texts for a machine that does not answer: please wait, and after a while call an attendant."""
     say = stage.texts.say
     if stage.view.now - stage.view.scene_at < LOST_SECONDS:
@@ -153,13 +153,13 @@ def _lost(stage: Stage) -> Words:
 
 
 @cache
-def _catalogue(language: str) -> Texts:
+def _load_catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _boot(activity: StartUpActivity) -> Words:
+def _describe_start_up(activity: StartUpActivity) -> Words:
     """Return the progress of a machine that has not reported its language yet, in every language."""
-    each = [_catalogue(language) for language in LOCALES]
+    each = [_load_catalogue(language) for language in LOCALES]
     key = f"boot.{activity.what}" if each[0].has(f"boot.{activity.what}") else "boot.link"
     lines = tuple(texts.say(key, **activity.values) for texts in each)
     return Words("  ·  ".join(texts.say("boot.title") for texts in each), "", lines)
@@ -173,10 +173,10 @@ _WHO_PAYS: Final = {
 }
 
 
-def _handpay(stage: Stage, handpay: Handpay) -> Words:
+def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
-    facts = _handpay_facts(stage, handpay)
+    facts = _format_handpay_facts(stage, handpay)
     first = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
         sum_ = stage.money(handpay.amount_cents)
@@ -200,10 +200,10 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
         *first,
         facts,
     )
-    return Words(title, prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift")
+    return Words(title, format_prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift")
 
 
-def _handpay_facts(stage: Stage, handpay: Handpay) -> str:
+def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
     """Return the facts that an attendant notes: which payment, since when, on which machine and at which site."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
@@ -216,27 +216,27 @@ def _handpay_facts(stage: Stage, handpay: Handpay) -> str:
     return "  ·  ".join(facts)
 
 
-def _locked(stage: Stage, lock: HostLock) -> Words:
+def _describe_host_lock(stage: Stage, lock: HostLock) -> Words:
     """Return why the machine is locked, who has locked it, and that it resumes by itself."""
     say = stage.texts.say
-    seconds = max(0, math.ceil(-seconds_since(stage.view, lock.until_utc)))
+    seconds = max(0, math.ceil(-compute_seconds_since(stage.view, lock.until_utc)))
     what = "locked.cash_out" if lock.cash_out else "locked.transfer"
     lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
     return Words(say("locked.title"), say(what), lines)
 
 
-def _door(stage: Stage, door: str) -> str:
+def _format_door(stage: Stage, door: str) -> str:
     key = f"door.{door}"
     return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
 
 
-def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
+def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     """Return the last fault in large type, the others below it, and the highest authority needed to clear them."""
     say, last = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.moment(last.since))
     if not stage.texts.has(f"tilt.text.{last.code}"):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
-    others = [fault_words(stage.texts, tilt.code) for tilt in tilts[:-1]]
+    others = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
     more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
     detail_key = f"tilt.detail.{last.code}"
     detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(detail_key) else []
@@ -252,11 +252,11 @@ def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
     lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *more)
     return Words(
-        say("tilt.title"), fault_words(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
+        say("tilt.title"), format_fault(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
     )
 
 
-def _out(stage: Stage, snapshot: Snapshot) -> Words:
+def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> Words:
     """Return why the machine is out of service, what the player can still do, and who puts it back."""
     say, texts = stage.texts.say, stage.texts
     causes = [
@@ -264,7 +264,7 @@ def _out(stage: Stage, snapshot: Snapshot) -> Words:
         for notice in snapshot.notices
         if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
     ]
-    reasons = [spoken(stage, f"notice.{notice.code}", notice.values) for notice in causes]
+    reasons = [format_message(stage, f"notice.{notice.code}", notice.values) for notice in causes]
     who = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
     key = next((one for one in who if texts.has(one)), "out.attendant")
     take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
@@ -272,10 +272,10 @@ def _out(stage: Stage, snapshot: Snapshot) -> Words:
     return Words(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
 
-def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
+def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
-    p.art(("plate", scene), (x, y, w, h), lambda size: _panel(size, (w, h), colour))
+    p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))
     p.art(
         ("sign", scene, words.sign),
         (x + w / 2 - _SIGN / 2, y - _SIGN * _RAISED, _SIGN, _SIGN),
@@ -298,33 +298,39 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
         top += 126 if words.money else 84
     for line in lines:
         top += (
-            p.paragraph(
+            p.write_paragraph(
                 line, (x + 80, top, w - 160, 200), Style("text", "body", "text"), align="centre", leading=1.35
             )
             + 4
         )
     if who:
-        rows = _who(stage, words, w)
+        rows = _format_who_can_help(stage, words, w)
         high = 8 + 36.0 * max(2, len(rows))
         p.shade((x + 10, y + h - 12 - high, w - 20, high), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
         style = Style("strong", "body", mix(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
             middle = y + h - 12 - high / 2 + (i - (len(rows) - 1) / 2) * 36
             p.text(row, (x + w / 2, middle), style, width=w - 80)
-    elif scene is Scene.PAYING and _way(stage):
+    elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_at
-        draw_moving(stage, _way(stage), (x + w / 2 - 110, y + h - 196, 220, 170), since % 3.2, leaving=True)
+        draw_moving(
+            stage,
+            _choose_payout_picture(stage),
+            (x + w / 2 - 110, y + h - 196, 220, 170),
+            since % 3.2,
+            leaving=True,
+        )
     elif scene in {Scene.BOOT, Scene.LOST, Scene.PAYING, Scene.LOCKED}:
-        _beads(stage, (x, y, w, h), colour)
+        _draw_progress_beads(stage, (x, y, w, h), colour)
 
 
-def _way(stage: Stage) -> str:
+def _choose_payout_picture(stage: Stage) -> str:
     """Return the picture of how credits are paid out, or ""."""
     paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
     return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 
 
-def _beads(stage: Stage, rect: Rect, colour: Colour) -> None:
+def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     """Draw five beads, lit in turn, as a sign of progress."""
     x, y, w, h = rect
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
@@ -341,7 +347,9 @@ def _beads(stage: Stage, rect: Rect, colour: Colour) -> None:
         )
 
 
-def _panel(size: tuple[int, int], units: tuple[float, float], colour: Colour) -> pygame.Surface:
+def _draw_plate_background(
+    size: tuple[int, int], units: tuple[float, float], colour: Colour
+) -> pygame.Surface:
     w, h = units
     ink = Ink(size, units, 2)
     ink.fill(box(0, 0, w, h, 34), (0, 0, 0, 200))
@@ -353,7 +361,7 @@ def _panel(size: tuple[int, int], units: tuple[float, float], colour: Colour) ->
         box(9, 9, w - 18, h - 18, 27),
         Linear(((0, (38, 30, 62, 255)), (0.5, (20, 15, 36, 255)), (1, (12, 9, 22, 255)))),
     )
-    ink.clipped(
+    ink.fill_inside(
         box(9, 9, w - 18, h - 18, 27), ellipse(w / 2, -h * 0.2, w * 0.8, h * 0.5), (255, 255, 255, 14)
     )
     return ink.finish()
@@ -372,6 +380,6 @@ def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
     if kind == "door":
         ink.fill([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
     surface = ink.finish()
-    sign = picture(f"sign_{kind}", size, WHITE if kind == "stop" else mix(colour, BLACK, 0.78))
+    sign = render_own_picture(f"sign_{kind}", size, WHITE if kind == "stop" else mix(colour, BLACK, 0.78))
     surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface

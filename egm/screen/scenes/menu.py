@@ -13,13 +13,13 @@ from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
-from egm.screen.outcome import Field, prize_at
-from egm.screen.painter import Rect, Style, gold
+from egm.screen.outcome import Field, compute_prize_at_bet
+from egm.screen.painter import Rect, Style, build_gold_gradient
 from egm.screen.scenes.chips import CHIPS, draw_chip
 from egm.screen.scenes.faces import draw_card
-from egm.screen.scenes.help import page_keys
+from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
-from egm.screen.scenes.stage import BLACK, Stage, draw_button, metal, rim_panel
+from egm.screen.scenes.stage import BLACK, Stage, build_metal_gradient, draw_button, draw_rim_panel
 from egm.screen.scenes.status import return_words
 from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
@@ -33,15 +33,15 @@ _FACTS: Final = Style("strong", "caption", "text")
 _BALLS: Final = (7, 18, 33, 52, 80)
 
 
-def _columns(layout: Layout) -> int:
+def _count_columns(layout: Layout) -> int:
     return 2 if layout.portrait else 3
 
 
-def _rows(layout: Layout) -> int:
+def _count_rows(layout: Layout) -> int:
     return 2 if not layout.portrait else 4 if not layout.slim else 3
 
 
-def kind_of(game: GameView) -> str:
+def find_game_kind(game: GameView) -> str:
     """Return the kind under which a game is listed (a key of the catalogue's ``menu`` texts)."""
     data = game.presentation
     if is_table(game):
@@ -49,30 +49,30 @@ def kind_of(game: GameView) -> str:
     return "tables" if "areas" in data else "keno" if "marks" in data else "reels"
 
 
-def _pages(view: View, layout: Layout) -> list[list[GameView]]:
+def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     """Return the games of each page, by kind. Each kind starts a new page."""
     kinds: dict[str, list[GameView]] = {}
     for game in view.games.values():
         if game.offered:
-            kinds.setdefault(kind_of(game), []).append(game)
-    each = _columns(layout) * _rows(layout)
+            kinds.setdefault(find_game_kind(game), []).append(game)
+    each = _count_columns(layout) * _count_rows(layout)
     return [games[i : i + each] for games in kinds.values() for i in range(0, len(games), each)] or [[]]
 
 
-def _page(view: View, layout: Layout) -> tuple[int, int]:
+def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
     """Return the index of the page shown, and that of the page with the game on the screen."""
-    pages = _pages(view, layout)
+    pages = _list_pages(view, layout)
     own = next((number for number, games in enumerate(pages) if view.game in games), 0)
     return (own + view.sheet) % len(pages), own
 
 
-def tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
+def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
     """Return a tab for each kind of game, if there are several: its rectangle, the kind, and the page turn."""
-    pages, (_, own) = _pages(view, layout), _page(view, layout)
+    pages, (_, own) = _list_pages(view, layout), _find_page_indices(view, layout)
     first: dict[str, int] = {}
     for number, games in enumerate(pages):
         for game in games[:1]:
-            first.setdefault(kind_of(game), number)
+            first.setdefault(find_game_kind(game), number)
     if len(first) < 2:
         return []
     x, y, w, _ = layout.sheet
@@ -83,16 +83,16 @@ def tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
     ]
 
 
-def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
+def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
     """Return the tiles of the page shown."""
     x, y, w, h = layout.sheet
-    pages = _pages(view, layout)
-    games = pages[_page(view, layout)[0]]
-    columns = _columns(layout)
-    rows = max(1, min(_rows(layout), -(-len(games) // columns)))
+    pages = _list_pages(view, layout)
+    games = pages[_find_page_indices(view, layout)[0]]
+    columns = _count_columns(layout)
+    rows = max(1, min(_count_rows(layout), -(-len(games) // columns)))
     wide = (w - 96 - 24 * (columns - 1)) / columns
     head = max(108.0, layout.finger + 56)
-    foot = h - (page_keys(layout.sheet)["next"][1] - max(62.0, layout.finger) - 68 - y)
+    foot = h - (lay_out_page_keys(layout.sheet)["next"][1] - max(62.0, layout.finger) - 68 - y)
     tall = min(300.0, (h - head - foot - 24 * (rows - 1)) / rows)
     return [
         ((x + 48 + (i % columns) * (wide + 24), y + head + (i // columns) * (tall + 24), wide, tall), game)
@@ -100,42 +100,44 @@ def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
     ]
 
 
-def choices(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the menu: games, denominations, and the keys that turn and close it."""
     x, _, w, _ = layout.sheet
-    found = [(rect, Action("game", game.id)) for rect, game in tiles(view, layout)]
+    found = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
     units = view.game.denominations_cents if view.game else ()
     wide = min(180.0, (w - 96) / max(1, len(units)) - 16)
     left, high = x + (w - len(units) * (wide + 16) + 16) / 2, max(62.0, layout.finger)
     found += [
         (
-            (left + i * (wide + 16), page_keys(layout.sheet)["next"][1] - high - 22, wide, high),
+            (left + i * (wide + 16), lay_out_page_keys(layout.sheet)["next"][1] - high - 22, wide, high),
             Action("denomination", cents),
         )
         for i, cents in enumerate(units)
     ]
-    turning = len(_pages(view, layout)) > 1
-    keys = page_keys(layout.sheet)
+    turning = len(_list_pages(view, layout)) > 1
+    keys = lay_out_page_keys(layout.sheet)
     found += [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
-    return found + [(place, action) for place, _, action in tabs(view, layout)]
+    return found + [(place, action) for place, _, action in lay_out_kind_tabs(view, layout)]
 
 
-def menu_lines(stage: Stage) -> list[str]:
+def format_menu_lines(stage: Stage) -> list[str]:
     """Return the text of the menu for screen readers: every choice of the page shown."""
-    return [choice_text(stage, action) for _, action in choices(stage.view, stage.layout)]
+    return [format_menu_choice(stage, action) for _, action in list_menu_touches(stage.view, stage.layout)]
 
 
-def choice_text(stage: Stage, action: Action) -> str:
+def format_menu_choice(stage: Stage, action: Action) -> str:
     """Return the text of one choice of the menu."""
     say = stage.texts.say
     match action.name:
         case "game":
             game = stage.view.games[str(action.value)]
-            return f"{stage.texts.local(game.title, game.id)}, {stakes_words(stage, game)[0]}"
+            return (
+                f"{stage.texts.choose_translation(game.title, game.id)}, {format_bet_range(stage, game)[0]}"
+            )
         case "denomination":
             return say("meter.denomination", amount=stage.money(int(action.value)))
         case "part":
-            kinds = tabs(stage.view, stage.layout)
+            kinds = lay_out_kind_tabs(stage.view, stage.layout)
             return next(say(f"menu.{kind}") for _, kind, turn in kinds if turn == action)
         case _:
             return say(f"key.{action.name}")
@@ -149,24 +151,28 @@ def draw_menu(stage: Stage) -> None:
     p.art(
         ("sheet", stage.look.name),
         rect,
-        lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)),
+        lambda size: draw_rim_panel(
+            size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)
+        ),
     )
-    kinds = tabs(view, stage.layout)
+    kinds = lay_out_kind_tabs(view, stage.layout)
     if not kinds:
         title = Style("heavy", "lead", stage.look.accent)
         p.text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
-    shown = {kind_of(game) for _, game in tiles(view, stage.layout)}
+    shown = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
     for place, kind, _ in kinds:
         draw_button(stage, place, stage.texts.say(f"menu.{kind}"), lit=kind in shown)
-    for tile, game in tiles(view, stage.layout):
-        _tile(stage, tile, game)
+    for tile, game in lay_out_game_tiles(view, stage.layout):
+        _draw_tile(stage, tile, game)
     p.text(
-        stage.texts.say("menu.denomination", game=stage.texts.local(view.game.title)) if view.game else "",
-        (x + w / 2, page_keys(rect)["next"][1] - max(62.0, stage.layout.finger) - 46),
+        stage.texts.say("menu.denomination", game=stage.texts.choose_translation(view.game.title))
+        if view.game
+        else "",
+        (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, stage.layout.finger) - 46),
         Style("strong", "caption", "text_dim"),
         width=w - 100,
     )
-    for place, action in choices(view, stage.layout):
+    for place, action in list_menu_touches(view, stage.layout):
         if action.name == "denomination":
             chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
@@ -176,20 +182,20 @@ def draw_menu(stage: Stage) -> None:
             draw_button(stage, place, stage.texts.say(f"key.{action.name}"))
 
 
-def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
+def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p, (x, y, w, h) = stage.painter, rect
     look = stage.theme.look(game.id, game.family, game.art.look)
     chosen = stage.view.game is game
-    title = stage.texts.local(game.title, game.id)
+    title = stage.texts.choose_translation(game.title, game.id)
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (w, h), 2)
         ink.fill(box(0, 0, w, h, 26), BLACK)
-        ink.fill(box(3, 3, w - 6, h - 6, 24), metal(stage.theme, look.rim))
+        ink.fill(box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim))
         ink.fill(
             box(9, 9, w - 18, h - 18, 19), Linear(((0, look.sky[0]), (0.5, look.sky[1]), (1, look.sky[2])))
         )
-        ink.clipped(
+        ink.fill_inside(
             box(9, 9, w - 18, h - 18, 19),
             box(0, 0, w, h),
             Radial(((0, fade(look.glow, 0.55)), (1, fade(look.glow, 0))), (0.5, 0.6), 0.6),
@@ -202,11 +208,11 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p.text(
         title,
         (x + w / 2, y + 12 + head / 2),
-        Style("display", size, gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
+        Style("display", size, build_gold_gradient(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
     room = h - 12 - head - 12 - 2 * _APART
-    facts = _facts(stage, game, w - 32, room)
+    facts = _format_game_facts(stage, game, w - 32, room)
     at = y + h - 12 - sum(part for _, part in facts)
     for each, part in facts:
         p.label(each, (x + 16, at, w - 32, part), _FACTS)
@@ -225,10 +231,10 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
         )
 
 
-def _facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
+def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
     """Return a tile's texts about its game with their heights, as far as they leave room for a picture."""
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
-    versions = [(each, return_words(stage, game)) for each in stakes_words(stage, game)]
+    versions = [(each, return_words(stage, game)) for each in format_bet_range(stage, game)]
     ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
     for spare in (_LEAST_PICTURE, 0.0):
         for way in ways:
@@ -237,7 +243,7 @@ def _facts(stage: Stage, game: GameView, width: float, room: float) -> list[tupl
     return ways[-1][1:]
 
 
-def stakes_words(stage: Stage, game: GameView) -> tuple[str, str]:
+def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     """Return the range of bets of a game here: with the value of a credit, and alone."""
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     least, most = min(game.bet_options), max(game.bet_options)
@@ -273,7 +279,8 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
             draw_ball(stage, ball, number, hit=i % 2 == 1)
         return
     prizes = sorted(
-        field.prizes, key=lambda prize: -prize_at(game, prize.name, prize.credits, max(game.bet_options))
+        field.prizes,
+        key=lambda prize: -compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options)),
     )
     _show_art(stage, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
 

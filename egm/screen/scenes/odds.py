@@ -5,11 +5,11 @@ from typing import Final
 
 from egm.kernel.messages import Chances, GameView, LongOdds
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.cards import settlement_name
-from egm.screen.scenes.glass import prize_name
+from egm.screen.scenes.cards import format_settlement
+from egm.screen.scenes.glass import format_prize_name
 from egm.screen.scenes.hand import group_name
 from egm.screen.scenes.stage import Stage, stage_name
-from egm.screen.scenes.status import percent
+from egm.screen.scenes.status import format_decimal
 from egm.screen.table import Spot, is_table
 
 #: The settlement name of a win that is not a pay table row.
@@ -23,14 +23,14 @@ _TWO_LINES = 64.0
 _WAYS = 3
 
 
-def pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
+def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
     """Return the awards with very long odds, by page; otherwise empty."""
     game = stage.view.game
     awards = game.long_odds if game else ()
     return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
 
 
-def chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
+def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
     """Return the win frequencies of the game's bets, by page."""
     game = stage.view.game
     chances = game.chances if game else ()
@@ -42,12 +42,12 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
     """Draw for each bet how often it wins, how often its features come, its highest prize, and that prize's odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
-    y += p.paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
+    y += p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
     step = min(230.0 if len(entries) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(entries))
     for row, one in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
-        lines = _chance_lines(stage, one)
+        lines = _format_chance_lines(stage, one)
         high = (step - 8) / (len(lines) + 0.4)
         for i, (words, figure) in enumerate(lines):
             middle = top + (i + 0.7) * high
@@ -59,22 +59,22 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
 
-def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
+def _format_chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     """Return the lines about one bet: text and figure."""
     texts = stage.texts
     lines = []
     if one.hit_percent:
-        share = texts.say("odds.percent", percent=percent(stage, one.hit_percent))
-        lines.append((texts.say("odds.profit" if _at_table(stage, one) else "odds.hit"), share))
+        share = texts.say("odds.percent", percent=format_decimal(stage, one.hit_percent))
+        lines.append((texts.say("odds.profit" if _is_table_bet(stage, one) else "odds.hit"), share))
     else:
-        lines.append((texts.say("odds.prizes_in_100"), percent(stage, one.prizes_in_100)))
+        lines.append((texts.say("odds.prizes_in_100"), format_decimal(stage, one.prizes_in_100)))
     for feature, one_in in one.features:
         name = stage_name(stage, feature) or texts.code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
     name = _name(stage, award)
-    if _at_table(stage, one):  # A table's payments include the stake.
+    if _is_table_bet(stage, one):  # A table's payments include the stake.
         plain = one.top == _WON and one.top_stage in one.spots  # Pays on the first stake alone.
         staked = texts.number(one.cost_credits)
         what = texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
@@ -84,17 +84,17 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     lines.append((top, texts.say("odds.one_in", games=texts.number(one.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
         first, figure = lines[0]
-        lines[0] = (texts.say("odds.way", way=_way(stage, one), what=first), figure)
+        lines[0] = (texts.say("odds.way", way=_describe_bet(stage, one), what=first), figure)
     return lines
 
 
-def _way(stage: Stage, one: Chances) -> str:
+def _describe_bet(stage: Stage, one: Chances) -> str:
     """Return a bet as the player knows it: its spots, its count of numbers, an area, or its cost."""
     game, texts = stage.view.game, stage.texts
-    if game is not None and _at_table(stage, one):
-        kinds = [_kind_words(stage, each) for each in game.chances]
-        words = _kind_words(stage, one)
-        return words if kinds.count(words) == 1 else _spots_words(stage, one)
+    if game is not None and _is_table_bet(stage, one):
+        kinds = [_format_bet_kind(stage, each) for each in game.chances]
+        words = _format_bet_kind(stage, one)
+        return words if kinds.count(words) == 1 else _format_spot_names(stage, one)
     if one.hands:
         each = texts.number(one.cost_credits // one.hands)
         return texts.counted("odds.hands", one.hands, bet=each)
@@ -103,33 +103,35 @@ def _way(stage: Stage, one: Chances) -> str:
         return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
         if area["id"] == one.bet.partition(" ")[0]:
-            return texts.local(area["name"])
+            return texts.choose_translation(area["name"])
     return texts.say("help.bet", bet=texts.number(one.cost_credits))
 
 
-def _at_table(stage: Stage, one: Chances) -> bool:
+def _is_table_bet(stage: Stage, one: Chances) -> bool:
     """Return whether the bet is chips on spots of a table; a wheel's areas are named differently."""
     return bool(one.spots) and stage.view.table is not None
 
 
-def _kind_words(stage: Stage, one: Chances) -> str:
+def _format_bet_kind(stage: Stage, one: Chances) -> str:
     """Return the kind of bet, with its odds if these differ within the kind."""
     table = stage.view.table
     assert table is not None
     spots = [table.spots[spot] for spot in one.spots if spot in table.spots]
     names = [group_name(stage, table.groups[spot.group]) for spot in spots]
-    return " + ".join(dict.fromkeys(names)) + _odds_suffix(one)
+    return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(one)
 
 
-def _spots_words(stage: Stage, one: Chances) -> str:
+def _format_spot_names(stage: Stage, one: Chances) -> str:
     """Return the names of a bet's spots."""
     table = stage.view.table
     assert table is not None
-    names = [stage.texts.local(table.spots[spot].names) for spot in one.spots if spot in table.spots]
-    return " + ".join(names) + _odds_suffix(one)
+    names = [
+        stage.texts.choose_translation(table.spots[spot].names) for spot in one.spots if spot in table.spots
+    ]
+    return " + ".join(names) + _find_odds_suffix(one)
 
 
-def _odds_suffix(one: Chances) -> str:
+def _find_odds_suffix(one: Chances) -> str:
     """Return the odds in a bet's name, such as ``2:1`` for a bet whose pay depends on the point."""
     odds = one.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
@@ -138,7 +140,7 @@ def _odds_suffix(one: Chances) -> str:
 def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and at which bets it is won, and its odds: 1 in how many games."""
     p, (x, y, w, h) = stage.painter, rect
-    used = p.paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
+    used = p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
     y, step = y + used, min(76.0, (h - used) / max(1, len(entries)))
     for row, award in enumerate(entries):
         top = y + row * step
@@ -157,9 +159,9 @@ def award_words(stage: Stage, award: LongOdds) -> str:
         return award.name
     words = [_name(stage, award)]
     place = stage_name(stage, award.stage)
-    spot = _spot(stage, award)
+    spot = _find_award_spot(stage, award)
     if spot is not None and award.name != _WON:
-        place = texts.local(spot.names)
+        place = texts.choose_translation(spot.names)
     if place:
         words.append(place)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
@@ -174,42 +176,42 @@ def _name(stage: Stage, award: LongOdds) -> str:
     for kind in ("progressives", "merchandise"):
         for one in game.presentation.get(kind, ()):
             if one["id"] == award.name and not award.stage:
-                return texts.local(one["name"], award.name)
+                return texts.choose_translation(one["name"], award.name)
     if is_table(game):
-        spot = _spot(stage, award)
+        spot = _find_award_spot(stage, award)
         if award.name == _WON and spot is not None:
-            return texts.local(spot.names)
-        named = settlement_name(stage, award.name)
+            return texts.choose_translation(spot.names)
+        named = format_settlement(stage, award.name)
         return _level_name(stage, award.name) if named == award.name else named
-    return _prize_name(stage, game, award)
+    return _format_award_name(stage, game, award)
 
 
 def _level_name(stage: Stage, level: str) -> str:
     """Return a progressive level's name, or its kind if the current bet does not play for it."""
     snapshot = stage.view.snapshot
     names = next((one.names for one in snapshot.progressives if one.level == level), {}) if snapshot else {}
-    return stage.texts.local(names, stage.texts.say("odds.level"))
+    return stage.texts.choose_translation(names, stage.texts.say("odds.level"))
 
 
-def _spot(stage: Stage, award: LongOdds) -> Spot | None:
+def _find_award_spot(stage: Stage, award: LongOdds) -> Spot | None:
     """Return the table spot on which an award is won, or None for any other award."""
     return None if stage.view.table is None else stage.view.table.spots.get(award.stage)
 
 
-def _prize_name(stage: Stage, game: GameView, award: LongOdds) -> str:
+def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     """Return the name of a prize of reels, of a wheel or of Keno."""
     texts = stage.texts
     field = stage.view.fields.get(game.id, {}).get(award.stage)
     if field is not None:
         prize = next((each for each in field.prizes if each.name == award.name), None)
         if prize is not None:
-            return prize_name(texts, field, prize.count, prize.symbol, prize.name)
+            return format_prize_name(texts, field, prize.count, prize.symbol, prize.name)
     for area in game.presentation.get("areas", ()):
         if area["id"] == award.name:
-            return texts.local(area["name"], award.name)
+            return texts.choose_translation(area["name"], award.name)
     names = game.presentation.get("names", {})
     if award.name in names:
-        return texts.local(names[award.name], award.name)
+        return texts.choose_translation(names[award.name], award.name)
     catch, of, spots = award.name.partition(" of ")
     if of and catch.isdigit() and spots.isdigit():
         return texts.counted("keno.catch_of", int(catch), spots=texts.number(int(spots)))

@@ -1,7 +1,8 @@
 """A progressive's value on turning drums, for the machine's field, its top screen and the floor sign.
 
-The displayed value approaches the reported value and never exceeds it (:func:`growing`). A drum turns while
-those to its right pass nine, as on any odometer. The module needs a painter and texts, but no machine.
+The displayed value approaches the reported value and never exceeds it (:func:`compute_displayed_cents`). A
+drum turns while those to its right pass nine, as on any odometer. The module needs a painter and texts, but
+no machine.
 """
 
 from typing import Final
@@ -24,7 +25,7 @@ _NARROW: Final = 0.42
 """The width of a sign between drums (separators, currency), relative to the height."""
 
 
-def growing(before_cents: int, now_cents: int, since: float) -> int:
+def compute_displayed_cents(before_cents: int, now_cents: int, since: float) -> int:
     """Return the value to display ``since`` seconds after it changed from ``before_cents`` to ``now_cents``.
 
     The result is in thousandths of a minor unit. A value that fell (it was won and restarted) is shown at
@@ -36,7 +37,7 @@ def growing(before_cents: int, now_cents: int, since: float) -> int:
     return before_cents * 1000 + (now_cents - before_cents) * share
 
 
-def turns(words: str, thousandths: int) -> tuple[float, ...]:
+def compute_drum_turns(words: str, thousandths: int) -> tuple[float, ...]:
     """Return how far each character's drum has turned to its next digit; 0 for a sign or a drum at rest."""
     found = [0.0] * len(words)
     carry = thousandths / 1000
@@ -60,34 +61,34 @@ def draw_odometer(
     shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in words]
     high = min(h, w / max(0.1, sum(shares)))
     left, top = x + (w - high * sum(shares)) / 2, y + (h - high) / 2
-    for char, share, turn in zip(words, shares, turns(words, thousandths), strict=True):
+    for char, share, turn in zip(words, shares, compute_drum_turns(words, thousandths), strict=True):
         cell: Rect = (left, top, share * high, high)
         left += share * high
         if char.isdigit():
-            _drum(painter, cell, int(char), turn, dim=dim)
+            _draw_drum(painter, cell, int(char), turn, dim=dim)
         elif char.strip("\u00a0\u202f "):
             _sign(painter, cell, char, dim=dim)
 
 
-def _ink(*, dim: bool) -> Colour:
+def _choose_digit_colour(*, dim: bool) -> Colour:
     return (150, 146, 166, 255) if dim else (255, 232, 150, 255)
 
 
-def _digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.Surface:
+def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.Surface:
     pixels = painter.px(height * 0.86)
-    bright = _ink(dim=dim)
+    bright = _choose_digit_colour(dim=dim)
 
     def make() -> pygame.Surface:
         mask = painter.font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
         paint = Linear(
             ((0, mix(bright, WHITE, 0.7)), (0.55, bright), (1, mix(bright, (190, 90, 0, 255), 0.45)))
         )
-        return _tinted(mask, paint)
+        return _tint_mask(mask, paint)
 
-    return painter.cached(("odometer digit", digit, pixels, dim), make)
+    return painter.find_or_create(("odometer digit", digit, pixels, dim), make)
 
 
-def _tinted(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
+def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
     ink = Ink(mask.get_size(), (100.0, 100.0), 1)
     ink.fill(box(0, 0, 100, 100), paint)
     colour = ink.finish()
@@ -95,21 +96,21 @@ def _tinted(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
     return mask
 
 
-def _drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bool) -> None:
+def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bool) -> None:
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
-    painter.art(("odometer drum",), window, _well)
+    painter.art(("odometer drum",), window, _draw_drum_window)
     area = painter.box(window)
     clip = painter.surface.get_clip()
     painter.surface.set_clip(area.clip(clip))
     for shown, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
         if abs(row) >= 1:
             continue
-        art = _digit(painter, shown, h, dim=dim)
+        art = _render_digit(painter, shown, h, dim=dim)
         middle = area.top + area.height * (0.52 + row)
         painter.put(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
     painter.surface.set_clip(clip)
-    painter.art(("odometer glass",), window, _glass)
+    painter.art(("odometer glass",), window, _draw_glass_shading)
 
 
 def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
@@ -118,17 +119,19 @@ def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
     pixels = painter.px(h * 0.86)
 
     def make() -> pygame.Surface:
-        letters = painter.font("numbers", pixels).render(char, True, _ink(dim=dim)).premul_alpha()
+        letters = (
+            painter.font("numbers", pixels).render(char, True, _choose_digit_colour(dim=dim)).premul_alpha()
+        )
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.cached(("odometer sign", char, pixels, dim), make)
+    art = painter.find_or_create(("odometer sign", char, pixels, dim), make)
     top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
     if not low:
         top = y + h * 0.52 - art.get_height() / painter.scale / 2
     painter.put(art, (painter.px(x + w / 2) - art.get_width() // 2, painter.px(top)))
 
 
-def _well(size: tuple[int, int]) -> pygame.Surface:
+def _draw_drum_window(size: tuple[int, int]) -> pygame.Surface:
     """Return a drum's window: dark, sunk into a gold rim."""
     ink = Ink(size)
     ink.fill(
@@ -141,7 +144,7 @@ def _well(size: tuple[int, int]) -> pygame.Surface:
     return ink.finish()
 
 
-def _glass(size: tuple[int, int]) -> pygame.Surface:
+def _draw_glass_shading(size: tuple[int, int]) -> pygame.Surface:
     """Return the shading of a round drum behind glass."""
     ink = Ink(size)
     dark = Linear(

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Final
 
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import Stage, caption
+from egm.screen.scenes.stage import Stage, draw_caption
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, is_table
-from egm.screen.view import last_step, playing
+from egm.screen.view import find_last_step, playing
 
 #: The greatest height of a row, in units; then the gap between rows, and the margin at either end of one.
 _ROW: Final = 52.0
@@ -61,23 +61,23 @@ class PayRow:
     won: bool = False
 
 
-def rows_of(stage: Stage, spot: Spot) -> list[Pay]:
+def list_pay_rows(stage: Stage, spot: Spot) -> list[Pay]:
     """Return the pay table rows that say more about a spot than its odds."""
     rows = [pay for pay in pays_of(stage) if pay.spot == spot.id]
-    return rows if len(rows) > 1 or any(paid(stage, pay) != spot.odds for pay in rows) else []
+    return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
 
 
-def odds_text(stage: Stage, spot: Spot) -> str:
+def format_spot_odds(stage: Stage, spot: Spot) -> str:
     """Return the odds of a spot; if it has several pays, its own and the maximum."""
-    rows = [paid(stage, pay) for pay in rows_of(stage, spot)]
+    rows = [format_pay(stage, pay) for pay in list_pay_rows(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
-    most = max((spot.odds, *rows), key=_worth)
+    most = max((spot.odds, *rows), key=_compute_odds_order)
     key = "felt.up_to" if most == spot.odds else "felt.odds_up_to"
     return stage.texts.say(key, odds=spot.odds, most=most)
 
 
-def _worth(odds: str) -> tuple[bool, Fraction]:
+def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
     """Return the sort order of odds: a share of a progressive level ranks above any amount."""
     if odds.endswith("%"):
         return True, Fraction(odds.rstrip("% "))
@@ -93,41 +93,43 @@ def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
 
 
 def _pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
-    won, times = _won(stage), _times(stage)
+    won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     found: list[PayRow] = []
     for pay in rows:
-        words, count = stage.texts.local(pay.names), times[pay.name]
+        words, count = stage.texts.choose_translation(pay.names), times[pay.name]
         words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        found.append(PayRow(words, paid(stage, pay), won=count > 0 or pay.name == won))
+        found.append(PayRow(words, format_pay(stage, pay), won=count > 0 or pay.name == won))
     return found
 
 
-def _names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
+def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
     """Return the name of each row, wrapped to the width beside its pay."""
     p, style, pays = stage.painter, Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
     room = width - 2 * _INSET - _INSET - max((p.measure(row.pays, pays) for row in rows), default=0.0)
-    return [p.balanced(row.words, room, style) for row in rows]
+    return [p.wrap_evenly(row.words, room, style) for row in rows]
 
 
-def _high(stage: Stage, lines: Sequence[str], size: str) -> float:
+def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> float:
     return len(lines) * stage.theme.sizes[size] * _LEADING + _BETWEEN
 
 
-def rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
+def compute_rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
     """Return the least height of rows in this width and text size, by default the smallest readable one."""
-    return sum(_high(stage, lines, size) for lines in _names(stage, rows, width, size))
+    return sum(
+        _compute_lines_height(stage, lines, size) for lines in _wrap_row_names(stage, rows, width, size)
+    )
 
 
 def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW) -> float:
     """Draw rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
     p, (x, y, w, h) = stage.painter, rect
-    size = next((each for each in _SIZES if rows_height(stage, rows, w, each) <= h), _SIZES[-1])
-    named = _names(stage, rows, w, size)
-    more = (h - rows_height(stage, rows, w, size)) / max(1, len(rows))
+    size = next((each for each in _SIZES if compute_rows_height(stage, rows, w, each) <= h), _SIZES[-1])
+    named = _wrap_row_names(stage, rows, w, size)
+    more = (h - compute_rows_height(stage, rows, w, size)) / max(1, len(rows))
     style, pays = Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
     line, top = stage.theme.sizes[size] * _LEADING, y
     for row, lines in zip(rows, named, strict=True):
-        least = _high(stage, lines, size)
+        least = _compute_lines_height(stage, lines, size)
         high = max(least, min(most, least + more))
         if row.won:
             p.panel((x, top, w, high), radius=8, fill=(122, 66, 8, 255), edge="meter")
@@ -144,7 +146,8 @@ def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[P
     x, y, w, _ = rect
     wide, rows = (w - _INSET) / 2, pays_of(stage)
     highs = [
-        _high(stage, lines, "caption") for lines in _names(stage, _pay_rows(stage, rows), wide, "caption")
+        _compute_lines_height(stage, lines, "caption")
+        for lines in _wrap_row_names(stage, _pay_rows(stage, rows), wide, "caption")
     ]
     top = key[1] + key[3] - y
     cut = min(range(len(rows) + 1), key=lambda n: max(sum(highs[:n]), top + sum(highs[n:])))
@@ -164,36 +167,36 @@ def draw_pays_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     stage.painter.label(pays_heading(stage), (x + _INSET, key[1], key[0] - x - 2 * _INSET, key[3]), style)
 
 
-def _won(stage: Stage) -> str:
+def _find_won_pay(stage: Stage) -> str:
     """Return the pay that the hand on the table won, or would win while cards are held; else ""."""
-    step, view = last_step(stage.view), stage.view
+    step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
     taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
     return "" if taken or playing(view, stage.theme) else str(step.display.get("won") or "")
 
 
-def _times(stage: Stage) -> Counter[str]:
+def _count_hands_by_pay(stage: Stage) -> Counter[str]:
     """Return how many of several hands won each pay; empty for one hand."""
-    step = last_step(stage.view)
-    if not _won(stage) or not isinstance(step, TableStep):
+    step = find_last_step(stage.view)
+    if not _find_won_pay(stage) or not isinstance(step, TableStep):
         return Counter()
     hands = step.display.get("hands", ())
     return Counter(str(hand["won"]) for hand in hands if hand.get("won")) if len(hands) > 1 else Counter()
 
 
-def paid(stage: Stage, pay: Pay) -> str:
+def format_pay(stage: Stage, pay: Pay) -> str:
     """Return the text of a row's pay, at the current bet if the game publishes it by bet."""
     if pay.odds:
         return pay.odds
     snapshot = stage.view.snapshot
     if snapshot is None:
         return stage.texts.number(pay.credits)
-    bet = str(snapshot.bet_credits // _hands_bought(stage))
+    bet = str(snapshot.bet_credits // _count_hands_bought(stage))
     return stage.texts.number(pay.by_credits.get(bet, pay.credits))
 
 
-def _hands_bought(stage: Stage) -> int:
+def _count_hands_bought(stage: Stage) -> int:
     """Return how many hands the current bet buys: as the player chose, or else the fewest that fit its price."""
     snapshot, game = stage.view.snapshot, stage.view.game
     if snapshot is None or game is None:
@@ -210,7 +213,7 @@ def _hands_bought(stage: Stage) -> int:
 
 def pays_heading(stage: Stage) -> str:
     """Return the heading of the pay table; with several hands, their number and the bet on each."""
-    hands, snapshot = _hands_bought(stage), stage.view.snapshot
+    hands, snapshot = _count_hands_bought(stage), stage.view.snapshot
     if hands == 1 or snapshot is None:
         return stage.texts.say("felt.pays")
     amount = stage.money(snapshot.bet_credits // hands * snapshot.denomination_cents)
@@ -223,10 +226,10 @@ def pays_glasses(stage: Stage) -> bool:
     if not rows or layout.slim:
         return bool(rows)
     heading, room = pays_heading(stage), layout.left[3] - 54 - 62
-    fits = rows_height(stage, _pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
+    fits = compute_rows_height(stage, _pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
     half = len(rows) if fits else -(-len(rows) // 2)
     for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
         if part:
-            caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
+            draw_caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
             draw_pays(stage, (gx + 12, gy + 54, gw - 24, room), part)
     return True

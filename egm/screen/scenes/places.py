@@ -54,7 +54,7 @@ class Room:
         found: list[tuple[float, int]] = []
         for columns in range(2 if self.in_rows else self.cards, self.cards + 1):
             wide = (w - 20) / ((columns - 1 + self.gap) * seen + 1)
-            deep = (h - CLEAR - _under(w)) / (1 + (-(-self.cards // columns) - 1) * _BELOW)
+            deep = (h - CLEAR - _compute_text_height(w)) / (1 + (-(-self.cards // columns) - 1) * _BELOW)
             found.append((min(LARGEST, deep, wide / _RATIO), columns))
         high, columns = max(found)
         return columns, high
@@ -69,7 +69,7 @@ class Place:
     cards: tuple[Rect, ...]
 
 
-def _under(wide: float) -> float:
+def _compute_text_height(wide: float) -> float:
     """Return the height below a hand's cards for its text."""
     return CLEAR + (SAYS if wide > _NARROW else 2 * SAYS)
 
@@ -83,7 +83,7 @@ def hand_place(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
     x, y, w, h = area
     columns, high = room.fit(area)
     high = min(high, highest)
-    wide, below, gap = high * _RATIO, _under(w), room.gap
+    wide, below, gap = high * _RATIO, _compute_text_height(w), room.gap
     step = min(wide + 12, (w - 20 - wide) / max(1.0, columns - 1 + gap))
     across = step * (columns - 1 + gap) + wide
     deep = high * (1 + _BELOW * (-(-room.cards // columns) - 1))
@@ -96,7 +96,7 @@ def hand_place(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
     return Place(area, (left, top, across, deep), tuple(cards))
 
 
-def parted(area: Rect, count: int, room: Room) -> list[Rect]:
+def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
     """Return the areas of split hands within a hand's area, in the number of columns that makes cards largest."""
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
@@ -108,7 +108,7 @@ def parted(area: Rect, count: int, room: Room) -> list[Rect]:
     return [(x + i % columns * wide, y + i // columns * deep, wide, deep) for i in range(count)]
 
 
-def areas(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
+def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
     """Return an area for each hand, in rows of the given counts, each as wide as its share of its row."""
     x, y, w, h = rect
     each, found = h / len(counts), list[Rect]()
@@ -121,7 +121,7 @@ def areas(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Re
     return found
 
 
-def tiles(rect: Rect, count: int) -> list[Rect]:
+def place_small_hands(rect: Rect, count: int) -> list[Rect]:
     """Return ``count`` areas in rows, with the number of columns that makes five cards largest in each."""
     x, y, w, h = rect
     columns = max(range(1, count + 1), key=lambda n: min(w / n / (_FIVE * _RATIO), h / -(-count // n)))
@@ -129,12 +129,12 @@ def tiles(rect: Rect, count: int) -> list[Rect]:
     return [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(count)]
 
 
-def first_high(finger: float) -> float:
+def compute_first_hand_height(finger: float) -> float:
     """Return the height of a hand whose cards, and the keys below them, are as wide as a finger."""
-    return finger / _RATIO + _under(finger * _FIVE) + CLEAR + 1
+    return finger / _RATIO + _compute_text_height(finger * _FIVE) + CLEAR + 1
 
 
-def small_place(area: Rect, count: int) -> Place:
+def place_small_hand_cards(area: Rect, count: int) -> Place:
     """Return the cards of a small hand, side by side, with room below for a text if that would be readable."""
     x, y, w, h = area
     room = h - SAYS if h > 3 * SAYS else h

@@ -6,9 +6,9 @@ from egm.kernel.messages import PrizeInKind
 from egm.screen.scenes.stage import Stage
 
 
-def prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
+def format_prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
     """Return the names of prizes, each once with its count."""
-    names = [stage.texts.local(prize.names, prize.id) for prize in prizes]
+    names = [stage.texts.choose_translation(prize.names, prize.id) for prize in prizes]
     counted = {name: names.count(name) for name in names}
     return "  ·  ".join(
         name if count == 1 else stage.texts.say("help.kind", count=count, name=name)
@@ -16,6 +16,6 @@ def prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
     )
 
 
-def prizes_won(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
+def format_prizes_won(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
     """Return the text that these prizes were won."""
-    return stage.texts.say("win.prize", name=prize_names(stage, prizes))
+    return stage.texts.say("win.prize", name=format_prize_names(stage, prizes))

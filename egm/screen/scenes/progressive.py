@@ -4,8 +4,8 @@ from typing import Final
 
 from egm.kernel.messages import ProgressiveView
 from egm.screen.art.ink import Paint
-from egm.screen.painter import Rect, Style, gold
-from egm.screen.scenes.odometer import draw_odometer, growing
+from egm.screen.painter import Rect, Style, build_gold_gradient
+from egm.screen.scenes.odometer import compute_displayed_cents, draw_odometer
 from egm.screen.scenes.stage import Stage
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
@@ -15,7 +15,7 @@ _DRUMS_LEAST: Final = 60.0
 
 def level_name(stage: Stage, level: ProgressiveView) -> str:
     """Return a level's name in the player's language."""
-    return stage.texts.local(level.names, level.level)
+    return stage.texts.choose_translation(level.names, level.level)
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
@@ -25,7 +25,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     won = view.show is not None and any(one.id == level.id for one in view.show.play.progressives)
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
-    paint: Paint | str = "win" if won else gold(stage.theme) if current else "amber"
+    paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
     words = level_name(stage, level)
     if not current:
         words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
@@ -35,7 +35,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     else:
         p.text(words, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
     before = view.levels_before.get(level.id, level.amount_cents)
-    thousandths = growing(before, level.amount_cents, view.now - view.levels_at)
+    thousandths = compute_displayed_cents(before, level.amount_cents, view.now - view.levels_at)
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
@@ -43,7 +43,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     draw_odometer(p, amount, drums, thousandths=thousandths % 1000, dim=not current)
 
 
-def levels_beside(stage: Stage) -> tuple[ProgressiveView, ...]:
+def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
     """Return the levels that the bet plays for, as many as fit next to the field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:BESIDE] if snapshot is not None else ()
@@ -51,7 +51,7 @@ def levels_beside(stage: Stage) -> tuple[ProgressiveView, ...]:
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
     """Draw the levels next to the title, or in portrait on a panel; return the rest of the panel."""
-    levels, above = levels_beside(stage), stage.layout.levels
+    levels, above = list_levels_beside_field(stage), stage.layout.levels
     if not levels:
         return glass
     if above is not None:

@@ -11,10 +11,16 @@ from egm.kernel.service_pages import Replay, ServicePage
 from egm.screen.art.ink import Ink
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.board import draw_board
-from egm.screen.scenes.chrome import chrome
-from egm.screen.scenes.decide import answers
-from egm.screen.scenes.form import draw_action, text_of
-from egm.screen.scenes.service import back_key, draw_band, draw_service, service_touches, standing
+from egm.screen.scenes.chrome import draw_background
+from egm.screen.scenes.decide import lay_out_answers
+from egm.screen.scenes.form import draw_action, format_page_text
+from egm.screen.scenes.service import (
+    back_key,
+    describe_standing_faults,
+    draw_band,
+    draw_service,
+    list_service_touches,
+)
 from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
@@ -36,16 +42,18 @@ def draw_page(stage: Stage) -> None:
         _draw_recall(stage, page, page.replay)
 
 
-def page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None or page.replay is None or stage.view.recall is None:
-        return service_touches(stage)
-    return [(rect, Action("answer", one.id)) for rect, one in _keys(stage, page) if one.enabled]
+        return list_service_touches(stage)
+    return [
+        (rect, Action("answer", one.id)) for rect, one in _lay_out_action_keys(stage, page) if one.enabled
+    ]
 
 
-def _keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
+def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the page's actions in a row below the field."""
     left, low, most, high = back_key(stage.layout)
     wide = min(
@@ -58,21 +66,21 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
     view = stage.view
     assert view.recall is not None
     then = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))
-    stage.painter.surface.blit(chrome(then), (0, 0))
+    stage.painter.surface.blit(draw_background(then), (0, 0))
     draw_board(then)
-    for place, action in answers(then):
+    for place, action in lay_out_answers(then):
         if replay.answer is not None and action == Action("choose", replay.answer):
             draw_focus(stage, place)
-    _hatched(stage)
-    _facts(stage, page, replay)
-    severity, words = standing(stage)
+    _draw_recall_frame(stage)
+    _draw_recall_facts(stage, page, replay)
+    severity, words = describe_standing_faults(stage)
     if words:
         draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, words)
-    for rect, one in _keys(stage, page):
+    for rect, one in _lay_out_action_keys(stage, page):
         draw_action(stage, rect, one)
 
 
-def _hatched(stage: Stage) -> None:
+def _draw_recall_frame(stage: Stage) -> None:
     """Draw hatching around the field and the word RECALL, so that nobody mistakes it for a game in progress."""
     p, (x, y, w, h) = stage.painter, stage.layout.field
     for rect in (
@@ -81,7 +89,7 @@ def _hatched(stage: Stage) -> None:
         (x - 30, y, 30, h),
         (x + w, y, 30, h),
     ):
-        p.art(("hatch", rect), rect, partial(_hatch, units=(rect[2], rect[3])))
+        p.art(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
     words = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
     wide = p.measure(words, style) + 60
@@ -90,7 +98,7 @@ def _hatched(stage: Stage) -> None:
     p.text(words, (x + w / 2, at[1] + 22), style, width=wide - 30)
 
 
-def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
+def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
     wide, high = units
     ink = Ink(size, units, 1)
     ink.fill([(0, 0), (wide, 0), (wide, high), (0, high)], BLACK)
@@ -103,7 +111,7 @@ def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surfa
     return ink.finish()
 
 
-def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
+def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     """Draw what was bet and won, when, and at which point of the game, on the two panels."""
     texts, money = stage.texts, stage.money
     won = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
@@ -119,9 +127,9 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        right_facts.append((texts.say("page.answer"), text_of(stage, replay.answered)))
+        right_facts.append((texts.say("page.answer"), format_page_text(stage, replay.answered)))
     right_facts += [
-        (text_of(stage, row.cells[0]), text_of(stage, row.cells[-1]))
+        (format_page_text(stage, row.cells[0]), format_page_text(stage, row.cells[-1]))
         for table in page.tables
         for row in table.rows
         if row.cells
@@ -131,10 +139,10 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         x, y, w, h = left
         left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
     for rect, facts in ((left, left_facts), (right, right_facts)):
-        _column(stage, rect, facts)
+        _draw_fact_column(stage, rect, facts)
 
 
-def _column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
+def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
     p, (x, y, w, h) = stage.painter, rect
     dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
     p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_YELLOW, line=3)

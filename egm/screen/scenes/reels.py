@@ -7,15 +7,15 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, painted
+from egm.screen.art.ink import Ink, Linear, create_painted_surface
 from egm.screen.art.paths import box, mirror, scale
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import Field, Result, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
 from egm.screen.scenes.feature import draw_awaited
-from egm.screen.scenes.stage import Stage, metal
-from egm.screen.show import StepTime, awaiting
+from egm.screen.scenes.stage import Stage, build_metal_gradient
+from egm.screen.show import StepTime, find_anticipated_reel
 from egm.screen.theme import Colour, fade, mix, parse_colour
 
 _GAP: Final = 10.0
@@ -87,22 +87,24 @@ class Grid:
 def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
     """Draw the reels at rest: a window, or the first symbols of the strips before any game."""
     grid = Grid(stage.layout.field, field.heights)
-    _bezels(stage, grid)
-    _tabs(stage, field, grid)
+    _draw_bezels(stage, grid)
+    _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
         column = (
-            window[reel] if window else [_at(field.strips[reel], row) for row in range(field.heights[reel])]
+            window[reel]
+            if window
+            else [_find_strip_symbol(field.strips[reel], row) for row in range(field.heights[reel])]
         )
         for row, symbol in enumerate(column):
-            _cell(stage, grid, field, reel, row, symbol)
-        _glaze(stage, grid, reel)
+            _draw_cell(stage, grid, field, reel, row, symbol)
+        _draw_reel_glass(stage, grid, reel)
 
 
 def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: float) -> None:
     """Draw a cascade's next window: the new symbols drop in from above."""
     grid = Grid(stage.layout.field, field.heights)
-    _bezels(stage, grid)
-    _tabs(stage, field, grid)
+    _draw_bezels(stage, grid)
+    _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
@@ -111,14 +113,14 @@ def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: f
             moved = symbol != before[reel][row] or any(
                 a != b for a, b in zip(fall[reel][row:], before[reel][row:], strict=True)
             )
-            _cell(stage, grid, field, reel, row - (drop * field.heights[reel] if moved else 0.0), symbol)
+            _draw_cell(stage, grid, field, reel, row - (drop * field.heights[reel] if moved else 0.0), symbol)
         stage.painter.surface.set_clip(clip)
-        _glaze(stage, grid, reel)
+        _draw_reel_glass(stage, grid, reel)
 
 
-def _bezels(stage: Stage, grid: Grid) -> None:
+def _draw_bezels(stage: Stage, grid: Grid) -> None:
     """Draw brushed metal where there is no reel, with each window sunk into it."""
-    rim = metal(stage.theme, stage.look.rim).stops
+    rim = build_metal_gradient(stage.theme, stage.look.rim).stops
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.field
@@ -127,14 +129,17 @@ def _bezels(stage: Stage, grid: Grid) -> None:
         ink.fill(box(0, 0, w, h), Linear(((0, dark[1]), (0.5, dark[0]), (1, dark[2]))))
         for reel in range(len(grid.heights)):
             rx, ry, rw, rh = grid.reel(reel)
-            ink.fill(box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12), metal(stage.theme, stage.look.rim))
+            ink.fill(
+                box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
+                build_metal_gradient(stage.theme, stage.look.rim),
+            )
             ink.fill(box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
         return ink.finish()
 
     stage.painter.art(("bezels", grid, stage.look.name), grid.field, make)
 
 
-def _tabs(stage: Stage, field: Field, grid: Grid) -> None:
+def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
     """Draw the number of every line in play on both sides, at the height where it enters and leaves."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reels - 1)):
@@ -151,7 +156,7 @@ def _tabs(stage: Stage, field: Field, grid: Grid) -> None:
                 p.art(
                     ("tab", colour, side),
                     (x, y - step / 2 + 1, 34, step - 2),
-                    partial(_tab, colour=colour, side=side),
+                    partial(_draw_line_tab, colour=colour, side=side),
                 )
                 p.text(
                     str(number + 1),
@@ -161,7 +166,7 @@ def _tabs(stage: Stage, field: Field, grid: Grid) -> None:
                 )
 
 
-def _tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
+def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
     ink = Ink(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side:
@@ -171,7 +176,7 @@ def _tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
     return ink.finish()
 
 
-def _at(strip: tuple[str, ...], place: int) -> str:
+def _find_strip_symbol(strip: tuple[str, ...], place: int) -> str:
     return strip[place % len(strip)]
 
 
@@ -180,8 +185,8 @@ def draw_running(
 ) -> None:
     """Draw the reels as they spin to their stops, ``since`` seconds into the show."""
     grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
-    _bezels(stage, grid)
-    _tabs(stage, field, grid)
+    _draw_bezels(stage, grid)
+    _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
         strip, start, target = _strip(field, result, before, reel)
         travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
@@ -196,10 +201,18 @@ def draw_running(
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
         for row in range(field.heights[reel] + 1):
-            _cell(stage, grid, field, reel, row - (place - top), _at(strip, top + row), blurred=fast)
+            _draw_cell(
+                stage,
+                grid,
+                field,
+                reel,
+                row - (place - top),
+                _find_strip_symbol(strip, top + row),
+                blurred=fast,
+            )
         stage.painter.surface.set_clip(clip)
-        _glaze(stage, grid, reel)
-        if reel == awaiting(result, time, since):
+        _draw_reel_glass(stage, grid, reel)
+        if reel == find_anticipated_reel(result, time, since):
             draw_awaited(stage, grid.reel(reel))
 
 
@@ -219,12 +232,12 @@ def _strip(
     return strip, max(0, start) % len(strip), stop
 
 
-def paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
+def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
     """Return the face of a reel, uniform from top to bottom, so that cells join without a seam."""
     left, middle, right = colours
     surface = pygame.Surface(size)
     surface.blit(
-        painted(
+        create_painted_surface(
             size,
             Linear(
                 (
@@ -242,14 +255,14 @@ def paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pyga
     return surface
 
 
-def symbol_art(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -> pygame.Surface:
+def render_symbol(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -> pygame.Surface:
     """Return a symbol's drawing at a size in pixels, from the cache."""
-    name = stage.texts.local(field.names.get(symbol, {}), symbol)
+    name = stage.texts.choose_translation(field.names.get(symbol, {}), symbol)
     p = stage.painter
-    return p.cached(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
+    return p.find_or_create(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
 
 
-def _cell(
+def _draw_cell(
     stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol: str, *, blurred: bool = False
 ) -> None:
     p, look = stage.painter, stage.look
@@ -258,13 +271,13 @@ def _cell(
     size = (cell.width, cell.height + 1)
 
     def make() -> pygame.Surface:
-        surface = paper(size, look.paper)
+        surface = draw_reel_paper(size, look.paper)
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
-            art = symbol_art(stage, field, symbol, (side, side))
+            art = render_symbol(stage, field, symbol, (side, side))
             at = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
-                _cast(art, dark=sum(look.paper[1][:3]) < 300),
+                _draw_shadow(art, dark=sum(look.paper[1][:3]) < 300),
                 (at[0] + max(2, side // 40), at[1] + max(3, side // 28)),
                 special_flags=PREMULTIPLIED,
             )
@@ -275,12 +288,12 @@ def _cell(
         return surface
 
     p.surface.blit(
-        p.cached(("cell", symbol, size, look.name, blurred, stage.texts.language), make),
+        p.find_or_create(("cell", symbol, size, look.name, blurred, stage.texts.language), make),
         (area.left, area.top),
     )
 
 
-def _cast(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
+def _draw_shadow(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
     """Return the soft shadow of a piece of art, premultiplied."""
     level = 150 if dark else 80
     shadow = art.copy()
@@ -288,12 +301,12 @@ def _cast(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
     return pygame.transform.box_blur(shadow, max(1, art.get_width() // 50))
 
 
-def _glaze(stage: Stage, grid: Grid, reel: int) -> None:
+def _draw_reel_glass(stage: Stage, grid: Grid, reel: int) -> None:
     """Draw the shading of a round reel behind glass: dark above and below, a faint reflection across."""
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         dark: Colour = (10, 4, 20, 255)
-        surface = painted(
+        surface = create_painted_surface(
             size,
             Linear(
                 (
@@ -308,7 +321,7 @@ def _glaze(stage: Stage, grid: Grid, reel: int) -> None:
                 )
             ),
         )
-        edge = painted(
+        edge = create_painted_surface(
             (size[0], size[1]),
             Linear(
                 ((0, fade(dark, 0.35)), (0.04, fade(dark, 0)), (0.96, fade(dark, 0)), (1, fade(dark, 0.35))),

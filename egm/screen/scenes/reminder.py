@@ -9,8 +9,8 @@ from typing import Final
 from egm.kernel.messages import Reminder
 from egm.screen.layout import FINGER, Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import Stage, draw_button, rim_panel
-from egm.screen.view import Action, View, playing, seconds_since
+from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
+from egm.screen.view import Action, View, compute_seconds_since, playing
 
 #: The limits that a player may choose, in minutes and in minor units; 0 is no limit.
 MINUTES: Final = (0, 30, 60, 120)
@@ -19,7 +19,7 @@ _NARROW: Final = 800.0
 CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
-def reminds(stage: Stage) -> Reminder | None:
+def find_due_reminder(stage: Stage) -> Reminder | None:
     """Return the reminder to show now, or None. A reminder never covers a game that is being shown."""
     snapshot = stage.view.snapshot
     if snapshot is None or snapshot.reminder is None or playing(stage.view, stage.theme):
@@ -27,18 +27,18 @@ def reminds(stage: Stage) -> Reminder | None:
     return snapshot.reminder if snapshot.state == "idle" else None
 
 
-def _plate(layout: Layout) -> Rect:
+def _find_plate_rect(layout: Layout) -> Rect:
     x, y, w, h = layout.field
     wide, high = min(w, 940.0), 480.0
     return (x + (w - wide) / 2, y + (h - high) / 2, wide, high)
 
 
-def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
+def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return the keys: continue, if the reminder may be dismissed, and always cash out. A single key is centred."""
-    reminder = reminds(stage)
+    reminder = find_due_reminder(stage)
     if reminder is None:
         return []
-    x, y, w, h = _plate(stage.layout)
+    x, y, w, h = _find_plate_rect(stage.layout)
     low, wide = y + h - 112, (w - 120) / 2
     found: list[tuple[Rect, Action]] = []
     if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
@@ -52,23 +52,23 @@ def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def draw_reminder(stage: Stage) -> None:
     """Draw the reminder's plate over the field."""
-    reminder = reminds(stage)
+    reminder = find_due_reminder(stage)
     if reminder is None:
         return
-    p, say, rect = stage.painter, stage.texts.say, _plate(stage.layout)
+    p, say, rect = stage.painter, stage.texts.say, _find_plate_rect(stage.layout)
     x, y, w, _ = rect
     p.shade(stage.layout.stage, (4, 2, 10, 150))
     fill = (18, 13, 34, 252)
     p.art(
         ("reminder", stage.look.name),
         rect,
-        lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
+        lambda size: draw_rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
     )
     title = Style("heavy", "title", stage.look.accent)
     p.text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
     spent = reminder.spent_cents
     facts = (
-        (say("reminder.time"), duration(stage, reminder.minutes)),
+        (say("reminder.time"), format_minutes(stage, reminder.minutes)),
         (say("reminder.spent" if spent >= 0 else "reminder.ahead"), stage.money(abs(spent))),
     )
     for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
@@ -79,13 +79,13 @@ def draw_reminder(stage: Stage) -> None:
     key = f"reminder.say_{reminder.kind}{whose}"
     words = say(f"{key}_until", time=until) if until else say(key)
     lines: Rect = (x + 50, y + 252, w - 100, 110)
-    p.paragraph(words, lines, Style("text", "body", "text"), align="centre", leading=1.25)
-    for place, action in reminder_keys(stage):
+    p.write_paragraph(words, lines, Style("text", "body", "text"), align="centre", leading=1.25)
+    for place, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
         draw_button(stage, place, say(key), size="body")
 
 
-def duration(stage: Stage, minutes: int) -> str:
+def format_minutes(stage: Stage, minutes: int) -> str:
     """Return minutes as text, such as ``1 h 05 min``."""
     hours, remainder = divmod(minutes, 60)
     if not hours:
@@ -98,15 +98,15 @@ def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return the keys of the limits that a player may choose, time above money. None of them relaxes a limit."""
     if not view.accepts("limit"):
         return []
-    now = _in_force(view)
+    now = _read_player_limits(view)
     return [
         (place, Action("limit", (of, value)))
-        for of, value, place in _choices(rect)
+        for of, value, place in _lay_out_limit_choices(rect)
         if not now[of] or 0 < value <= now[of]
     ]
 
 
-def _choices(rect: Rect) -> list[tuple[str, int, Rect]]:
+def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     x, y, w, h = rect
     wide, high = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
     return [
@@ -116,7 +116,7 @@ def _choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     ]
 
 
-def _in_force(view: View) -> dict[str, int]:
+def _read_player_limits(view: View) -> dict[str, int]:
     """Return the player's own limits, 0 for none."""
     session = view.snapshot.session if view.snapshot is not None else None
     minutes, cents = (session.limit_minutes, session.limit_cents) if session is not None else (0, 0)
@@ -128,20 +128,20 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     p, say, snapshot = stage.painter, stage.texts.say, stage.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
-    since = seconds_since(stage.view, session.since_utc) if session is not None else 0.0
+    since = compute_seconds_since(stage.view, session.since_utc) if session is not None else 0.0
     spent = session.spent_cents if session is not None else 0
     text = say(
         "limit.so_far" if spent >= 0 else "limit.so_far_ahead",
-        time=duration(stage, int(since // 60)),
+        time=format_minutes(stage, int(since // 60)),
         amount=stage.money(abs(spent)),
     )
-    p.paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
-    now = _in_force(stage.view)
+    p.write_paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
+    now = _read_player_limits(stage.view)
     for row, of in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")
         p.text(say(f"limit.{of}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
     offered = {action.value for _, action in limit_keys(stage.view, rect)}
-    for of, value, place in _choices(rect):
-        how = duration(stage, value) if of == "minutes" else stage.money(value)
+    for of, value, place in _lay_out_limit_choices(rect):
+        how = format_minutes(stage, value) if of == "minutes" else stage.money(value)
         words = how if value else say("limit.none")
         draw_button(stage, place, words, on=(of, value) in offered, lit=now[of] == value, size="body")

@@ -8,11 +8,11 @@ import pygame
 
 from egm.screen.art.ink import Ink, Radial
 from egm.screen.art.paths import ellipse
-from egm.screen.marks import revolutions
+from egm.screen.marks import find_least_revolutions
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.bonus import pointer
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.scenes.bonus import draw_pointer
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.table import Table
 from egm.screen.theme import Colour, parse_colour
 
@@ -61,16 +61,16 @@ def draw_rotor(
         share = 1.0 if share >= 1 else 0.0
     progress = ease_out(share)
     key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
-    face = p.cached(key, lambda: _face(stage, table, p.px(side)))
+    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.px(side)))
     part, place = 360.0 / len(table.wheel), place_of(table, *drawn)
-    least = revolutions(stage.view.game)
+    least = find_least_revolutions(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_TURNS, least) + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
     ) * progress
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     if pin:
-        p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(pointer, stage))
+        p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_pointer, stage))
     else:
         turns = max(_BALL_TURNS, least)
         _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - progress) * turns, progress)
@@ -82,7 +82,7 @@ def draw_rotor(
     plate: Rect = (cx - high * 0.64, cy - high / 2, high * 1.28, high)
     p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-    words = stage.texts.local(table.names.get(pocket, {}), pocket)
+    words = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
     style = Style("heavy", "hero" if high > 120 else "title", ink)
     p.label(words, (plate[0] + 8, plate[1], plate[2] - 16, high), style)
 
@@ -106,19 +106,19 @@ def _run_ball(
     angle = math.radians(final_degrees + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
-    stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)
+    stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _draw_ball)
 
 
-def short_sign(pocket: str) -> str:
+def format_short_sign(pocket: str) -> str:
     """Return a short sign for a pocket where there is room for a number only."""
     return pocket if len(pocket) <= _SIGN else pocket[0].upper()
 
 
-def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
+def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     """Return the wheel: pockets in their colours with their signs, the rim outside and the cone within."""
     ink = Ink((pixels, pixels), (100, 100), 2)
     ink.fill(ellipse(50, 50, 50), BLACK)
-    ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
+    ink.fill(ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
     ink.fill(ellipse(50, 50, 48), Radial(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5))
     part = 360.0 / len(table.wheel)
     gold = stage.theme.colour("gold_light")
@@ -131,13 +131,13 @@ def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     ink.stroke(ellipse(50, 50, 43), 0.5, gold)
     ink.stroke(ellipse(50, 50, 34.5), 0.3, gold)
     ink.fill(ellipse(50, 50, 27), Radial(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6))
-    ink.fill(ellipse(50, 50, 9), metal(stage.theme, stage.look.rim))
+    ink.fill(ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim))
     face = ink.finish()
     high = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel) * 0.82)
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(high)))
     for i, pocket in enumerate(table.wheel):
         pale = table.colours.get(pocket) in {"white", "yellow"}
-        words = short_sign(stage.texts.local(table.names.get(pocket, {}), pocket))
+        words = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
         sign = font.render(words, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
@@ -147,7 +147,7 @@ def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     return face
 
 
-def _ball(size: tuple[int, int]) -> pygame.Surface:
+def _draw_ball(size: tuple[int, int]) -> pygame.Surface:
     ink = Ink(size)
     ink.fill(ellipse(50, 54, 46), (0, 0, 0, 150))
     white = Radial(((0, WHITE), (0.6, (232, 232, 240, 255)), (1, (150, 150, 168, 255))), (0.36, 0.3), 0.85)

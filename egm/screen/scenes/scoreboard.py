@@ -6,13 +6,22 @@ from typing import Final
 import pygame
 
 from egm.screen.painter import Rect, Style
-from egm.screen.roads import DEEP, Colour, Place, bead_plate, big_road, derived, in_columns, placed
-from egm.screen.scenes.cards import cards_rect
+from egm.screen.roads import (
+    DEEP,
+    Colour,
+    Place,
+    arrange_in_columns,
+    build_big_road,
+    derive_road_marks,
+    place_bead_plate,
+    place_road_marks,
+)
+from egm.screen.scenes.cards import find_cards_rect
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.table import Table
 from egm.screen.theme import Colour as Paint
 from egm.screen.theme import parse_colour
-from egm.screen.view import Scene, board_wanted, playing
+from egm.screen.view import Scene, playing, should_show_scoreboard
 
 _RED: Final = parse_colour("#d01c3c")
 _BLUE: Final = parse_colour("#1d55d6")
@@ -28,19 +37,19 @@ _LEAST_CELL: Final = 10.0
 _UPPER: Final = 0.58
 
 
-def shows_board(stage: Stage, table: Table) -> bool:
+def should_show_board(stage: Stage, table: Table) -> bool:
     """Return whether to show the board in place of cards: the player wants it, and no round's cards are shown."""
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
     if view.decision is not None or view.snapshot.state != "idle" or playing(view, stage.theme):
         return False
-    return board_wanted(view)
+    return should_show_scoreboard(view)
 
 
 def draw_board(stage: Stage, table: Table) -> None:
     """Draw every board, each with its newest results visible."""
-    x, y, w, h = cards_rect(stage, table)
+    x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
     low = 34.0
@@ -48,13 +57,13 @@ def draw_board(stage: Stage, table: Table) -> None:
     upper, under = room * _UPPER, room * (1 - _UPPER)
     low_cells = (under - _GAP - _TITLE) / DEEP < _LEAST_CELL
     upper = room if low_cells else upper
-    road = big_road(results, table.roads)
+    road = build_big_road(results, table.roads)
     left: Rect = (x, y, w * 0.3, upper)
-    _beads(stage, table, left, results)
+    _draw_bead_plate(stage, table, left, results)
     paints = dict(zip(table.roads, (_RED, _BLUE), strict=True))
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
     right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
-    _road(stage, right, "felt.big_road", columns, "ring")
+    _draw_road(stage, right, "felt.big_road", columns, "ring")
     stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
     if low_cells:  # The derived roads would be unreadable.
         return
@@ -62,20 +71,23 @@ def draw_board(stage: Stage, table: Table) -> None:
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
     for n, (title, shape) in enumerate(shapes):
         place: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, under - _GAP)
-        marks = [[(_paint(mark), 0) for mark in column] for column in in_columns(derived(road, n + 1))]
-        _road(stage, place, title, marks, shape)
+        marks = [
+            [(_paint(mark), 0) for mark in column]
+            for column in arrange_in_columns(derive_road_marks(road, n + 1))
+        ]
+        _draw_road(stage, place, title, marks, shape)
 
 
 def _paint(mark: Colour) -> Paint:
     return _RED if mark == "red" else _BLUE
 
 
-def _letters(stage: Stage) -> str:
+def _choose_text_size(stage: Stage) -> str:
     """Return the text size of a board; a telephone needs larger letters."""
     return "caption" if stage.layout.slim else "tiny"
 
 
-def _sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
+def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
     """Draw ruled paper under its title; return its left, its top, its cell size and its number of columns."""
     p, (x, y, w, h) = stage.painter, rect
     p.label(stage.texts.say(title), (x, y, w, _TITLE), Style("strong", "caption", "text"))
@@ -93,30 +105,30 @@ def _sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, i
     return left, y + _TITLE, side, columns
 
 
-def _beads(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
+def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
     """Draw every result by its letter."""
-    left, top, side, columns = _sheet(stage, rect, "felt.bead_plate")
+    left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()
-    letters = {str(hand["id"]): stage.texts.local(hand["names"])[:1] for hand in hands}
+    letters = {str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1] for hand in hands}
     paints = dict(zip(table.roads, (_RED, _BLUE), strict=True))
-    plate = bead_plate(results)
+    plate = place_bead_plate(results)
     first = max(0, max((column for column, _ in plate), default=0) + 1 - columns)
     for (column, row), result in plate.items():
         if column < first:
             continue
         at = (left + (column - first + 0.5) * side, top + (row + 0.5) * side)
-        _disc(stage, at, side * 0.42, paints.get(result, _GREEN))
+        _draw_disc(stage, at, side * 0.42, paints.get(result, _GREEN))
         letter = letters.get(result, stage.texts.say("felt.tie_sign"))
-        stage.painter.text(letter, at, Style("heavy", _letters(stage), WHITE), width=side * 0.76)
+        stage.painter.text(letter, at, Style("heavy", _choose_text_size(stage), WHITE), width=side * 0.76)
 
 
-def _road(
+def _draw_road(
     stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Paint, int]]], shape: str
 ) -> None:
     """Draw a road's marks, each with its paint and its ties."""
-    left, top, side, count = _sheet(stage, rect, title)
-    places = placed([len(column) for column in columns])
+    left, top, side, count = _draw_ruled_sheet(stage, rect, title)
+    places = place_road_marks([len(column) for column in columns])
     last = max((column for each in places for column, _ in each), default=0)
     first = max(0, last + 1 - count)
     for column, where in zip(columns, places, strict=True):
@@ -125,17 +137,17 @@ def _road(
                 at = (left + (across - first + 0.5) * side, top + (down + 0.5) * side)
                 _mark(stage, at, side, paint, shape)
                 if ties:
-                    _stroke(stage, at, side * 0.4, _GREEN)
+                    _draw_stroke(stage, at, side * 0.4, _GREEN)
                 if ties > 1:
-                    style = Style("heavy", _letters(stage), _GREEN)
+                    style = Style("heavy", _choose_text_size(stage), _GREEN)
                     stage.painter.text(str(ties), at, style, width=side * 0.76)
 
 
 def _mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
     if shape == "stroke":
-        _stroke(stage, at, side * 0.34, paint)
+        _draw_stroke(stage, at, side * 0.34, paint)
     elif shape == "disc":
-        _disc(stage, at, side * 0.34, paint)
+        _draw_disc(stage, at, side * 0.34, paint)
     else:
         p = stage.painter
         pygame.draw.circle(
@@ -143,12 +155,12 @@ def _mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Pai
         )
 
 
-def _disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
+def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
     p = stage.painter
     pygame.draw.circle(p.surface, paint, (p.px(at[0]), p.px(at[1])), p.px(radius))
 
 
-def _stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
+def _draw_stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
     p, (x, y) = stage.painter, at
     start, end = (p.px(x - reach), p.px(y + reach)), (p.px(x + reach), p.px(y - reach))
     pygame.draw.line(p.surface, paint, start, end, max(2, p.px(reach * 0.4)))

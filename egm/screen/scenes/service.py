@@ -14,12 +14,12 @@ from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, draw_key, draw_mark, text_of
-from egm.screen.scenes.keypad import draw_keypad, keypad_keys
-from egm.screen.scenes.listing import draw_listing, listing
+from egm.screen.scenes.form import draw_action, draw_key, draw_mark, format_page_text
+from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
+from egm.screen.scenes.listing import draw_listing, lay_out_listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.service_input import WRITTEN
-from egm.screen.text import fault_words
+from egm.screen.text import format_fault
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
@@ -60,22 +60,22 @@ class Plan:
 
 def back_key(layout: Layout) -> Rect:
     """Return the rectangle of BACK, the same on every service page: below the recall's field and hatching."""
-    (x, _, w, _), inset, per_row = layout.page, _inset(layout), _per_row(layout)
-    wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _key_high(layout)
+    (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
+    wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
     return (x + inset, layout.bar[1] - 10 - high, wide, high)
 
 
-def _inset(layout: Layout) -> float:
+def _find_page_margin(layout: Layout) -> float:
     """Return the margin between a page's edge and its content."""
     return 12.0 if layout.slim else 28.0
 
 
-def _per_row(layout: Layout) -> int:
+def _count_keys_per_row(layout: Layout) -> int:
     """Return how many of a page's keys fit in a row."""
     return 5 if not layout.portrait else 3 if layout.page[2] > _NARROW else 2
 
 
-def _key_high(layout: Layout) -> float:
+def _find_key_height(layout: Layout) -> float:
     return max(_KEY, layout.finger)
 
 
@@ -83,14 +83,14 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     """Lay out the page for this orientation."""
     layout = stage.layout
     page_rect = layout.page
-    (x, y, w, _), inset, key = page_rect, _inset(layout), _key_high(layout)
-    top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage)[1])) + 8.0
+    (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
+    top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(describe_standing_faults(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [one for one in page.actions if one.style == "back"]
     others = [one for one in page.actions if one.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
-    per_row, wide = _per_row(layout), back_key(layout)[2]
+    per_row, wide = _count_keys_per_row(layout), back_key(layout)[2]
     rows = max(1, -(-len(low) // per_row))
     foot_top = back_key(layout)[1] - (rows - 1) * (key + _GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
@@ -109,11 +109,11 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
         foot = ((back, leave), ((*first[:2], min(2 * wide + _GAP, x + w - inset - first[0]), key), confirm))
-    tiles = _tiles(body, others, portrait=layout.portrait) if as_tiles else ()
+    tiles = _lay_out_action_tiles(body, others, portrait=layout.portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
-        body, prompt = _beside(body, page.prompt, bool(page.tables), layout)
-    sheets = listing(stage, page, body).sheets if page.tables else 1
+        body, prompt = _split_tables_and_prompt(body, page.prompt, bool(page.tables), layout)
+    sheets = lay_out_listing(stage, page, body).sheets if page.tables else 1
     pager: tuple[tuple[Rect, Action], ...] = ()
     if sheets > 1:
         bx, by, bw, bh = body
@@ -126,7 +126,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     return Plan(page_rect, body, prompt, tiles, foot, pager)
 
 
-def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
+def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
     """Divide the body between tables and prompt: side by side, or in portrait with the tables above."""
     x, y, w, h = body
     if not tables:
@@ -140,7 +140,9 @@ def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[R
     return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
 
 
-def _tiles(body: Rect, actions: list[PageAction], *, portrait: bool) -> tuple[tuple[Rect, PageAction], ...]:
+def _lay_out_action_tiles(
+    body: Rect, actions: list[PageAction], *, portrait: bool
+) -> tuple[tuple[Rect, PageAction], ...]:
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
@@ -151,7 +153,7 @@ def _tiles(body: Rect, actions: list[PageAction], *, portrait: bool) -> tuple[tu
     )
 
 
-def service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
@@ -161,43 +163,48 @@ def service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     found = [(rect, Action("answer", one.id)) for rect, one in (*laid.tiles, *laid.foot) if one.enabled]
     found += laid.pager
     if page.tables:
-        found += listing(stage, page, laid.body).touches(stage.view.desk.sheet)
+        found += lay_out_listing(stage, page, laid.body).list_touches(stage.view.desk.sheet)
     if page.prompt is not None and laid.prompt is not None:
-        found += keypad_keys(stage, page.prompt, laid.prompt)
+        found += lay_out_keypad(stage, page.prompt, laid.prompt)
     if page.pattern == "sound":
-        found += [(rect, Action("tone", tone)) for tone, rect in _tones(laid.body).items()]
+        found += [(rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(laid.body).items()]
     if page.pattern == "touch":
-        found += [(rect, Action("target", i)) for i, rect in enumerate(_targets(laid.body))]
+        found += [(rect, Action("target", i)) for i, rect in enumerate(_lay_out_touch_targets(laid.body))]
     return found
 
 
-def page_lines(page: ServicePage, stage: Stage) -> list[str]:
+def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
     """Return the text of a page for screen readers: title, notice, tables, question and keys, in this order.
 
     What is typed into the prompt is not part of it: it may be a PIN.
     """
     words = [page.title, *(each for each in (page.notice,) if each is not None)]
-    lines = [text_of(stage, each) for each in words]
+    lines = [format_page_text(stage, each) for each in words]
     for table in page.tables:
-        lines += [text_of(stage, table.title)] if table.title is not None else []
-        lines += [" ".join(text_of(stage, cell) for cell in row.cells) for row in table.rows]
+        lines += [format_page_text(stage, table.title)] if table.title is not None else []
+        lines += [" ".join(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
     if page.prompt is not None:
         lines += [
-            text_of(stage, page.prompt.label),
-            *(text_of(stage, each.label) for each in page.prompt.choices),
+            format_page_text(stage, page.prompt.label),
+            *(format_page_text(stage, each.label) for each in page.prompt.choices),
         ]
-    return [*lines, *(text_of(stage, each.label) for each in page.actions if each.enabled)]
+    return [*lines, *(format_page_text(stage, each.label) for each in page.actions if each.enabled)]
 
 
-def action_text(page: ServicePage, action: Action, stage: Stage) -> str:
+def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
     """Return the text of a focusable target of a page; empty for a key of the keypad."""
     for table in page.tables:
         for row in table.rows:
             if row.action and row.action == action.value:
-                return " ".join(text_of(stage, cell) for cell in row.cells)
+                return " ".join(format_page_text(stage, cell) for cell in row.cells)
     choices = page.prompt.choices if page.prompt is not None else ()
     return next(
-        (text_of(stage, each.label) for each in (*page.actions, *choices) if each.id == action.value), ""
+        (
+            format_page_text(stage, each.label)
+            for each in (*page.actions, *choices)
+            if each.id == action.value
+        ),
+        "",
     )
 
 
@@ -209,40 +216,40 @@ def draw_service(stage: Stage) -> None:
         return
     laid = plan(stage, page)
     _back(stage, laid.page_rect)
-    _head(stage, page, laid.page_rect)
+    _draw_page_head(stage, page, laid.page_rect)
     for rect, one in (*laid.tiles, *laid.foot):
         draw_action(stage, rect, one)
     if page.tables:
-        draw_listing(stage, listing(stage, page, laid.body), stage.view.desk.sheet)
+        draw_listing(stage, lay_out_listing(stage, page, laid.body), stage.view.desk.sheet)
     for rect, action in laid.pager:
         draw_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
-    _sheet_number(stage, page, laid)
+    _draw_sheet_number(stage, page, laid)
     if page.prompt is not None and laid.prompt is not None:
         draw_keypad(stage, page.prompt, laid.prompt)
-    _patterns(stage, page, laid.body)
+    _draw_screen_test(stage, page, laid.body)
 
 
-def _sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
+def _draw_sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
     """Draw the page number between the keys that turn pages."""
     if laid.pager:
-        sheets = listing(stage, page, laid.body).sheets
+        sheets = lay_out_listing(stage, page, laid.body).sheets
         words = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
         (left, low, wide, high), _ = laid.pager[0]
         at = (left + wide + _BETWEEN / 2, low + high / 2)
         stage.painter.text(words, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
 
 
-def _patterns(stage: Stage, page: ServicePage, body: Rect) -> None:
+def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
     """Draw the page's screen test, if it is one."""
     if page.pattern == "display":
-        _bars(stage, body)
+        _draw_colour_bars(stage, body)
     elif page.pattern == "calibrate":
         _cross(stage)
     elif page.pattern == "sound":
-        _speakers(stage, body)
+        _draw_tone_keys(stage, body)
     elif page.pattern == "touch":
-        for i, rect in enumerate(_targets(body)):
-            _target(stage, rect, on=i in stage.view.desk.touched)
+        for i, rect in enumerate(_lay_out_touch_targets(body)):
+            _draw_touch_target(stage, rect, on=i in stage.view.desk.touched)
 
 
 def _back(stage: Stage, page_rect: Rect) -> None:
@@ -253,7 +260,7 @@ def _back(stage: Stage, page_rect: Rect) -> None:
     p.panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
 
 
-def _head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
+def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     p, (x, y, w, _) = stage.painter, page_rect
     middle = y + _HEAD / 2 + 2
     left = x + 30
@@ -261,21 +268,23 @@ def _head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         p.panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
         p.text(stage.texts.say("page.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116)
         left += 152
-    person = text_of(stage, page.person) if page.person is not None else ""
+    person = format_page_text(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
     head: Rect = (left, y + 6, room, _HEAD - 10)
-    p.label(text_of(stage, page.title), head, Style("heavy", "lead", "text"), align="left", least="small")
+    p.label(
+        format_page_text(stage, page.title), head, Style("heavy", "lead", "text"), align="left", least="small"
+    )
     if person:
         p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
     p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
-    bands = [standing(stage)]
+    bands = [describe_standing_faults(stage)]
     if page.notice is not None:
-        bands.append((page.notice_severity, text_of(stage, page.notice)))
+        bands.append((page.notice_severity, format_page_text(stage, page.notice)))
     for i, (severity, words) in enumerate(band for band in bands if band[1]):
         draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, words)
 
 
-def standing(stage: Stage) -> tuple[str, str]:
+def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     """Return the severity and the text of open doors and active faults, which every service page shows."""
     snapshot = stage.view.snapshot
     if snapshot is None:
@@ -283,7 +292,7 @@ def standing(stage: Stage) -> tuple[str, str]:
     doors = [stage.texts.code("door", door) for door in snapshot.doors_open]
     opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
-    faults = [fault_words(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
+    faults = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
     grave = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
     return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
 
@@ -299,7 +308,7 @@ def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
 
 
 # ---------------------------------------------------------------------- the screen's own tests
-def _bars(stage: Stage, rect: Rect) -> None:
+def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
     """Draw bars of full colour, a grey ramp, and a frame at the very edge of the picture."""
     x, y, w, h = rect
     colours: tuple[Colour, ...] = tuple(
@@ -321,7 +330,7 @@ def _bars(stage: Stage, rect: Rect) -> None:
     stage.painter.shade((x, y + h * 0.72, w, h * 0.28), ramp)
 
 
-def _tones(rect: Rect) -> dict[str, Rect]:
+def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
     """Return the rectangles of the tone keys, the alarm last, because it must be audible across the floor."""
     x, y, w, h = rect
     names = (*TONES, "alarm")
@@ -330,10 +339,10 @@ def _tones(rect: Rect) -> dict[str, Rect]:
     return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, tall) for i, name in enumerate(names)}
 
 
-def _speakers(stage: Stage, rect: Rect) -> None:
+def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     """Draw a key for each tone; the one that is playing is lit."""
     desk, now = stage.view.desk, stage.view.now
-    for name, place in _tones(rect).items():
+    for name, place in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TONES.get(name, 0)))
         words = stage.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
@@ -341,7 +350,7 @@ def _speakers(stage: Stage, rect: Rect) -> None:
         )
 
 
-def _targets(rect: Rect) -> list[Rect]:
+def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
     x, y, w, h = rect
     columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
     wide, tall = w / columns, h / rows
@@ -361,7 +370,7 @@ def _cross(stage: Stage) -> None:
     stage.painter.text(words, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
 
 
-def _target(stage: Stage, rect: Rect, *, on: bool) -> None:
+def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
     fill: Colour = (14, 88, 54, 255) if on else (30, 36, 52, 255)
     stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if on:

@@ -3,18 +3,18 @@
 from typing import Final
 
 from egm.screen.layout import FINGER, Layout
-from egm.screen.marks import is_keno, is_slip, most, sold
+from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_paid_bonuses
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import (
-    chosen,
+    describe_slip,
     draw_letters,
     draw_places,
-    letters_of,
+    format_slip_key,
+    format_slip_legal_text,
+    map_numbers_to_group_letters,
     place_of,
-    slip_says,
-    slip_words,
 )
-from egm.screen.scenes.stage import Stage, draw_button, rim_panel
+from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View
 
 _COLUMNS: Final = 8
@@ -24,12 +24,12 @@ _GAP: Final = 8.0
 _HEAD: Final = 150.0
 
 
-def _rect(layout: Layout) -> Rect:
+def _find_slip_rect(layout: Layout) -> Rect:
     _, _, w, h = layout.stage
     return (4.0, 4.0, w - layout.aside - 8, h - 8)
 
 
-def _numbers(view: View) -> tuple[list[range], range]:
+def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     """Return the numbers of every part of the slip, and those of the open part."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     each = _COLUMNS * _ROWS
@@ -37,33 +37,33 @@ def _numbers(view: View) -> tuple[list[range], range]:
     return parts, parts[view.sheet % len(parts)] if parts else range(0)
 
 
-def _board(layout: Layout) -> Rect:
-    x, y, w, h = _rect(layout)
+def _find_board_rect(layout: Layout) -> Rect:
+    x, y, w, h = _find_slip_rect(layout)
     return (x + 8, y + _HEAD, w - 16, h - _HEAD - 3 * (FINGER + _GAP) - 12)
 
 
-def slip_places(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the slip: numbers, ticket options, parts, and the closing key."""
     game, slip = view.game, view.slip
     rows: list[list[Action]] = [[], [], []]
     found: list[tuple[Rect, Action]] = []
-    parts, shown = _numbers(view)
+    parts, shown = _divide_numbers_into_parts(view)
     if is_keno(game) and game is not None and view.accepts("bet"):
-        board, size = _board(layout), (_COLUMNS * _ROWS, _COLUMNS)
+        board, size = _find_board_rect(layout), (_COLUMNS * _ROWS, _COLUMNS)
         found = [(place_of(board, size, n - shown.start + 1), Action("mark", n)) for n in shown]
         if len(slip.cards) > 1:
             rows[0] += [Action("card", card) for card in range(len(slip.cards))]
         if slip.marked:
-            rows[0] += [Action("draws")] if most(game, "draws") > 1 else []
-            rows[0] += [Action("bonus", bonus) for bonus in sold(game)]
+            rows[0] += [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
+            rows[0] += [Action("bonus", bonus) for bonus in list_paid_bonuses(game)]
             rows[1] += [Action("quick_pick")]
-        if is_slip(game, slip) and len(slip.cards) < most(game, "selections"):
+        if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
             rows[1].append(Action("new_card"))
-        if slip.current[-1] and len(slip.current) < most(game, "groups"):
+        if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
             rows[1].append(Action("new_group"))
         rows[2] += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
     rows[2].append(Action("close"))
-    x, y, w, h = _rect(layout)
+    x, y, w, h = _find_slip_rect(layout)
     for i, row in enumerate(rows):
         low = y + h - (3 - i) * (FINGER + _GAP) - 4
         shares = [1.0 if action.name == "card" else 2.0 for action in row]
@@ -76,23 +76,27 @@ def slip_places(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 def draw_slip(stage: Stage) -> None:
     """Draw the slip: marks and cost, mandatory texts, the numbers and their keys."""
-    p, view, rect = stage.painter, stage.view, _rect(stage.layout)
+    p, view, rect = stage.painter, stage.view, _find_slip_rect(stage.layout)
     x, y, w, _ = rect
     p.art(
         ("sheet", stage.look.name, rect),
         rect,
-        lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 255)),
+        lambda size: draw_rim_panel(
+            size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 255)
+        ),
     )
     head = Style("heavy", "body", stage.look.accent)
-    p.text(slip_words(stage), (x + w / 2, y + 40), head, width=w - 60)
+    p.text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
     says: Rect = (x + 30, y + 66, w - 60, _HEAD - 66)
-    p.paragraph(slip_says(view, stage.texts), says, Style("text", "caption", "text"), leading=1.2)
-    places = slip_places(view, stage.layout)
+    p.write_paragraph(
+        format_slip_legal_text(view, stage.texts), says, Style("text", "caption", "text"), leading=1.2
+    )
+    places = list_slip_touches(view, stage.layout)
     marks = [(place, int(action.value)) for place, action in places if action.name == "mark"]
     draw_places(stage, marks, view.slip.numbers)
     if len(view.slip.current) > 1:
-        draw_letters(stage, marks, letters_of(view.slip))
-    parts, shown = _numbers(view)
+        draw_letters(stage, marks, map_numbers_to_group_letters(view.slip))
+    parts, shown = _divide_numbers_into_parts(view)
     for place, action in places:
         if action.name in {"mark", "close"}:
             continue
@@ -104,5 +108,5 @@ def draw_slip(stage: Stage) -> None:
             draw_button(stage, place, str(index + 1), lit=index == view.slip.card)
         else:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
-            draw_button(stage, place, chosen(stage, action), lit=lit)
+            draw_button(stage, place, format_slip_key(stage, action), lit=lit)
     draw_button(stage, places[-1][0], stage.texts.say("key.close"))

@@ -10,7 +10,7 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
-from egm.screen.layout import Layout, grown
+from egm.screen.layout import Layout, grow_rect
 from egm.screen.painter import Painter, Rect, Style
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, Look, Theme, fade, mix
@@ -25,7 +25,7 @@ _LIT: Final = 0.42
 
 
 @cache
-def feature_look(look: Look) -> Look:
+def build_feature_look(look: Look) -> Look:
     """Return the look in a feature's light: a glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
         mix(look.sky[0], look.glow, _LIT),
@@ -64,21 +64,21 @@ class Stage:
         """Return the look of the game on the screen."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
-        return feature_look(look) if self.lit else look
+        return build_feature_look(look) if self.lit else look
 
     def money(self, amount_cents: int) -> str:
         """Return an amount in the machine's currency and the player's language."""
         snapshot = self.view.snapshot
         return self.texts.money(amount_cents, snapshot.currency if snapshot else "CAD")
 
-    def flashing(self) -> float:
+    def compute_flash_brightness(self) -> float:
         """Return the brightness of a flashing light, 0 to 1, at the theme's rate; constant if motion is reduced."""
         if self.view.reduced_motion:
             return 1.0
         return 0.5 - 0.5 * math.cos(self.view.now * self.theme.motion.flash_hz * math.tau)
 
 
-def metal(theme: Theme, rim: str) -> Linear:
+def build_metal_gradient(theme: Theme, rim: str) -> Linear:
     """Return the gradient of a gold or silver rim."""
     if rim == "silver":
         return Linear(
@@ -101,7 +101,7 @@ def metal(theme: Theme, rim: str) -> Linear:
     )
 
 
-def rim_panel(
+def draw_rim_panel(
     size: tuple[int, int],
     scale: float,
     theme: Theme,
@@ -115,11 +115,15 @@ def rim_panel(
     w, h = size[0] / scale, size[1] / scale
     ink = Ink(size, (w, h), 2)
     ink.fill(box(0, 0, w, h, radius), fade(BLACK, 0.75))
-    ink.fill(box(1.5, 1.5, w - 3, h - 3, radius - 1.5), metal(theme, look.rim))
+    ink.fill(box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim))
     inner = rim * 0.55
     ink.fill(
         box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
-        Linear(tuple((1 - place, colour) for place, colour in reversed(metal(theme, look.rim).stops))),
+        Linear(
+            tuple(
+                (1 - place, colour) for place, colour in reversed(build_metal_gradient(theme, look.rim).stops)
+            )
+        ),
     )
     ink.fill(box(rim - 2, rim - 2, w - 2 * rim + 4, h - 2 * rim + 4, radius - rim + 2), fade(BLACK, 0.8))
     ink.fill(box(rim, rim, w - 2 * rim, h - 2 * rim, max(2, radius - rim)), fill)
@@ -130,7 +134,7 @@ def rim_panel(
 FRAME = 30.0
 
 
-def bulbs(stage: Stage, rect: Rect, mode: str) -> None:
+def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     """Draw the lamps of the frame: ``idle`` pulses, ``chase`` runs around, ``win`` flashes slowly."""
     p, now = stage.painter, stage.view.now
     side = 22.0
@@ -162,14 +166,18 @@ def bulbs(stage: Stage, rect: Rect, mode: str) -> None:
 
         return make
 
-    places = _round(grown(rect, FRAME / 2 - 1), 46)
+    places = _round(grow_rect(rect, FRAME / 2 - 1), 46)
     for i, (x, y) in enumerate(places):
         if stage.view.reduced_motion or mode == "steady":
             level = 2
         elif mode == "chase":
             level = 3 if (i - int(now * 9)) % 4 == 0 else (1 if (i - int(now * 9)) % 4 == 3 else 0)
         elif mode == "win":
-            level = round(3 * stage.flashing()) if i % 2 == 0 else round(3 * (1 - stage.flashing()))
+            level = (
+                round(3 * stage.compute_flash_brightness())
+                if i % 2 == 0
+                else round(3 * (1 - stage.compute_flash_brightness()))
+            )
         else:
             level = round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35))
         level = max(0, min(3, level))
@@ -186,7 +194,7 @@ def _round(rect: Rect, gap: float) -> list[tuple[float, float]]:
     return places + [(x, y + h - h * i / down) for i in range(down)]
 
 
-def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
+def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     """Return a catalogue text with a message's values; one named ``x_cents`` is money and also fills ``{x}``.
 
     A key that is in no catalogue is returned itself, so that an attendant can report it.
@@ -198,10 +206,10 @@ def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
         for name, value in values.items()
     }
     short = {name.removesuffix("_cents"): value for name, value in worded.items()}
-    return stage.texts.numbered(key, worded | short)
+    return stage.texts.say_by_count(key, worded | short)
 
 
-def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
+def draw_caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
     stage.painter.label(words, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
@@ -211,7 +219,7 @@ def stage_name(stage: Stage, name: str) -> str:
     """Return a stage's name in the player's language; empty for the base game."""
     game = stage.view.game
     names = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
-    return stage.texts.local(names) if isinstance(names, dict) else ""
+    return stage.texts.choose_translation(names) if isinstance(names, dict) else ""
 
 
 def draw_button(

@@ -6,23 +6,35 @@ from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno, is_slip, spots, stakes_on
+from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinView
 from egm.screen.painter import Style
-from egm.screen.scenes.asked import first_words, option_words, turn_words
-from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import felt_status, needed_words, outcome_words, settled_result
-from egm.screen.scenes.glass import base_field, prize_name
-from egm.screen.scenes.keno import what_is_bought
-from egm.screen.scenes.prizes import prizes_won
-from egm.screen.scenes.stage import Stage, spoken, stage_name
+from egm.screen.scenes.asked import describe_decision_before_play, format_option, turn_words
+from egm.screen.scenes.feature import sum_credits_so_far
+from egm.screen.scenes.felt_glass import (
+    describe_felt_status,
+    describe_needed_credit,
+    describe_outcome,
+    find_settled_result,
+)
+from egm.screen.scenes.glass import find_base_field, format_prize_name
+from egm.screen.scenes.keno import describe_purchase
+from egm.screen.scenes.prizes import format_prizes_won
+from egm.screen.scenes.stage import Stage, format_message, stage_name
 from egm.screen.scenes.wheel import is_wheel
-from egm.screen.scenes.wins import lit_win
-from egm.screen.show import Show, Timeline, feature_steps, games_awarded
+from egm.screen.scenes.wins import find_lit_win
+from egm.screen.show import Show, Timeline, count_games_awarded, find_feature_steps
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
-from egm.screen.text import fault_words
-from egm.screen.view import Scene, View, asking, marked_since, times, unfinished
+from egm.screen.text import format_fault
+from egm.screen.view import (
+    Scene,
+    View,
+    asking,
+    build_view_timeline,
+    has_changed_marks_since_game,
+    has_unsent_bet,
+)
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -41,66 +53,66 @@ _SEVERAL: Final = 2
 _SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
 
-def _notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
+def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     """Return how long a notice is shown, in seconds; one about the player's money stays until the next."""
     if notice.code in _PAID_OUT and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
     return _NOTICE_SECONDS
 
 
-def notice_words(stage: Stage, notice: Notice) -> str:
+def format_notice(stage: Stage, notice: Notice) -> str:
     """Return the text of a notice of the machine."""
     texts, code = stage.texts, notice.code
     snapshot = stage.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
     if "fault" in values:
-        values["fault"] = fault_words(texts, str(values["fault"]))
+        values["fault"] = format_fault(texts, str(values["fault"]))
     game = stage.view.games.get(str(notice.values.get("game")))
     if game is not None:
-        values["game"] = texts.local(game.title, game.id)
+        values["game"] = texts.choose_translation(game.title, game.id)
     if code == "refused.playing" and stage.view.decision is not None:
-        return first_words(stage, stage.view.decision)
+        return describe_decision_before_play(stage, stage.view.decision)
     if code in _SHORT_OF_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
-        needed = needed_words(stage, snapshot.bet_needs_cents, bet_cents)
+        needed = describe_needed_credit(stage, snapshot.bet_needs_cents, bet_cents)
         if needed:
             return needed
     ends = ("_credit", "") if credit_cents else ("",)
     for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
         if texts.has(key):
-            return spoken(stage, key, values)
+            return format_message(stage, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
-    text = fault_words(texts, code.removeprefix("fault."))
+    text = format_fault(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
         return texts.say("notice.held", fault=text, amount=stage.money(held_cents))
     return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
-def status(stage: Stage) -> tuple[str, str]:
+def choose_status(stage: Stage) -> tuple[str, str]:
     """Return the status line's text and colour: a new notice first, then the game, then what to do next."""
     view = stage.view
     snapshot = view.snapshot
     if snapshot is None:
         return stage.texts.say("boot.link"), "text"
-    if view.news is not None and view.now - view.notices_at < _notice_seconds(snapshot, view.news):
-        return _notice_status(stage, view.news)
+    if view.news is not None and view.now - view.notices_at < _compute_notice_seconds(snapshot, view.news):
+        return _format_notice_status(stage, view.news)
     if view.decision is not None and asking(view, stage.theme):
         words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:
-            option = option_words(stage, advised)
+            option = format_option(stage, advised)
             words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
         return words, "amber"
-    line = times(view, stage.theme)
+    line = build_view_timeline(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
-        return _game_status(stage, view.show, line)
-    lasting = _lasting_notice(stage, snapshot)
-    return _idle_status(stage, snapshot) if lasting is None else _notice_status(stage, lasting)
+        return _choose_game_status(stage, view.show, line)
+    lasting = _find_lasting_notice(stage, snapshot)
+    return _choose_idle_status(stage, snapshot) if lasting is None else _format_notice_status(stage, lasting)
 
 
-def _lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
+def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     """Return the condition to name now, or None while what to do next is said in its turn.
 
     Nothing else is said while a device holds the player's money, and nobody is asked to insert a bill while
@@ -116,29 +128,37 @@ def _lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     return lasting[turn // 2 % len(lasting)] if lasting and turn % 2 else None
 
 
-def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
+def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
     colours = {"info": "info", "warning": "amber", "alarm": "alarm"}
-    return notice_words(stage, notice), colours[notice.severity]
+    return format_notice(stage, notice), colours[notice.severity]
 
 
-def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
-    say, win = stage.texts.say, lit_win(stage)
-    bought = (_short_of_credit(stage) or _bought(stage, snapshot)) if snapshot.credit_cents else ""
-    if bought and (_changes_the_bet(stage.view) or stage.view.chips.refused):
+def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
+    say, win = stage.texts.say, find_lit_win(stage)
+    bought = (
+        (_describe_missing_credit(stage) or _describe_purchase(stage, snapshot))
+        if snapshot.credit_cents
+        else ""
+    )
+    if bought and (_has_bet_changed(stage.view) or stage.view.chips.refused):
         return bought, "text"
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
-        return _with_ending(stage, _total(stage, snapshot.win_cents))
+        return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
     game = stage.view.game
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
-        return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
+        return say(
+            "keno.mark",
+            least=min(list_permitted_spot_counts(game)),
+            most=max(list_permitted_spot_counts(game)),
+        ), "amber"
     next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
-    return "  ·  ".join(words for words in (_lost(stage), next_) if words), "text"
+    return "  ·  ".join(words for words in (_describe_lost_round(stage), next_) if words), "text"
 
 
-def _changes_the_bet(view: View) -> bool:
+def _has_bet_changed(view: View) -> bool:
     """Return whether the bet was touched after the shown game began. A common round begins without PLAY."""
     began = view.show.began if view.show is not None else view.pressed_at - 1
     return view.pressed in _BETTING and view.pressed_at > began
@@ -159,20 +179,20 @@ _BETTING: Final = ON_CHIPS | {
 }
 
 
-def _lost(stage: Stage) -> str:
+def _describe_lost_round(stage: Stage) -> str:
     """Return how the last round at a table ended that paid nothing, and its cost; empty once bets change."""
-    if marked_since(stage.view):
+    if has_changed_marks_since_game(stage.view):
         return ""
-    ticket, result = _ticket(stage), settled_result(stage)
+    ticket, result = _describe_keno_ticket(stage), find_settled_result(stage)
     if ticket is not None:
         return ticket[0]
     if result is None or result.pays_by_table or result.returned_cents:
         return ""
     text = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
-    return _with_ending(stage, (text, ""))[0]
+    return _add_round_ending(stage, (text, ""))[0]
 
 
-def _ticket(stage: Stage) -> tuple[str, str] | None:
+def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
     """Return what a Keno ticket of several draws won together, and what it cost; None for any other game."""
     show, game = stage.view.show, stage.view.game
     if show is None or game is None or show.play.game_id != game.id or not show.is_complete:
@@ -180,7 +200,7 @@ def _ticket(stage: Stage) -> tuple[str, str] | None:
     draws = sum(isinstance(step, KenoStep) for step in show.steps)
     if draws < _SEVERAL:
         return None
-    won_cents, staked_cents = show.play.win_cents, show.play.bet_credits * _unit_cents(stage)
+    won_cents, staked_cents = show.play.win_cents, show.play.bet_credits * _read_denomination_cents(stage)
     staked = stage.money(staked_cents)
     if not won_cents:
         return stage.texts.say("keno.ticket_lost", draws=draws, staked=staked), "text_dim"
@@ -188,44 +208,50 @@ def _ticket(stage: Stage) -> tuple[str, str] | None:
     return words, "win" if won_cents > staked_cents else "text"
 
 
-def _with_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
+def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
     """Return what is said of a round's money, between how the round ended and what stays on the table."""
-    result, snapshot = settled_result(stage), stage.view.snapshot
-    if result is None or snapshot is None or (marked_since(stage.view) and snapshot.state != "playing"):
+    result, snapshot = find_settled_result(stage), stage.view.snapshot
+    if (
+        result is None
+        or snapshot is None
+        or (has_changed_marks_since_game(stage.view) and snapshot.state != "playing")
+    ):
         return money
     standing = snapshot.standing  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
-    stays_cents = sum(standing.values()) * _unit_cents(stage)
+    stays_cents = sum(standing.values()) * _read_denomination_cents(stage)
     stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
-    words = (outcome_words(stage, result), money[0], stays)
+    words = (describe_outcome(stage, result), money[0], stays)
     return "  \u00b7  ".join(each for each in words if each), money[1]
 
 
-def _short_of_credit(stage: Stage) -> str:
+def _describe_missing_credit(stage: Stage) -> str:
     """Return what credit the bet in force needs; empty if there is enough, or the bet is being changed."""
     view, snapshot = stage.view, stage.view.snapshot
-    if snapshot is None or unfinished(view) or view.chips.refused:
+    if snapshot is None or has_unsent_bet(view) or view.chips.refused:
         return ""
-    return needed_words(stage, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents)
+    return describe_needed_credit(
+        stage, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents
+    )
 
 
-def _bought(stage: Stage, snapshot: Snapshot) -> str:
+def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     """Return what PLAY buys and its price, if the bet meter does not say it: a ticket, stakes on a wheel."""
     game, say = stage.view.game, stage.texts.say
     if is_keno(game):
-        words, cents = what_is_bought(stage)
+        words, cents = describe_purchase(stage)
         return say("keno.buys", what=words, price=stage.money(cents)) if words else ""
     if stage.view.table is not None:
-        return felt_status(stage)
+        return describe_felt_status(stage)
     if game is None or not is_wheel(stage):
         return ""
-    areas = len(stakes_on(game, snapshot))
+    areas = len(read_area_stakes(game, snapshot))
     price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
     return stage.texts.counted("wheel.buys", areas, price=price)
 
 
-def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
+def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.spun:
         index = line.index(since)
@@ -235,32 +261,32 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
             return say("keno.ball", index=balls, count=len(step.balls)), "amber"
         name = stage_name(stage, step.stage)
         if name:
-            series = feature_steps(show, index)
-            number, games = games_awarded(show, index, stand=since >= line.steps[index].spun)
+            series = find_feature_steps(show, index)
+            number, games = count_games_awarded(show, index, stand=since >= line.steps[index].spun)
             place = say("feature.free_left", left=number, total=games)
-            won_cents = so_far_credits(show, line, since, series.start) * _unit_cents(stage)
+            won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
             return "  ·  ".join([name, *([place] if games > 1 else []), *total]), "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
-        return _lost(stage) or say("status.no_win"), "text_dim"
-    paid = _with_ending(stage, _total(stage, show.play.win_cents))
-    return (prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
+        return _describe_lost_round(stage) or say("status.no_win"), "text_dim"
+    paid = _add_round_ending(stage, _describe_total_win(stage, show.play.win_cents))
+    return (format_prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
 
 
-def _total(stage: Stage, cents: int) -> tuple[str, str]:
+def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
     """Return what a game has won; at a table, which returns stakes as well, what it pays for the stake.
 
     If all bets push, they are returned, and a return below the stake is not called a win. Hands that are held
     and drawn win by a pay table, like a game of reels.
     """
-    ticket = _ticket(stage)
+    ticket = _describe_keno_ticket(stage)
     if ticket is not None:
         return ticket
     say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
-    result = settled_result(stage)
+    result = find_settled_result(stage)
     staked_cents = 0 if result is None else result.staked_cents
     if result is not None and result.is_push:
         return say("status.bet_returned", amount=amount), "text"
@@ -273,14 +299,14 @@ def _total(stage: Stage, cents: int) -> tuple[str, str]:
     return say("status.received_for", amount=amount, staked=stage.money(staked_cents)), "win"
 
 
-def _unit_cents(stage: Stage) -> int:
+def _read_denomination_cents(stage: Stage) -> int:
     return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
 
 
 def _win_words(stage: Stage, win: WinView) -> str:
-    field = base_field(stage)
-    amount = stage.money(win.credits * _unit_cents(stage))
-    name = prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
+    field = find_base_field(stage)
+    amount = stage.money(win.credits * _read_denomination_cents(stage))
+    name = format_prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
     if win.line is None:
         return stage.texts.say("win.named", name=name, amount=amount)
     return stage.texts.say("win.line_named", line=win.line, name=name, amount=amount)
@@ -291,7 +317,7 @@ def draw_status(stage: Stage) -> None:
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.message
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
-        words, colour = status(stage)
+        words, colour = choose_status(stage)
         p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
@@ -333,7 +359,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             place,
             style,
             align="left",
-            width=_corner(layout)
+            width=_compute_title_left_width(layout)
             if not layout.portrait
             else layout.size[0] * (0.4 if not layout.slim else 0.3),
         )
@@ -344,14 +370,14 @@ def _draw_permanent_notes(stage: Stage) -> None:
             low = layout.left[1] + layout.left[3] + 16
             p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
-            wide = _corner(layout)
+            wide = _compute_title_left_width(layout)
             if p.measure(words, style) <= wide:
                 p.label(words, (30, 54, wide, 37), style, align="left")
             else:  # A table has two figures.
-                p.paragraph(words, (30, 54, wide, 42), replace(style, size="tiny"), leading=1.25)
+                p.write_paragraph(words, (30, 54, wide, 42), replace(style, size="tiny"), leading=1.25)
 
 
-def _corner(layout: Layout) -> float:
+def _compute_title_left_width(layout: Layout) -> float:
     """Return the width to the left of the title, which is further left in a game with levels."""
     return min(330.0, layout.marquee[0] - 30)
 
@@ -360,7 +386,7 @@ def help_line(stage: Stage) -> str:
     """Return the help line that the jurisdiction requires, or "" if it names none."""
     snapshot = stage.view.snapshot
     lines = snapshot.protection.help_line if snapshot is not None else {}
-    return stage.texts.local(lines) if lines else ""
+    return stage.texts.choose_translation(lines) if lines else ""
 
 
 def return_words(stage: Stage, game: GameView) -> str:
@@ -368,19 +394,19 @@ def return_words(stage: Stage, game: GameView) -> str:
     worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return stage.texts.say(key, percent=percent(stage, game.return_percent))
+        return stage.texts.say(key, percent=format_decimal(stage, game.return_percent))
     names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
-    main, least = (stage.texts.local(names[group]) for group in (game.main_bet, worst))
+    main, least = (stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst))
     return stage.texts.say(
         "panel.return_named",
         main=main,
-        percent=percent(stage, game.returns[game.main_bet]),
+        percent=format_decimal(stage, game.returns[game.main_bet]),
         worst=least,
-        least=percent(stage, game.returns[worst]),
+        least=format_decimal(stage, game.returns[worst]),
     )
 
 
-def percent(stage: Stage, figure: str) -> str:
+def format_decimal(stage: Stage, figure: str) -> str:
     """Return a decimal figure with this language's decimal sign."""
     plain = figure.rstrip("%").strip()
     return plain.replace(".", ",") if stage.texts.language == "fr" else plain

@@ -29,13 +29,13 @@ def is_tile(name: str) -> bool:
     return "-" in name
 
 
-def tile_rect(rect: Rect) -> Rect:
+def find_tile_rect(rect: Rect) -> Rect:
     """Return the part of a card's rectangle that a tile fills."""
     x, y, w, h = rect
     return (x + w * (1 - _WIDE) / 2, y, w * _WIDE, h)
 
 
-def tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
+def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
     """Return a tile in the rectangle of a card."""
     ink = Ink(size, (100.0, 140.0))
     wide = 100.0 * _WIDE

@@ -11,13 +11,13 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import Notice
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Linear
-from egm.screen.art.symbols import drawing
+from egm.screen.art.symbols import render_drawing
 from egm.screen.marks import is_keno
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.theme import mix
 
 #: Notice code -> what is drawn, whether it leaves the machine, and its duration in seconds.
@@ -31,7 +31,7 @@ _MOVES: Final = {
 }
 
 
-def moving(stage: Stage) -> Notice | None:
+def find_moving_value_notice(stage: Stage) -> Notice | None:
     """Return the notice of value that is moving now, while its plate is shown, or None."""
     view, snapshot = stage.view, stage.view.snapshot
     notice = view.news
@@ -44,7 +44,7 @@ def moving(stage: Stage) -> Notice | None:
 
 def value_plate(stage: Stage) -> Rect | None:
     """Return the plate's rectangle while something moves, or None. Targets below it cannot be touched."""
-    if moving(stage) is None:
+    if find_moving_value_notice(stage) is None:
         return None
     x, y, w, h = stage.layout.field
     wide, high, low = min(760.0, w - 40), 168.0, y + h - 186
@@ -57,7 +57,7 @@ def value_plate(stage: Stage) -> Rect | None:
 
 def draw_value(stage: Stage) -> None:
     """Draw a plate over the lower field with the moving item and its amount."""
-    notice, place = moving(stage), value_plate(stage)
+    notice, place = find_moving_value_notice(stage), value_plate(stage)
     if notice is None or place is None:
         return
     kind, leaving, seconds = _MOVES[notice.code]
@@ -75,7 +75,7 @@ def draw_value(stage: Stage) -> None:
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
         style = Style("strong", "body", "text")
-        words = spoken(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
+        words = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
         stage.painter.text(words, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
         return
     stage.painter.text(
@@ -90,7 +90,7 @@ def draw_value(stage: Stage) -> None:
     words = (
         stage.texts.say(own)
         if stage.texts.has(own)
-        else spoken(stage, f"notice.{notice.code}", notice.values)
+        else format_message(stage, f"notice.{notice.code}", notice.values)
     )
     stage.painter.text(words, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
@@ -101,19 +101,19 @@ def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: b
     share = 1.0 if stage.view.reduced_motion else ease_out(clamp((since - 0.25) / 1.1))
     slot: Rect = (x, y + 4, w, w * 0.18)
     if kind == "coins":
-        _coins(stage, rect, since)
+        _draw_falling_coins(stage, rect, since)
         return
     paper: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
     hidden = 1 - share if leaving else share
     top = y + 22 - hidden * (paper[3] + 4)
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box((x, y + 21, w, h)).clip(clip))
-    p.art(("paper", kind), (paper[0], top, paper[2], paper[3]), partial(picture, kind))
+    p.art(("paper", kind), (paper[0], top, paper[2], paper[3]), partial(render_own_picture, kind))
     p.surface.set_clip(clip)
-    p.art(("slot",), slot, partial(picture, "slot"))
+    p.art(("slot",), slot, partial(render_own_picture, "slot"))
 
 
-def _coins(stage: Stage, rect: Rect, since: float) -> None:
+def _draw_falling_coins(stage: Stage, rect: Rect, since: float) -> None:
     x, y, w, h = rect
     for i in range(7):
         t = 0.8 if stage.view.reduced_motion else (since * 1.3 - i * 0.14) % 1.2
@@ -123,8 +123,10 @@ def _coins(stage: Stage, rect: Rect, since: float) -> None:
             place = (place[0], y + h - side)
         turn = round(abs(math.cos(t * 9 + i)) * 5)
         wide = max(10.0, side * turn / 5)
-        stage.painter.art(("falling coin", turn), (place[0] + (side - wide) / 2, place[1], wide, side), _coin)
+        stage.painter.art(
+            ("falling coin", turn), (place[0] + (side - wide) / 2, place[1], wide, side), _render_coin
+        )
 
 
-def _coin(size: tuple[int, int]) -> pygame.Surface:
-    return pygame.transform.smoothscale(drawing("coin", max(size)), size)
+def _render_coin(size: tuple[int, int]) -> pygame.Surface:
+    return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)

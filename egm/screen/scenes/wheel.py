@@ -3,15 +3,15 @@
 from functools import partial
 from typing import Any, Final
 
-from egm.screen.art.files import picture
+from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
 from egm.screen.marks import is_wheel as is_wheel_game
-from egm.screen.marks import stakes_on
+from egm.screen.marks import read_area_stakes
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.bonus import beside_wheel, draw_wheel
-from egm.screen.scenes.stage import Stage, caption
+from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
+from egm.screen.scenes.stage import Stage, draw_caption
 from egm.screen.steps import Item, WheelStep
-from egm.screen.view import Action, Scene, View, last_step
+from egm.screen.view import Action, Scene, View, find_last_step
 
 #: In portrait there is less room than this next to the wheel for the stakes' prizes; the panel shows them.
 _ROOM_FOR_PRIZES: Final = 300.0
@@ -24,11 +24,11 @@ def is_wheel(stage: Stage) -> bool:
 
 def draw_idle_wheel(stage: Stage) -> None:
     """Draw the wheel as the last game left it; before any game, with each segment's pay for one credit staked."""
-    view, step = stage.view, last_step(stage.view)
+    view, step = stage.view, find_last_step(stage.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):
         worth: dict[str, int] = {}
-        for area in _areas(stage):
+        for area in _read_areas(stage):
             for symbol, pay in area["pays"].items():
                 worth.setdefault(symbol, int(pay))
         data = view.game.presentation if view.game else {}
@@ -42,16 +42,16 @@ def draw_idle_wheel(stage: Stage) -> None:
 
 def _own_bet(stage: Stage) -> None:
     """Draw, next to the wheel, each stake of the bet with its possible prize, and the cost of PLAY."""
-    view, (x, y, w, h) = stage.view, beside_wheel(stage.layout.field)
+    view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.field)
     if view.game is None or view.snapshot is None:
         return
     p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
-    laid = stakes_on(view.game, view.snapshot)
+    laid = read_area_stakes(view.game, view.snapshot)
     p.panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=3)
     p.text(
         texts.say("wheel.own"), (x + w / 2, y + 32), Style("strong", "small", stage.look.accent), width=w - 24
     )
-    rows = [(area, laid[str(area["id"])]) for area in _areas(stage) if str(area["id"]) in laid]
+    rows = [(area, laid[str(area["id"])]) for area in _read_areas(stage) if str(area["id"]) in laid]
     step = min(62.0, (h - 132) / max(1, len(rows)))
     for i, (area, stake) in enumerate(rows):
         middle = y + 62 + (i + 0.5) * step
@@ -76,7 +76,7 @@ def _own_bet(stage: Stage) -> None:
     p.text(price, (x + w / 2, y + h - 36), Style("numbers", "title", "meter"), width=w - 30)
 
 
-def _area_rects(layout: Layout, count: int) -> list[Rect]:
+def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     """Return a row of the left panel for each area, with its pay and its stake."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
@@ -89,41 +89,41 @@ def _area_rects(layout: Layout, count: int) -> list[Rect]:
     return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(count)]
 
 
-def area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of the areas while the machine takes bets; each touch sets the next stake."""
     game = view.game
     if game is None or not is_wheel_game(game) or not view.accepts("bet"):
         return []
     areas = [str(area["id"]) for area in game.presentation["areas"]]
-    rects = _area_rects(layout, len(areas))
+    rects = _lay_out_area_rows(layout, len(areas))
     return [(rect, Action("area", area)) for rect, area in zip(rects, areas, strict=True)]
 
 
-def wheel_glasses(stage: Stage) -> None:
+def draw_wheel_glasses(stage: Stage) -> None:
     """Draw each area's pay for one credit staked and its stake, and the named bets."""
     x, y, w, _ = stage.layout.left
-    caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
+    draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
-    laid = stakes_on(view.game, view.snapshot) if view.game and view.snapshot else {}
-    areas = _areas(stage)
-    for rect, area in zip(_area_rects(stage.layout, len(areas)), areas, strict=True):
-        _area(stage, rect, area, laid.get(str(area["id"]), 0))
+    laid = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
+    areas = _read_areas(stage)
+    for rect, area in zip(_lay_out_area_rows(stage.layout, len(areas)), areas, strict=True):
+        _draw_area(stage, rect, area, laid.get(str(area["id"]), 0))
     if stage.layout.slim:
         return  # The help shows the possible bets.
     x, y, w, _ = stage.layout.right
-    caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
+    draw_caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top, game = y + 66, stage.view.game
     style = Style("strong", "small", "text")
     for form in game.presentation.get("forms", []) if game else ():
-        words = stage.texts.local(form["name"])
-        top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
+        words = stage.texts.choose_translation(form["name"])
+        top += stage.painter.write_paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.portrait:
         return  # The areas can be touched all the same; the room is used for the possible bets.
     words = stage.texts.say("wheel.touch")
-    stage.painter.paragraph(words, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
+    stage.painter.write_paragraph(words, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
 
 
-def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
+def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
     """Draw an area: its animal, name and prize, and its chip."""
     p, (x, y, w, h) = stage.painter, rect
     on = stage.view.accepts("bet")
@@ -140,23 +140,23 @@ def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
     )
     left, chip = x + side + 16, min(h - 14, 58.0)
     room = w - side - chip - 34
-    name = stage.texts.local(area["name"])
+    name = stage.texts.choose_translation(area["name"])
     p.text(name, (left, y + h * 0.3), Style("strong", "caption", "text"), align="left", width=room)
     words = stage.texts.say("feature.multiplier", times=pay)
     p.text(words, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
     if stake:
         place: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
-        p.art(("stake chip",), place, partial(picture, "chip"))
+        p.art(("stake chip",), place, partial(render_own_picture, "chip"))
         style = Style("heavy", "small", (40, 20, 0, 255))
         p.text(str(stake), (place[0] + chip / 2, place[1] + chip / 2), style, width=chip * 0.6)
 
 
-def wheel_prizes(stage: Stage, rect: Rect) -> None:
+def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
     """Draw each area with its prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
-    caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
-    rows = [(area, int(pay)) for area in _areas(stage) for pay in area["pays"].values()]
+    rows = [(area, int(pay)) for area in _read_areas(stage) for pay in area["pays"].values()]
     step = min(64.0, h / max(1, len(rows)))
     for i, (area, pay) in enumerate(rows):
         middle, side = y + (i + 0.5) * step, min(step - 6, 56.0)
@@ -166,13 +166,13 @@ def wheel_prizes(stage: Stage, rect: Rect) -> None:
             (x, middle - side / 2, side, side),
             partial(stage.painter.symbol, symbol, symbol),
         )
-        name, style = stage.texts.local(area["name"]), Style("strong", "small", "text")
+        name, style = stage.texts.choose_translation(area["name"]), Style("strong", "small", "text")
         stage.painter.text(name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12)
         style = Style("numbers", "lead" if step > 44 else "small", "meter")
         stage.painter.text(stage.texts.number(pay), (x + w, middle), style, align="right", width=w * 0.36)
 
 
-def _areas(stage: Stage) -> list[dict[str, Any]]:
+def _read_areas(stage: Stage) -> list[dict[str, Any]]:
     game = stage.view.game
     areas: list[dict[str, Any]] = game.presentation.get("areas", []) if game else []
     return areas

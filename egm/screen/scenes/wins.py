@@ -9,11 +9,11 @@ from egm.screen.art.symbols import is_blank
 from egm.screen.motion import pulse
 from egm.screen.outcome import Field, Result, Window, WinView
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.reels import LINE_COLOURS, Grid, symbol_art
+from egm.screen.scenes.reels import LINE_COLOURS, Grid, render_symbol
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.theme import Colour, Motion, fade, mix
-from egm.screen.view import last_step, times
+from egm.screen.view import build_view_timeline, find_last_step
 
 #: With more wins at once, amounts would hide the symbols; each is then shown in turn.
 _AMOUNTS_MOST = 3
@@ -33,14 +33,14 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
             if (reel, row) not in winning:
                 stage.painter.shade(grid.cell(reel, row), (6, 3, 14, 120))
     for win in now:
-        _line(stage, field, grid, win, wins.index(win))
+        _draw_win_line(stage, field, grid, win, wins.index(win))
     beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
     for reel, row in sorted(winning):
         owner = next(win for win in now if (reel, row) in win.positions)
         colour = _colour(owner, wins.index(owner))
-        _winner(stage, field, grid, window[reel][row], (reel, row), beat, colour)
+        _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in now:
-        _badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
+        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
 
 
 def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
@@ -52,7 +52,7 @@ def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinVie
     return None if phase == 0 else paid[phase - 1]
 
 
-def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
+def find_current_window(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
     """Return the winning window of a cascade that is shown now, long enough for all of its lines."""
     pictures = result.pictures
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
@@ -64,24 +64,29 @@ def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tup
     return pictures[-1]
 
 
-def lit_win(stage: Stage) -> WinView | None:
+def find_lit_win(stage: Stage) -> WinView | None:
     """Return the win that is shown by itself now, after the last reels of a game have stopped, or None."""
     view, motion = stage.view, stage.theme.motion
-    line, show, last, since = times(view, stage.theme), view.show, last_step(view), view.now
+    line, show, last, since = (
+        build_view_timeline(view, stage.theme),
+        view.show,
+        find_last_step(view),
+        view.now,
+    )
     if not isinstance(last, Result) or view.snapshot is None:
         return None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
-        since -= show.began + settled(line.steps[-1], motion) + len(last.falls) * motion.fall
+        since -= show.began + find_reels_stop_time(line.steps[-1], motion) + len(last.falls) * motion.fall
     elif not view.snapshot.win_cents:
         return None
     return (
         None
         if since < 0
-        else win_in_turn(picture_now(last, since, motion.line_cycle)[1], since, motion.line_cycle)
+        else win_in_turn(find_current_window(last, since, motion.line_cycle)[1], since, motion.line_cycle)
     )
 
 
-def settled(time: StepTime, motion: Motion) -> float:
+def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
     """Return when the reels of a step have stopped, in seconds from the show's start."""
     return max(time.stops) + motion.settle * 0.6
 
@@ -90,7 +95,7 @@ def _colour(win: WinView, index: int) -> Colour:
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 
-def _winner(
+def _draw_winning_symbol(
     stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour
 ) -> None:
     """Draw a winning symbol: its cell lit and framed, the symbol pulsing in size."""
@@ -116,14 +121,14 @@ def _winner(
     if not is_blank(symbol):
         size, cell = (p.px(side), p.px(side)), p.box(grid.cell(place[0], 0))
         still = round(min(cell.width, cell.height + 1) * 0.96)
-        drawn = symbol_art(
+        drawn = render_symbol(
             stage, field, symbol, (still, still)
         )  # The same size as in its cell, so it is cached.
-        art = p.cached(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
+        art = p.find_or_create(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
         p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
 
 
-def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
+def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
     """Return the line through the cells' centres, from edge to edge; a win without a line joins its own cells."""
     if win.line is not None and 0 < win.line <= len(field.lines):
         rows = field.lines[win.line - 1]
@@ -140,8 +145,8 @@ def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
     return points
 
 
-def _line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
-    points = _path(grid, field, win)
+def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
+    points = _build_line_path(grid, field, win)
     if win.line is None or len(points) < 2:
         return
     top = min(y for _, y in points) - 12
@@ -160,7 +165,7 @@ def _line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> N
     stage.painter.art(("line", tuple(points), colour), rect, make)
 
 
-def _badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
+def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
     """Draw a line's number at its left end, and its pay on its last cell."""
     p, colour = stage.painter, _colour(win, index)
     dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)

@@ -146,7 +146,7 @@ class ServiceDesk:
         self.person, self.places = person, [place]
         self._say(None)
 
-    def heeds(self, page: object) -> bool:
+    def is_answer_to_open_page(self, page: object) -> bool:
         """Return whether an answer is to the open page; a second tap on an old page is not."""
         return self.is_open and page == self._page_id
 
@@ -156,8 +156,8 @@ class ServiceDesk:
         The first request to leave a form with entries is answered with a warning; the second leaves.
         """
         self._turn += 1
-        if (action == "leave" and self._loses(self.places)) or (
-            action == "back" and self._loses(self.places[-1:])
+        if (action == "leave" and self._would_lose_entries(self.places)) or (
+            action == "back" and self._would_lose_entries(self.places[-1:])
         ):
             self._warned = True
             self._say(say("service.unconfirmed"), "warning")
@@ -183,7 +183,7 @@ class ServiceDesk:
                 return move
         return None
 
-    def _loses(self, places: list[Place]) -> bool:
+    def _would_lose_entries(self, places: list[Place]) -> bool:
         """Return whether leaving these places loses entries of a form without a prior warning."""
         return not self._warned and any(place.values for place in places)
 
@@ -207,7 +207,7 @@ class ServiceDesk:
                     else say(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._loses(self.places),
+                    "unconfirmed": self._would_lose_entries(self.places),
                 }
             )
         )
@@ -224,7 +224,7 @@ class ServiceDesk:
         self._notice, self._severity = notice, severity
 
 
-def key_act(machine: Machine) -> Permission:
+def find_key_permission(machine: Machine) -> Permission:
     """Return the permission for what the attendant's key would do now, from the rules."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
@@ -238,14 +238,14 @@ def key_act(machine: Machine) -> Permission:
     return Permission.ANSWER_CALLS
 
 
-def who(machine: Machine, event: Event) -> str:
+def find_actor(machine: Machine, event: Event) -> str:
     """Return who acted: the person named in the event or signed in, else the key that was turned.
 
     If the signed-in person is not permitted to do what the key does, another person, who holds the key,
     turned it.
     """
     signed_in = machine.state(ServiceDesk).person
-    if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(key_act(machine)):
+    if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):
         signed_in = None
     name = event.data.get("person") or (None if signed_in is None else signed_in.id)
     return str(name or event.data.get("key", "attendant"))

@@ -47,7 +47,7 @@ def may_test(machine: Machine, event: Event) -> bool:
     return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
 
-def free_device(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
+def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
     """Return the guard of a test; ``no_ticket_is_asked``: no ticket in escrow is being validated."""
 
     def device_is_free(machine: Machine, event: Event) -> bool:
@@ -124,7 +124,7 @@ def start_test(machine: Machine, event: Event) -> None:
         elif test == "light":
             bench.outputs = frozenset(values["outputs"])
     except ValueError as error:  # the driver reports what it cannot do
-        _failed(machine, test_id, str(error))
+        _report_failed_test(machine, test_id, str(error))
 
 
 def _keep_calibration(machine: Machine, event: Event) -> None:
@@ -137,7 +137,7 @@ def _keep_calibration(machine: Machine, event: Event) -> None:
     )
 
 
-def _failed(machine: Machine, test_id: str, why: str) -> None:
+def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
     machine.log("test.failed", {"id": test_id, "why": why})
     machine.notice = Notice(code="test_failed", severity="warning", values={"why": why})
 

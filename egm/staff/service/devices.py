@@ -11,13 +11,13 @@ from typing import Final, Literal
 from egm.devices.interface import Devices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.kernel.events import Event, EventType
-from egm.kernel.faults import faults_to_show
+from egm.kernel.faults import list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.touch import CalibrationError, fit
 from egm.people import Permission
 from egm.staff.service.desk import Back, Do, Entry, Go, Move, Place, ServiceDesk, refuse
-from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
+from egm.staff.service.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
 
 class DeviceList(Place):
@@ -29,13 +29,13 @@ class DeviceList(Place):
         rows = tuple(
             Row(
                 cells=(
-                    plain(name),
-                    coded("device", kind),
-                    plain(bench.identities.get(name, "")),
-                    _ails(machine, kind),
+                    say_plain(name),
+                    say_code("device", kind),
+                    say_plain(bench.identities.get(name, "")),
+                    _find_worst_fault(machine, kind),
                 ),
                 action=f"device:{name}",
-                mark="warning" if _ails(machine, kind).value else "good",
+                mark="warning" if _find_worst_fault(machine, kind).value else "good",
             )
             for name, kind in bench.kinds.items()
         )
@@ -47,7 +47,7 @@ class DeviceList(Place):
             id="",
             title=say("service.menu.devices"),
             tables=(
-                Table(columns=columns("device", "kind", "identity", "fault"), rows=rows),
+                Table(columns=build_column_titles("device", "kind", "identity", "fault"), rows=rows),
                 Table(title=say("service.test.screen"), rows=screens),
             ),
             actions=(BACK,),
@@ -68,11 +68,11 @@ _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display",
 _CALIBRATE: Final = "calibrate"
 
 
-def _ails(machine: Machine, kind: str) -> Words:
+def _find_worst_fault(machine: Machine, kind: str) -> Words:
     """Return the most severe fault of a device; empty if it has none."""
-    codes = [code for code in faults_to_show(machine.faults) if code.partition(".")[0] == kind]
+    codes = [code for code in list_faults_to_show(machine.faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.faults[code]["locks"])
-    return coded("tilt.text", codes[0]) if codes else plain("")
+    return say_code("tilt.text", codes[0]) if codes else say_plain("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,37 +123,37 @@ class OneDevice(Place):
         """Return the page, updated with every report."""
         bench = machine.state(ServiceDesk).bench
         kind = bench.kinds[self.name]
-        news = tuple(Row(cells=(plain(line),)) for line in bench.news.get(self.name, ()))
-        head = pairs(
+        news = tuple(Row(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
+        head = build_pair_table(
             (
-                ("column.kind", coded("device", kind)),
-                ("column.identity", plain(bench.identities.get(self.name, ""))),
-                ("column.fault", _ails(machine, kind)),
+                ("column.kind", say_code("device", kind)),
+                ("column.identity", say_plain(bench.identities.get(self.name, ""))),
+                ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
         reports = Table(title=say("service.test.reports"), rows=news)
-        tables = (head, _inputs(machine), reports) if kind == "io_board" else (head, reports)
+        tables = (head, _build_input_table(machine), reports) if kind == "io_board" else (head, reports)
         return ServicePage(
             id="",
             title=say("service.test.title", device=self.name),
             test=True,
             tables=tables,
-            prompt=_coins(machine) if kind == "hopper" else None,
-            actions=(BACK, *_TESTS.get(kind, _none)(machine)),
+            prompt=_build_coin_prompt(machine) if kind == "hopper" else None,
+            actions=(BACK, *_TESTS.get(kind, _list_no_actions)(machine)),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Submit a test."""
         desk = machine.state(ServiceDesk)
         person = desk.person
-        test = _wanted(desk.bench.kinds[self.name], action, text)
+        test = _find_requested_test(desk.bench.kinds[self.name], action, text)
         if person is None or test is None:
             return refuse("not_offered")
         values = {"device": self.name, "person": person.id, "persons": (person.id,), **test}
         return Do(Event(EventType.TEST, values))
 
 
-def _wanted(kind: str, action: str, text: str) -> dict[str, object] | None:
+def _find_requested_test(kind: str, action: str, text: str) -> dict[str, object] | None:
     """Return the test requested by an action, as values of :attr:`EventType.TEST`, or None."""
     match kind, action:
         case "ticket_printer", "print":
@@ -176,41 +176,41 @@ _OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _action(name: str, *, enabled: bool = True) -> Action:
+def _build_test_action(name: str, *, enabled: bool = True) -> Action:
     return Action(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 
-def _none(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_no_actions(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
     return ()
 
 
-def _printer(machine: Machine) -> tuple[Action, ...]:
-    return (_action("print", enabled=machine.state(Devices).printer is not None),)
+def _list_printer_actions(machine: Machine) -> tuple[Action, ...]:
+    return (_build_test_action("print", enabled=machine.state(Devices).printer is not None),)
 
 
-def _acceptor(machine: Machine) -> tuple[Action, ...]:
+def _list_acceptor_actions(machine: Machine) -> tuple[Action, ...]:
     taking = machine.state(ServiceDesk).bench.taking
-    return (_action("take", enabled=not taking), _action("stop", enabled=taking))
+    return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
-def _board(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
-    return tuple(_action(name) for name in _OUTPUTS)
+def _list_board_actions(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    return tuple(_build_test_action(name) for name in _OUTPUTS)
 
 
 _TESTS: Final[dict[str, Callable[[Machine], tuple[Action, ...]]]] = {
-    "ticket_printer": _printer,
-    "bill_acceptor": _acceptor,
-    "io_board": _board,
+    "ticket_printer": _list_printer_actions,
+    "bill_acceptor": _list_acceptor_actions,
+    "io_board": _list_board_actions,
 }
 
 
-def _coins(machine: Machine) -> Prompt | None:
+def _build_coin_prompt(machine: Machine) -> Prompt | None:
     most = machine.profile.staff.test_coins_max
     label = say("service.test.coins", most=most)
     return Prompt(label=label, kind="digits", length_max=2, confirm=say("service.test.pay")) if most else None
 
 
-def _inputs(machine: Machine) -> Table:
+def _build_input_table(machine: Machine) -> Table:
     """Return the current state of every input of the board."""
     on = machine.state(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
@@ -218,7 +218,7 @@ def _inputs(machine: Machine) -> Table:
         title=say("service.test.inputs"),
         rows=tuple(
             Row(
-                cells=(coded(section, name), say("service.test.on" if lit else "service.test.off")),
+                cells=(say_code(section, name), say("service.test.on" if lit else "service.test.off")),
                 mark="good" if lit else "",
             )
             for group, section, names in groups

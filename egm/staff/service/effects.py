@@ -17,7 +17,7 @@ from egm.kernel.side_by_side import SideBySide
 from egm.people import Person, Roster
 from egm.records.keys import StaffKey
 from egm.staff.form import authorise
-from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay, key_act
+from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff
 from egm.staff.service.tries import begin_lock_outs
@@ -39,7 +39,9 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
 def page_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the answer is to the open page."""
     options = event.data.get("options")
-    return isinstance(options, Mapping) and machine.state(ServiceDesk).heeds(options.get("page"))
+    return isinstance(options, Mapping) and machine.state(ServiceDesk).is_answer_to_open_page(
+        options.get("page")
+    )
 
 
 def position_is_another(machine: Machine, event: Event) -> bool:
@@ -50,7 +52,7 @@ def position_is_another(machine: Machine, event: Event) -> bool:
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
     """Return whether the attendant's key may act now: for any holder, or for the signed-in person."""
-    act = key_act(machine)
+    act = find_key_permission(machine)
     person = machine.state(ServiceDesk).person
     return (
         act in machine.profile.staff.key_alone
@@ -95,19 +97,19 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 def ask_who(machine: Machine, event: Event) -> None:
     """Ask the holder of the attendant's key to sign in, and then do what the key does."""
-    act = key_act(machine)
+    act = find_key_permission(machine)
 
     def act_on(machine: Machine, person: Person) -> Move:
         _note_entry(machine, person, "attendant")
         close_menu(machine, Event(EventType.MENU_CLOSED, {"why": "done"}))
-        return Do(Event(event.type, {**event.data, **signature(person)}))
+        return Do(Event(event.type, {**event.data, **build_signature_values(person)}))
 
     place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
     _open(machine, place, str(event.data.get("key", "attendant")))
     machine.state(ServiceDesk).menu = "attendant"
 
 
-def signature(*persons: Person) -> dict[str, object]:
+def build_signature_values(*persons: Person) -> dict[str, object]:
     """Return the persons of an event, as event values."""
     return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
 
@@ -140,13 +142,13 @@ def _note_entry(machine: Machine, person: Person, menu: str) -> None:
 def answer_page(machine: Machine, event: Event) -> Event | None:
     """Pass the attendant's answer to the open page."""
     options = event.data["options"]
-    action, text = _typed(event.data.get("value")), _typed(options.get("input"))
+    action, text = _clean_typed_text(event.data.get("value")), _clean_typed_text(options.get("input"))
     machine.notice = None
     follows = machine.state(ServiceDesk).answer(machine, action, text)
     return Event(EventType.MENU_CLOSED, {"why": follows.why}) if isinstance(follows, Leave) else follows
 
 
-def _typed(value: object) -> str:
+def _clean_typed_text(value: object) -> str:
     """Return input from the link as text that can be stored: of limited length, without invalid characters."""
     text = value if isinstance(value, str) else ""
     return text[:_TYPED_MAX].encode("utf-8", "replace").decode("utf-8")

@@ -11,7 +11,7 @@ from egm.people import Person
 from egm.staff.form import Field, FieldError, FieldKind, Form
 from egm.staff.service.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
-from egm.staff.service.words import BACK, money, number, plain, say
+from egm.staff.service.words import BACK, number, say, say_money, say_plain
 
 _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
     FieldKind.TEXT: "text",
@@ -39,12 +39,12 @@ class Filling(Place):
         """Return the fields entered, and the next field or the confirmation."""
         wanted_field = self._next_field
         rows = tuple(
-            Row(cells=(self._label(entry), self._shown(entry)))
+            Row(cells=(self._label(entry), self._format_field_value(entry)))
             for entry in self.form.fields
             if entry.name in self.values
         )
         confirm = Action(id="confirm", label=say("service.confirm"), style="confirm")
-        missing = self._missing(machine)
+        missing = self._list_submission_conditions(machine)
         return ServicePage(
             id="",
             title=say(f"form.{self.form.id}.title"),
@@ -70,7 +70,7 @@ class Filling(Place):
         person = machine.state(ServiceDesk).person
         if person is None:
             return Back()
-        if self.form.persons_needed(machine) > 1:
+        if self.form.count_persons_needed(machine) > 1:
             return Go(
                 SignIn(
                     lambda _, second: self._do((person, second), places=1 + PLACES),
@@ -91,7 +91,7 @@ class Filling(Place):
         }
         return Do(Event(self.form.event, values), places=places)
 
-    def _missing(self, machine: Machine) -> tuple[Row, ...]:
+    def _list_submission_conditions(self, machine: Machine) -> tuple[Row, ...]:
         """Return the conditions for submission, each with a mark."""
         event = Event(self.form.event, self.form.values)
         return tuple(
@@ -105,19 +105,19 @@ class Filling(Place):
     def _label(self, entry: Field) -> Words:
         return say(f"form.{self.form.id}.{entry.name}")
 
-    def _shown(self, entry: Field) -> Words:
+    def _format_field_value(self, entry: Field) -> Words:
         value = self.values[entry.name]
         if value is None:
-            return plain("")
+            return say_plain("")
         if entry.kind is FieldKind.CHOICE:
-            return self._choice(entry, str(value))
+            return self._format_choice(entry, str(value))
         if entry.kind is FieldKind.AMOUNT:
-            return money(int(value))
-        return number(value) if isinstance(value, int) else plain(value)
+            return say_money(int(value))
+        return number(value) if isinstance(value, int) else say_plain(value)
 
-    def _choice(self, entry: Field, choice: str) -> Words:
+    def _format_choice(self, entry: Field, choice: str) -> Words:
         if entry.plain:
-            return money(int(choice)) if entry.name.endswith("_cents") else plain(choice)
+            return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")
 
     def _prompt(self, wanted_field: Field) -> Prompt:
@@ -126,6 +126,7 @@ class Filling(Place):
             kind=_KINDS[wanted_field.kind],
             length_max=wanted_field.length_max,
             choices=tuple(
-                Action(id=choice, label=self._choice(wanted_field, choice)) for choice in wanted_field.choices
+                Action(id=choice, label=self._format_choice(wanted_field, choice))
+                for choice in wanted_field.choices
             ),
         )

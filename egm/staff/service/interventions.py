@@ -6,8 +6,8 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.staff.service.desk import Entry, Go, Move, Place, refuse
-from egm.staff.service.words import BACK, columns, moment, plain, say
-from egm.staff.sheet import Sheet, sheets
+from egm.staff.service.words import BACK, build_column_titles, say, say_plain, say_time
+from egm.staff.sheet import Sheet, iter_sheets
 
 #: Sheets listed at the machine; ``egm intervention list`` lists them all.
 _LISTED: Final = 50
@@ -20,18 +20,23 @@ class SheetList(Place):
         """Return a page with one line per intervention."""
         rows = tuple(
             Row(
-                cells=(moment(sheet.stopped), plain(sheet.person), plain(sheet.reason), _ended(sheet)),
+                cells=(
+                    say_time(sheet.stopped),
+                    say_plain(sheet.person),
+                    say_plain(sheet.reason),
+                    _format_end(sheet),
+                ),
                 action=sheet.id,
                 mark="" if sheet.ended else "warning",
             )
-            for sheet in _last(machine)
+            for sheet in _list_last_sheets(machine)
         )
-        table = Table(columns=columns("time", "person", "reason", "ended"), rows=rows)
+        table = Table(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Enter a sheet."""
-        found = next((sheet for sheet in _last(machine) if sheet.id == action), None)
+        found = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
         return refuse("not_offered") if found is None else Go(OneSheet(found))
 
 
@@ -51,12 +56,12 @@ class OneSheet(Place):
         return refuse("not_offered")
 
 
-def _last(machine: Machine) -> list[Sheet]:
-    return list(sheets(machine.journal))[::-1][:_LISTED]
+def _list_last_sheets(machine: Machine) -> list[Sheet]:
+    return list(iter_sheets(machine.journal))[::-1][:_LISTED]
 
 
-def _ended(sheet: Sheet) -> Words:
-    return moment(sheet.ended) if sheet.ended else say("service.sheet.open")
+def _format_end(sheet: Sheet) -> Words:
+    return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
 
 
 PAGES: Final = (Entry("interventions", "staff", Permission.READ_LOGS, SheetList),)

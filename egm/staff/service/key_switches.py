@@ -19,9 +19,9 @@ from egm.staff.service.desk import ServiceDesk
 _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
-def concerned(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
+def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
     """Yield the positions that an event from the board of ``number`` concerns."""
-    own, served = beside.at[number], tuple(beside.served_by(number))
+    own, served = beside.at[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
         waiting = [each for each in served if waits_for_key(each.engine, event)]
         return (min(waiting, key=_order_of_service, default=own),)

@@ -5,10 +5,10 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
-from egm.staff.manual import CHAPTERS, Chapter, codes
+from egm.staff.manual import CHAPTERS, Chapter, list_fault_codes
 from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.menu import Menu
-from egm.staff.service.words import BACK, coded, pairs, say
+from egm.staff.service.words import BACK, build_pair_table, say, say_code
 
 #: A chapter with more columns is a list of its first cells, each of which opens.
 _COLUMNS: Final = 2
@@ -20,8 +20,8 @@ class Manual(Place):
     def page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each."""
         standing = tuple(
-            Row(cells=(coded("tilt.text", code),), action=f"faults:{place}", mark="warning")
-            for place, code in enumerate(codes())
+            Row(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
+            for place, code in enumerate(list_fault_codes())
             if code in machine.faults
         )
         rows = tuple(Row(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
@@ -79,7 +79,7 @@ class _Line(Place):
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
         """Return each cell with the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
-        table = pairs(zip(heads, self.row.cells, strict=True))
+        table = build_pair_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)

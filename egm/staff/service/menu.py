@@ -14,7 +14,7 @@ from egm.records.money import HandpayRecord
 from egm.staff.form import Form
 from egm.staff.service.desk import Do, Entry, Go, Move, Place, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, coded, columns, money, number, plain, say
+from egm.staff.service.words import BACK, build_column_titles, number, say, say_code, say_money, say_plain
 
 #: The sections of the main menu, in order.
 SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
@@ -31,11 +31,11 @@ class Menu:
     forms: tuple[Form, ...]
     rules: Rules[Machine]
 
-    def pages_of(self, subject: str) -> tuple[Entry, ...]:
+    def list_subject_pages(self, subject: str) -> tuple[Entry, ...]:
         """Return the pages of a subject."""
         return tuple(entry for entry in self.pages if entry.subject == subject)
 
-    def forms_of(self, subject: str) -> tuple[Form, ...]:
+    def list_subject_forms(self, subject: str) -> tuple[Form, ...]:
         """Return the forms of a subject."""
         return tuple(form for form in self.forms if form.subject == subject)
 
@@ -48,12 +48,12 @@ class MainMenu(Place):
         subjects = tuple(
             Action(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
-            if any(_rows(machine, subject))
+            if any(_iter_subject_rows(machine, subject))
         )
         return ServicePage(
             id="",
             title=say("service.menu.title"),
-            tables=tuple(_positions(machine)),
+            tables=tuple(_iter_position_tables(machine)),
             actions=(
                 *subjects,
                 Action(id="search", label=say("service.menu.search")),
@@ -68,7 +68,7 @@ class MainMenu(Place):
             return Do(Event(EventType.MENU_MOVED, {"position": int(subject)}))
         if what == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
-        return Go(_Search()) if action == "search" else _into(machine, action)
+        return Go(_Search()) if action == "search" else _find_move(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ class _Subject(Place):
         return ServicePage(
             id="",
             title=say(f"service.section.{self.subject}"),
-            tables=tuple(_tables(machine, (self.subject,))),
+            tables=tuple(_iter_subject_tables(machine, (self.subject,))),
             actions=(BACK,),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Enter a page or a form."""
-        return _into(machine, action)
+        return _find_move(machine, action)
 
 
 class _Search(Place):
@@ -99,17 +99,17 @@ class _Search(Place):
         return ServicePage(
             id="",
             title=say("service.menu.search"),
-            tables=tuple(_tables(machine, SUBJECTS)),
+            tables=tuple(_iter_subject_tables(machine, SUBJECTS)),
             prompt=Prompt(label=say("service.search"), kind="find"),
             actions=(BACK,),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Enter a page or a form."""
-        return _into(machine, action)
+        return _find_move(machine, action)
 
 
-def _positions(machine: Machine) -> Iterator[Table]:
+def _iter_position_tables(machine: Machine) -> Iterator[Table]:
     """Yield the positions of a machine with several: which is shown, and the hand-pays waiting at each."""
     at = machine.state(SideBySide).at
     if len(at) < 2:
@@ -121,40 +121,40 @@ def _positions(machine: Machine) -> Iterator[Table]:
             Row(
                 cells=(
                     number(place),
-                    coded("manual.state", position.engine.state.value),
-                    plain("") if handpay is None else money(handpay.amount_cents),
+                    say_code("manual.state", position.engine.state.value),
+                    say_plain("") if handpay is None else say_money(handpay.amount_cents),
                 ),
                 action="" if place == machine.position.number else f"position:{place}",
                 mark="" if handpay is None else "warning",
             )
         )
-    yield Table(columns=columns("position", "state", "handpay"), rows=tuple(rows))
+    yield Table(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))
 
 
-def _tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
+def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
     """Yield the pages and forms of these subjects, one table each."""
     for place, title in enumerate(("reading", "forms")):
-        rows = tuple(row for subject in subjects for row in _rows(machine, subject, place))
+        rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, place))
         if rows:
             yield Table(title=say(f"service.section.{title}"), rows=rows)
 
 
-def _rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[Row]:
+def _iter_subject_rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[Row]:
     """Yield a subject's lines for the signed-in person: its pages (0), its forms (1), or both."""
     person, menu = machine.state(ServiceDesk).person, machine.state(Menu)
     if person is None:
         return
-    for entry in menu.pages_of(subject) if place != 1 else ():
+    for entry in menu.list_subject_pages(subject) if place != 1 else ():
         if entry.permission is None or person.may(entry.permission):
             yield Row(cells=(say(f"service.menu.{entry.id}"),), action=entry.id)
-    for form in menu.forms_of(subject) if place != 0 else ():
+    for form in menu.list_subject_forms(subject) if place != 0 else ():
         if person.may(form.permission):
             yield Row(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
-def _into(machine: Machine, action: str) -> Move:
+def _find_move(machine: Machine, action: str) -> Move:
     """Return the move into a page or a form that the signed-in person may use."""
-    if action not in {row.action for subject in SUBJECTS for row in _rows(machine, subject)}:
+    if action not in {row.action for subject in SUBJECTS for row in _iter_subject_rows(machine, subject)}:
         return refuse("not_offered")
     menu, (what, _, name) = machine.state(Menu), action.partition(":")
     if what == "form":

@@ -11,7 +11,15 @@ from egm.staff.forms import OPTIONS
 from egm.staff.options import Options
 from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, columns, local, money, pairs, plain, say
+from egm.staff.service.words import (
+    BACK,
+    build_column_titles,
+    build_pair_table,
+    say,
+    say_local,
+    say_money,
+    say_plain,
+)
 
 #: The options that apply to every bet.
 _BETS: Final = ("bet_minimum", "bet_limit")
@@ -30,25 +38,25 @@ class OptionList(Place):
             rows.append(
                 Row(
                     cells=(
-                        local(machine.state(InstalledGames).games[game_id].title),
-                        plain(game_id),
+                        say_local(machine.state(InstalledGames).games[game_id].title),
+                        say_plain(game_id),
                         say("service.test.on" if offered else "service.test.off"),
-                        money(*(offered or admitted)),
+                        say_money(*(offered or admitted)),
                     ),
                     action=f"game:{game_id}",
                     mark="" if offered == now else "warning",
                 )
             )
         limit_cents, play = options.bet_limit_cents, machine.profile.play
-        limit = money(play.bet_limit_cents if limit_cents is None else limit_cents)
+        limit = say_money(play.bet_limit_cents if limit_cents is None else limit_cents)
         minimum_cents = options.bet_minimum_cents
-        minimum = money(play.bet_minimum_cents if minimum_cents is None else minimum_cents)
+        minimum = say_money(play.bet_minimum_cents if minimum_cents is None else minimum_cents)
         return ServicePage(
             id="",
             title=say("service.menu.options"),
             tables=(
-                Table(columns=columns("game", "id", "state", "denominations"), rows=tuple(rows)),
-                pairs(
+                Table(columns=build_column_titles("game", "id", "state", "denominations"), rows=tuple(rows)),
+                build_pair_table(
                     (
                         ("options.bet_minimum", minimum),
                         ("options.bet_limit", limit),
@@ -83,11 +91,13 @@ class OneGame(Place):
             machine.state(InstalledGames).denominations_cents[self.game_id],
         )
         chosen = options.denominations_cents.get(self.game_id, admitted)
-        rows = ((money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted)
+        rows = (
+            (say_money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted
+        )
         return ServicePage(
             id="",
-            title=local(machine.state(InstalledGames).games[self.game_id].title),
-            tables=(pairs(rows, say("service.column.denominations")),),
+            title=say_local(machine.state(InstalledGames).games[self.game_id].title),
+            tables=(build_pair_table(rows, say("service.column.denominations")),),
             actions=(
                 BACK,
                 Action(id="game", label=say("service.options.game")),

@@ -15,30 +15,30 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.records.keys import IntegrityKey
-from egm.staff.inventory import sheet
+from egm.staff.inventory import read_technical_sheet
 from egm.staff.service.desk import Entry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
     BACK,
     METER_GROUPS,
-    coded,
-    columns,
-    local,
-    meter_value,
-    meter_words,
-    moment,
-    money,
+    build_column_titles,
+    build_pair_table,
     number,
-    pairs,
-    plain,
-    prize_names,
-    regulation_meter,
     say,
-    who,
+    say_code,
+    say_local,
+    say_meter_name,
+    say_meter_value,
+    say_money,
+    say_person,
+    say_plain,
+    say_prize_names,
+    say_regulation_meter_name,
+    say_time,
 )
 from meters import recall
 from meters.entry import StoredEntry
-from meters.events import person, significance
-from meters.names import NAMES, named
+from meters.events import find_author, find_significant_event
+from meters.names import NAMES, read_jurisdiction_meters
 from meters.reading import MeterReading
 from meters.table import BY_NAME
 
@@ -61,10 +61,10 @@ class Meters(Place):
         else:
             names = machine.profile.staff.meter_names
             rows: Iterable[tuple[str | Words, Words]] = (
-                (regulation_meter(name, names), _local_value(machine, name, value))
-                for name, value in named(reading, names).items()
+                (say_regulation_meter_name(name, names), _format_local_value(machine, name, value))
+                for name, value in read_jurisdiction_meters(reading, names).items()
             )
-            tables = (pairs(rows, say("service.meters.named")), *_groups(reading))
+            tables = (build_pair_table(rows, say("service.meters.named")), *_iter_meter_tables(reading))
         actions = [
             Action(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.by)
             for split in ("", *_SPLITS)
@@ -88,23 +88,23 @@ class Meters(Place):
             parts = reading.by(name, self.by) if counts else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
-                    (self._part(machine, part), meter_value(name, value))
+                    (self._format_dimension_value(machine, part), say_meter_value(name, value))
                     for part, value in sorted(parts.items())
                 )
-                tables.append(pairs(rows, meter_words(name)))
+                tables.append(build_pair_table(rows, say_meter_name(name)))
         return tuple(tables)
 
-    def _part(self, machine: Machine, part: str) -> Words:
+    def _format_dimension_value(self, machine: Machine, part: str) -> Words:
         """Return the text of a dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
         if self.by.endswith("_cents") and part.isdigit():
-            return money(int(part))
+            return say_money(int(part))
         resident = machine.state(InstalledGames).games.get(part) if self.by == "game" else None
-        return plain(part) if resident is None else local(resident.title)
+        return say_plain(part) if resident is None else say_local(resident.title)
 
 
-def _groups(reading: MeterReading) -> Iterable[Table]:
+def _iter_meter_tables(reading: MeterReading) -> Iterable[Table]:
     """Yield every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
     tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
     for name, value in reading.values.items():
@@ -112,14 +112,14 @@ def _groups(reading: MeterReading) -> Iterable[Table]:
         group = next((group for start, group, _ in METER_GROUPS if name.startswith(start)), "all")
         if value:
             table = tables.setdefault(f"since_{mark}" if mark else group, [])
-            table.append((meter_words(base), meter_value(name, value)))
+            table.append((say_meter_name(base), say_meter_value(name, value)))
     for group, rows in tables.items():
         if rows:
-            yield pairs(rows, say(f"service.meters.{group}", sequence=reading.sequence))
+            yield build_pair_table(rows, say(f"service.meters.{group}", sequence=reading.sequence))
 
 
-def _local_value(machine: Machine, name: str, value: int) -> Words:
-    return meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
+def _format_local_value(machine: Machine, name: str, value: int) -> Words:
+    return say_meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
 
 
 @dataclass(slots=True)
@@ -132,8 +132,8 @@ class Log(Place):
         """Return a page with one line per entry: when, what, how much, who."""
         entries = recall.log(machine.journal, self.name)
         table = Table(
-            columns=columns("time", "event", "amount", "detail", "person"),
-            rows=tuple(_entry(entry) for entry in entries),
+            columns=build_column_titles("time", "event", "amount", "detail", "person"),
+            rows=tuple(_build_entry_row(entry) for entry in entries),
         )
         return ServicePage(
             id="", title=say(f"service.menu.log.{self.name}"), tables=(table,), actions=(BACK,)
@@ -144,33 +144,33 @@ class Log(Place):
         return refuse("not_offered")
 
 
-def _entry(entry: StoredEntry) -> Row:
-    record = recall.details(entry)
+def _build_entry_row(entry: StoredEntry) -> Row:
+    record = recall.read_details(entry)
     cents = record.get("amount_cents")
-    known = significance(entry)
+    known = find_significant_event(entry)
     return Row(
         cells=(
-            moment(entry.time_utc.isoformat()),
-            coded("entry", entry.kind),
-            money(cents) if isinstance(cents, int) else plain(""),
-            _detail(record),
-            who(person(entry)),
+            say_time(entry.time_utc.isoformat()),
+            say_code("entry", entry.kind),
+            say_money(cents) if isinstance(cents, int) else say_plain(""),
+            _format_entry_subject(record),
+            say_person(find_author(entry)),
         ),
         mark="" if known is None or known.effect in {"log", "lamp"} else "warning",
     )
 
 
-def _detail(record: Mapping[str, Any]) -> Words:
+def _format_entry_subject(record: Mapping[str, Any]) -> Words:
     """Return the subject of an entry as text: a door, a fault, or a reason code."""
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         things = [each for each in prizes if isinstance(each, Mapping)]
-        return prize_names(things) if things else plain(str(record.get("game", "")))
+        return say_prize_names(things) if things else say_plain(str(record.get("game", "")))
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
         if isinstance(record.get(name), str) and record[name]:
-            return coded(section, record[name])
+            return say_code(section, record[name])
     detail = next((record[name] for name in ("number", "reason", "detail", "whom") if record.get(name)), "")
-    return plain(str(detail)[:60])
+    return say_plain(str(detail)[:60])
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Listing(Place):
         return refuse("not_offered")
 
 
-def _software(machine: Machine) -> tuple[Table, ...]:
+def _build_software_tables(machine: Machine) -> tuple[Table, ...]:
     """Return the running software, down to each game's digest and each device's own identification (J-12, A-19)."""
     profile, bench = machine.profile, machine.state(ServiceDesk).bench
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
@@ -199,39 +199,45 @@ def _software(machine: Machine) -> tuple[Table, ...]:
         (("software.signed", say("service.software.unsigned")),)
         if installed is None
         else (
-            ("software.signed", plain(installed["signer"])),
-            ("software.release", plain(installed["version"])),
+            ("software.signed", say_plain(installed["signer"])),
+            ("software.release", say_plain(installed["version"])),
         )
     )
     return (
-        pairs(
+        build_pair_table(
             (
-                ("software.program", plain(f"open-egm {version('open-egm')}")),
+                ("software.program", say_plain(f"open-egm {version('open-egm')}")),
                 *signed,
-                ("software.python", plain(f"{platform.python_implementation()} {platform.python_version()}")),
-                ("software.profile", plain(f"{profile.id}: {profile.source}")),
-                ("software.key", plain(machine.journal.fingerprint)),
-                ("software.head", plain(f"{machine.journal.sequence}: {machine.journal.head_hash[:32]}")),
+                (
+                    "software.python",
+                    say_plain(f"{platform.python_implementation()} {platform.python_version()}"),
+                ),
+                ("software.profile", say_plain(f"{profile.id}: {profile.source}")),
+                ("software.key", say_plain(machine.journal.fingerprint)),
+                ("software.head", say_plain(f"{machine.journal.sequence}: {machine.journal.head_hash[:32]}")),
             )
         ),
-        pairs(
+        build_pair_table(
             (
-                (plain(f"{game.id} {game.version}"), plain(game.digest[:32]))
+                (say_plain(f"{game.id} {game.version}"), say_plain(game.digest[:32]))
                 for game in machine.games.values()
             ),
             say("service.software.games"),
         ),
-        pairs(((plain(game), plain(why)) for game, why in bench.refused), say("service.software.refused")),
-        pairs(
+        build_pair_table(
+            ((say_plain(game), say_plain(why)) for game, why in bench.refused),
+            say("service.software.refused"),
+        ),
+        build_pair_table(
             (
-                (plain(name), plain(digest[:32]))
+                (say_plain(name), say_plain(digest[:32]))
                 for name, digest in ({} if installed is None else installed["components"]).items()
             ),
             say("service.software.components"),
         ),
-        pairs(
+        build_pair_table(
             (
-                (coded("device", kind), plain(f"{name}  {bench.identities.get(name, '')}"))
+                (say_code("device", kind), say_plain(f"{name}  {bench.identities.get(name, '')}"))
                 for name, kind in bench.kinds.items()
             ),
             say("service.software.devices"),
@@ -239,49 +245,51 @@ def _software(machine: Machine) -> tuple[Table, ...]:
     )
 
 
-def _clock(machine: Machine) -> tuple[Table, ...]:
+def _build_clock_tables(machine: Machine) -> tuple[Table, ...]:
     """Return the time, and past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        Row(cells=(moment(change["last_entry"]), moment(change["now"])), mark="warning")
-        for change in map(recall.details, changes)
+        Row(cells=(say_time(change["last_entry"]), say_time(change["now"])), mark="warning")
+        for change in map(recall.read_details, changes)
     )
     return (
-        pairs(
+        build_pair_table(
             (
-                ("clock.now", moment(machine.clock.now().isoformat())),
-                ("clock.zone", plain(machine.identity.house.time_zone)),
+                ("clock.now", say_time(machine.clock.now().isoformat())),
+                ("clock.zone", say_plain(machine.identity.house.time_zone)),
             )
         ),
-        Table(title=say("service.clock.changes"), columns=columns("before", "after"), rows=rows),
+        Table(title=say("service.clock.changes"), columns=build_column_titles("before", "after"), rows=rows),
     )
 
 
-def _inventory(machine: Machine) -> tuple[Table, ...]:
+def _build_inventory_tables(machine: Machine) -> tuple[Table, ...]:
     """Return the technical sheet (Monaco art. 19.4)."""
-    return sheet(machine.journal).tables()
+    return read_technical_sheet(machine.journal).tables()
 
 
-def _memory(machine: Machine) -> tuple[Table, ...]:
+def _build_memory_tables(machine: Machine) -> tuple[Table, ...]:
     """Return the state of the memory, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
     journal = machine.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
-    cleared = recall.details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
+    cleared = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     origin = (
-        plain("-") if not isinstance(cleared, dict) else plain(f"{cleared['person']}: {cleared['reason']}")
+        say_plain("-")
+        if not isinstance(cleared, dict)
+        else say_plain(f"{cleared['person']}: {cleared['reason']}")
     )
     return (
-        pairs(
+        build_pair_table(
             (
                 ("memory.entries", number(journal.sequence)),
-                ("software.head", plain(journal.head_hash[:32])),
+                ("software.head", say_plain(journal.head_hash[:32])),
                 ("memory.cleared", origin),
                 ("memory.how", say("service.memory.how_to")),
             )
         ),
-        pairs(
+        build_pair_table(
             (
-                (moment(e.time_utc.isoformat()), plain(str(recall.details(e).get("where", ""))))
+                (say_time(e.time_utc.isoformat()), say_plain(str(recall.read_details(e).get("where", ""))))
                 for e in mended
             ),
             say("service.memory.mended"),
@@ -301,8 +309,15 @@ _LOGS: Final[Mapping[str, str]] = {
 PAGES: Final = (
     Entry("meters", "money", Permission.READ_METERS, Meters),
     *(Entry(f"log.{name}", _LOGS[name], Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
-    Entry("software", "machine", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
-    Entry("inventory", "machine", Permission.READ_INVENTORY, partial(Listing, "inventory", _inventory)),
-    Entry("memory", "machine", Permission.READ_SOFTWARE, partial(Listing, "memory", _memory)),
-    Entry("clock", "machine", Permission.READ_SOFTWARE, partial(Listing, "clock", _clock)),
+    Entry(
+        "software", "machine", Permission.READ_SOFTWARE, partial(Listing, "software", _build_software_tables)
+    ),
+    Entry(
+        "inventory",
+        "machine",
+        Permission.READ_INVENTORY,
+        partial(Listing, "inventory", _build_inventory_tables),
+    ),
+    Entry("memory", "machine", Permission.READ_SOFTWARE, partial(Listing, "memory", _build_memory_tables)),
+    Entry("clock", "machine", Permission.READ_SOFTWARE, partial(Listing, "clock", _build_clock_tables)),
 )

@@ -39,7 +39,7 @@ class OwnPin(Place):
                 return refuse("not_the_same")
             read_staff(machine)
             machine.install(
-                machine.state(Roster).with_pin(person.id, text, by=person.id, at=machine.clock.now())
+                machine.state(Roster).set_pin(person.id, text, by=person.id, at=machine.clock.now())
             )
             read_staff(machine)
         except PinRefusedError:

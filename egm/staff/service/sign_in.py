@@ -102,14 +102,14 @@ def read_staff(machine: Machine) -> None:
             machine.install(roster)
             if refused:
                 here.path.unlink(missing_ok=True)
-                roster.written_to(here.path)
+                roster.write_to(here.path)
                 machine.log("staff.restored", {"why": str(refused)})
                 if not isinstance(refused, RosterDamaged):
-                    _alarm(machine, str(refused))
+                    _raise_roster_fault(machine, str(refused))
         except (OperatorError, OSError) as error:
             machine.install(Roster(here.path, spare=here.spare))
             machine.log("staff.unreadable", {"why": str(error)})
-            _alarm(machine, str(error))
+            _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     now = machine.state(Roster)
     _keep_second_copy(now)
@@ -131,7 +131,7 @@ def read_staff(machine: Machine) -> None:
         )
 
 
-def _alarm(machine: Machine, why: str) -> None:
+def _raise_roster_fault(machine: Machine, why: str) -> None:
     raise_fault(machine, STAFF_ROSTER, detail=why)
 
 
@@ -143,7 +143,7 @@ def _keep_second_copy(roster: Roster) -> None:
         if roster.spare.exists() and Roster.load(roster.spare).changes == roster.changes:
             return
     with contextlib.suppress(OSError):  # the journal reports a missing second medium
-        roster.written_to(roster.spare)
+        roster.write_to(roster.spare)
 
 
 def _seal_first(roster: Roster) -> None:
@@ -155,7 +155,7 @@ def _seal_first(roster: Roster) -> None:
     if roster.path is None or roster.has_valid_seal or not roster.changes:
         return
     with contextlib.suppress(OSError):  # the journal reports a first medium that accepts no writes
-        roster.written_to(roster.path)
+        roster.write_to(roster.path)
 
 
 STAFF_ROSTER: Final = "staff_roster"

@@ -40,6 +40,6 @@ class ServiceTimeout:
         self._handle(Event(EventType.MENU_CLOSED, {"why": "time_out"}))
 
 
-def service_timeout(context: MachineContext) -> Iterable[Attachment]:
+def create_service_timeout(context: MachineContext) -> Iterable[Attachment]:
     """Create the timeout of the machine's menu."""
     return (ServiceTimeout(context),)

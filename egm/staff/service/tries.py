@@ -13,23 +13,23 @@ from typing import Any, Final
 
 from egm.kernel.machine import Machine
 from egm.people import Person, Roster
-from egm.people.tries import WrongPin, counted_as, wrong_pins
+from egm.people.tries import WrongPin, edit_wrong_pins, find_counted_number
 from egm.records.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk
 
 _BUCKETS: Final = 1024
 
 
-def key_of(machine: Machine, number: str, *, keyed: bool = True) -> str:
+def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -> str:
     """Return the state key that counts the wrong PINs of a number's bucket, typed with or without a key."""
     way = "" if keyed else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
 
 
-def left_seconds(machine: Machine, key: str) -> int:
+def compute_lock_seconds_left(machine: Machine, key: str) -> int:
     """Return for how many seconds the numbers of a bucket (:func:`key_of`) are still locked, or 0."""
-    stored = _stored_counts(machine, key)
+    stored = _read_stored_counts(machine, key)
     if not stored["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
@@ -45,15 +45,15 @@ def begin_lock_outs(machine: Machine) -> None:
 
 def prove(machine: Machine, number: str, pin: str) -> Person | str:
     """Return the person, or the code of the refusal; the tries are recorded either way."""
-    key = key_of(machine, number, keyed=machine.state(ServiceDesk).keyed)
-    left = left_seconds(machine, key)
-    stored = _stored_counts(machine, key)
+    key = build_wrong_pins_key(machine, number, keyed=machine.state(ServiceDesk).keyed)
+    left = compute_lock_seconds_left(machine, key)
+    stored = _read_stored_counts(machine, key)
     if left:
         _count(machine, "sign_in.refused", key, stored["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
     rules = machine.profile.staff
     before = 0 if stored["locked_seconds"] else int(stored["wrong"])
-    elsewhere = _at_terminals(machine, number)
+    elsewhere = _count_wrong_pins_at_terminals(machine, number)
     if elsewhere and before + elsewhere >= rules.wrong_tries:
         machine.record("sign_in.refused", details={"person": number, "why": "locked"})
         return "locked"
@@ -72,7 +72,7 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     return "locked" if seconds else "wrong_pin"
 
 
-def _stored_counts(machine: Machine, key: str) -> dict[str, int]:
+def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
     """Return the journal's counts; counts of earlier versions in another form are ignored."""
     stored: Any = machine.journal.state(key)
     return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
@@ -87,13 +87,13 @@ def _count(
     machine.record(kind, counts=counts, state=state, details=details)
 
 
-def _at_terminals(machine: Machine, number: str) -> int:
+def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a number."""
-    path, counted = machine.state(Roster).path, counted_as(number)
+    path, counted = machine.state(Roster).path, find_counted_number(number)
     if path is None:
         return 0
     try:
-        with wrong_pins(path.parent, wait=False) as noted:
+        with edit_wrong_pins(path.parent, wait=False) as noted:
             return sum(one.locks and not one.recorded for one in noted if one.number == counted)
     except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
         return 0
@@ -103,17 +103,17 @@ def _report_to_terminals(machine: Machine, number: str) -> None:
     """Report a wrong PIN typed here to the terminals."""
     path = machine.state(Roster).path
     if path is not None:
-        with suppress(OSError), wrong_pins(path.parent, wait=False) as noted:
+        with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             at = machine.times.now().isoformat(timespec="seconds")
-            noted.append(WrongPin.of(number, at, recorded=True))
+            noted.append(WrongPin.create_now(number, at, recorded=True))
 
 
 def forget_at_terminals(machine: Machine, number: str) -> None:
     """Clear a number's wrong PINs at the terminals, once the journal has them."""
     take_over_wrong_pins(machine)
-    path, counted = machine.state(Roster).path, counted_as(number)
+    path, counted = machine.state(Roster).path, find_counted_number(number)
     if path is not None:
-        with suppress(OSError), wrong_pins(path.parent, wait=False) as noted:
+        with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             noted[:] = [one for one in noted if one.number != counted]
 
 
@@ -123,7 +123,7 @@ def take_over_wrong_pins(machine: Machine) -> None:
     if path is None:
         return
     try:
-        with wrong_pins(path.parent, wait=False) as noted:
+        with edit_wrong_pins(path.parent, wait=False) as noted:
             for one in noted:
                 if one.recorded:
                     continue

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from egm.kernel.service_pages import Action, Row, Table, Words
-from meters.reading import DIGITS, shown
+from meters.reading import DIGITS, compute_displayed_value
 from meters.table import BY_NAME, Unit
 
 
@@ -14,7 +14,7 @@ def say(key: str, **values: int | str) -> Words:
     return Words(kind="say", value=key, values=values)
 
 
-def coded(section: str, code: str) -> Words:
+def say_code(section: str, code: str) -> Words:
     """Return a machine code as text: the text ``code`` of a catalogue section, dots written as _.
 
     A code without a text is shown unchanged. The section ``tilt.text`` contains faults, which may use the
@@ -23,12 +23,12 @@ def coded(section: str, code: str) -> Words:
     return Words(kind="code", value=code, values={"of": section})
 
 
-def plain(text: object) -> Words:
+def say_plain(text: object) -> Words:
     """Return an untranslated text."""
     return Words(kind="plain", value=str(text))
 
 
-def money(amount_cents: int, *more_cents: int) -> Words:
+def say_money(amount_cents: int, *more_cents: int) -> Words:
     """Return an amount of minor units, or several side by side."""
     more: dict[str, int | str] = {str(place): cents for place, cents in enumerate(more_cents)}
     return Words(kind="money", value=amount_cents, values=more)
@@ -39,34 +39,34 @@ def number(count: int) -> Words:
     return Words(kind="number", value=count)
 
 
-def moment(when: str) -> Words:
+def say_time(when: str) -> Words:
     """Return a date and time, ISO 8601 UTC."""
     return Words(kind="moment", value=when)
 
 
-def who(person: str) -> Words:
+def say_person(person: str) -> Words:
     """Return who acted: a staff number, or the key that was turned if no proof was required."""
-    return plain(person) if person.isdigit() else coded("input.key", person)
+    return say_plain(person) if person.isdigit() else say_code("input.key", person)
 
 
-def local(names: Mapping[str, str]) -> Words:
+def say_local(names: Mapping[str, str]) -> Words:
     """Return a text that is given in each language."""
     return Words(kind="local", values=dict(names))
 
 
-def prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
+def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
     """Return merchandise prizes by their names, in each language available."""
     names: dict[str, str] = {}
     for prize in prizes:
         for language, name in prize["names"].items():
             names[language] = f"{names[language]}, {name}" if language in names else name
-    return local(names)
+    return say_local(names)
 
 
 BACK = Action(id="back", label=say("service.back"), style="back")
 
 
-def pairs(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None) -> Table:
+def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None) -> Table:
     """Return a table of names (a key under ``service.``, or a text) and values."""
     return Table(
         title=title,
@@ -77,7 +77,7 @@ def pairs(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None)
     )
 
 
-def columns(*names: str) -> tuple[Words, ...]:
+def build_column_titles(*names: str) -> tuple[Words, ...]:
     """Return column titles, keys under ``service.column``."""
     return tuple(say(f"service.column.{name}") for name in names)
 
@@ -86,23 +86,23 @@ def columns(*names: str) -> tuple[Words, ...]:
 METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "door"))
 
 
-def meter_words(name: str) -> Words:
+def say_meter_name(name: str) -> Words:
     """Return a meter's name as text."""
     for start, _, section in METER_GROUPS:
         if name.startswith(start):
-            return coded(section, name.removeprefix(start).removesuffix(".opens"))
-    return coded("meter_name", name)
+            return say_code(section, name.removeprefix(start).removesuffix(".opens"))
+    return say_code("meter_name", name)
 
 
-def regulation_meter(name: str, jurisdiction: str) -> Words:
+def say_regulation_meter_name(name: str, jurisdiction: str) -> Words:
     """Return a regulation's name of a meter: English names are translated, those of a French regulation are not."""
     if jurisdiction != "us":
-        return plain(name)
-    return coded("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
+        return say_plain(name)
+    return say_code("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
-def meter_value(name: str, value: int) -> Words:
+def say_meter_value(name: str, value: int) -> Words:
     """Return a meter's value in its unit: money, or a count; it rolls over at ten digits (D-05)."""
     meter = BY_NAME.get(name)
-    rolled = shown(value, DIGITS)
-    return money(rolled) if meter is not None and meter.unit is Unit.CENTS else number(rolled)
+    rolled = compute_displayed_value(value, DIGITS)
+    return say_money(rolled) if meter is not None and meter.unit is Unit.CENTS else number(rolled)

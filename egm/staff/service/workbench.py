@@ -39,29 +39,29 @@ class Workbench:
     def hear(self, event: device.DeviceEvent) -> None:
         """Store a device's report."""
         news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
-        news.appendleft(_worded(event))
+        news.appendleft(_format_report(event))
         match event:
             case device.Identified(identity=identity):
                 self.identities[event.device] = identity
             case device.DoorChanged(door=door, open=is_open):
-                self._input(f"door:{door}", on=is_open)
+                self._record_input(f"door:{door}", on=is_open)
             case device.KeyTurned(key=key, on=on):
-                self._input(f"key:{key}", on=on)
+                self._record_input(f"key:{key}", on=on)
             case device.ButtonPressed(button=button):
-                self._input(f"button:{button}", on=True)
+                self._record_input(f"button:{button}", on=True)
             case device.InputsKnown(doors_open=doors, keys_on=keys):
                 self.inputs = {*(f"door:{name}" for name in doors), *(f"key:{name}" for name in keys)}
             case _:
                 pass
 
-    def _input(self, name: str, *, on: bool) -> None:
+    def _record_input(self, name: str, *, on: bool) -> None:
         if on:
             self.inputs.add(name)
         else:
             self.inputs.discard(name)
 
 
-def _worded(event: device.DeviceEvent) -> str:
+def _format_report(event: device.DeviceEvent) -> str:
     """Return a report in the protocol's own terms, never with a ticket's number (E-06)."""
     parts = []
     for part in fields(event):

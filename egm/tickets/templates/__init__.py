@@ -10,7 +10,7 @@ from egm.tickets.templates.template import (
     Line,
     Template,
     TicketClass,
-    available,
+    list_template_ids,
     load_template,
 )
 
@@ -24,6 +24,6 @@ __all__ = [
     "Line",
     "Template",
     "TicketClass",
-    "available",
+    "list_template_ids",
     "load_template",
 ]

@@ -21,12 +21,12 @@ from babel.numbers import format_currency
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from egm.devices.interface import TicketJob
-from egm.tickets.barcode import width_modules
+from egm.tickets.barcode import compute_width_modules
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
-from egm.tickets.words import amount_in_words
-from paytables.source import contents, toml
-from paytables.wording import among
+from egm.tickets.model import DIGITS, House, Ticket, TicketKind, group_digits
+from egm.tickets.words import format_amount_in_words
+from paytables.source import parse_toml, read_contents
+from paytables.wording import format_known_names
 
 _FOLDER: Final = Path(__file__).parent
 #: The usual paper of ticket printers, with 203 dots per inch: eight per millimetre.
@@ -168,7 +168,7 @@ class Template(_Table):
             languages = tuple(self.locales)[: None if self.bilingual else 1]
         else:
             languages = (language,)
-        values = {code: self._values(ticket, code) for code in languages}
+        values = {code: self._format_values(ticket, code) for code in languages}
         texts = {}
         for line in self.lines:
             fields = (
@@ -184,7 +184,7 @@ class Template(_Table):
 
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
         """Return the ticket as a print job with every one of :attr:`names`, in characters that printers have."""
-        fields = {name: _plain(text) for name, text in self.texts(ticket, language).items()}
+        fields = {name: _to_plain_text(text) for name, text in self.texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
     def check_house(self, house: House) -> None:
@@ -196,7 +196,7 @@ class Template(_Table):
                     f" give machine.{name} in the cabinet file"
                 )
 
-    def _values(self, ticket: Ticket, language: str) -> dict[str, str]:
+    def _format_values(self, ticket: Ticket, language: str) -> dict[str, str]:
         zone, locale = ticket.house.zone, self.locales[language]
         local = ticket.issued_at.astimezone(zone)
         expires = self.never[language]
@@ -211,15 +211,15 @@ class Template(_Table):
             "machine_serial": ticket.machine_serial,
             "operator_number": ticket.operator_number,
             "kind": self.kinds[ticket.kind][language],
-            "amount": _money(ticket.amount_cents, ticket.currency, locale),
-            "amount_words": amount_in_words(ticket.amount_cents, ticket.currency, language),
+            "amount": _format_money(ticket.amount_cents, ticket.currency, locale),
+            "amount_words": format_amount_in_words(ticket.amount_cents, ticket.currency, language),
             "date": format_date(local, self.date, locale=locale),
             "time": format_time(local.replace(tzinfo=None), "HH:mm:ss", locale=locale),
             "expires": expires,
             "sequence": f"{ticket.sequence:04d}",
-            "number": grouped(ticket.number),
+            "number": group_digits(ticket.number),
             "credits": str(ticket.credits),
-            "denomination": _money(ticket.denomination_cents, ticket.currency, locale),
+            "denomination": _format_money(ticket.denomination_cents, ticket.currency, locale),
             "duplicate": self.duplicate[language] if ticket.duplicate else "",
             "witness": f"JOURNAL {ticket.witness}" if ticket.witness else "",
         }
@@ -270,16 +270,16 @@ class Template(_Table):
         names = [line.name for line in self.lines]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"lines: {', '.join(twice)} appears twice")
-        half = width_modules(DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
+        half = compute_width_modules(DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
         if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:
             raise ValueError(f"barcode: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
         for line in self.lines:
-            if not _on_paper(line):
+            if not _is_on_paper(line):
                 raise ValueError(f"lines.{line.name}: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
 
 
-def _on_paper(line: Line) -> bool:
+def _is_on_paper(line: Line) -> bool:
     """Return whether the line, at its full width, stays on the paper."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
@@ -299,18 +299,18 @@ def _check_locale(language: str, locale: str) -> None:
         raise ValueError(f"locales.{language}: {locale} is another language")
 
 
-def _money(amount_cents: int, currency: str, locale: str) -> str:
+def _format_money(amount_cents: int, currency: str, locale: str) -> str:
     """Return an amount in its locale's format, with ordinary no-break spaces, the only ones in printers' fonts."""
     text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
     return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
 
 
-def _plain(text: str) -> str:
+def _to_plain_text(text: str) -> str:
     """Return the text in characters that every printer has: letters lose a missing accent, signs are spelt out."""
-    return "".join(map(_plain_character, text))
+    return "".join(map(_to_plain_character, text))
 
 
-def _plain_character(char: str) -> str:
+def _to_plain_character(char: str) -> str:
     if char in _FRAMING or not char.isprintable():
         return " "
     for candidate in (char, _SPELT.get(char, char), normalize("NFKD", char)[0]):
@@ -319,15 +319,15 @@ def _plain_character(char: str) -> str:
     return "?"
 
 
-def available() -> tuple[str, ...]:
+def list_template_ids() -> tuple[str, ...]:
     """Return the ids of the templates delivered with the machine."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
-def _template_of(data: bytes) -> Template:
+def _parse_template(data: bytes) -> Template:
     """Parse a template; cached by content, because the same file is read for each ticket."""
-    return Template.model_validate(toml(data.decode()))
+    return Template.model_validate(parse_toml(data.decode()))
 
 
 def load_template(name: str | Path) -> Template:
@@ -336,10 +336,10 @@ def load_template(name: str | Path) -> Template:
     Raises :class:`InvalidTicket` naming the file, the key and the reason if it is missing or invalid.
     """
     path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
-    if not isinstance(name, Path) and name not in available():
-        raise InvalidTicket(f"no ticket template {name!r}; {among(name, available())}")
+    if not isinstance(name, Path) and name not in list_template_ids():
+        raise InvalidTicket(f"no ticket template {name!r}; {format_known_names(name, list_template_ids())}")
     try:
-        template = _template_of(contents(path))
+        template = _parse_template(read_contents(path))
     except OSError as why:
         raise InvalidTicket(f"ticket template {path}: {why.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:

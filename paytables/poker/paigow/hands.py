@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Final
 
-from paytables.cards import ACE, RANKS, cards_of, rank_of
+from paytables.cards import ACE, RANKS, parse_cards, rank_of
 from paytables.cards.ranking import JOKER_RANK, PAI_GOW, PAI_GOW_LOW, Ranking
 from paytables.poker.paigow.schema import HouseWay
 from paytables.poker.two_hands import Way
@@ -19,7 +19,7 @@ _SPLITS: Final = tuple(
 )
 
 
-def ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
+def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
     """Return every way to set seven cards (the high hand equal or better), the best low hand first."""
     found = []
     for (a, b), high_indices in _SPLITS:
@@ -29,12 +29,12 @@ def ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]
     return tuple(sorted(found, key=lambda way: (-way[0], -way[1], way[2])))
 
 
-def settings(dealt: Sequence[int]) -> tuple[Way, ...]:
+def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
     """Return every legal way to set seven cards."""
-    return ways(dealt, LOW.strength, HIGH.strength)
+    return list_ways(dealt, LOW.strength, HIGH.strength)
 
 
-def sets_of(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     """Return the sets among ranks, the joker an ace: their sizes as text, and their ranks, largest first."""
     counts = Counter(ACE if rank == JOKER_RANK else rank for rank in ranks)
     found = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
@@ -48,17 +48,17 @@ class House:
         self._lines = [
             (
                 line.shapes,
-                _ranks(line.most, ACE),
-                _ranks(line.least, 0),
-                0 if line.low is None else LOW.strength(cards_of(line.low)),
-                0 if line.high is None else HIGH.strength(cards_of(line.high)),
+                _parse_ranks(line.most, ACE),
+                _parse_ranks(line.least, 0),
+                0 if line.low is None else LOW.strength(parse_cards(line.low)),
+                0 if line.high is None else HIGH.strength(parse_cards(line.high)),
             )
             for line in lines
         ]
 
     def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
         """Return the bank's way for cards of these ranks, from the possible ways (:func:`ways`)."""
-        shape, sets = sets_of(ranks)
+        shape, sets = find_sets(ranks)
         for shapes, most, least, low, high in self._lines:
             if shapes and shape not in shapes:
                 continue
@@ -71,9 +71,9 @@ class House:
 
     def of(self, dealt: Sequence[int]) -> Way:
         """Return the way the bank sets seven cards."""
-        return self.way([rank_of(card) for card in dealt], settings(dealt))
+        return self.way([rank_of(card) for card in dealt], list_settings(dealt))
 
 
-def _ranks(text: str | None, other: int) -> list[int]:
+def _parse_ranks(text: str | None, other: int) -> list[int]:
     """Return ranks by set; ``other`` for sets without a given rank."""
     return [RANKS.index(rank) for rank in text or ""] + [other] * 3

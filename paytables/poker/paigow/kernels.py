@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def compiled(kernel: Callable[..., None]) -> Callable[..., None]:
+def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
     """Return a loop compiled without the global lock, for use in threads."""
     found: Callable[..., None] = numba.njit(nogil=True)(kernel)
     return found
@@ -105,7 +105,7 @@ def put_right(  # noqa: C901, PLR0912 (one loop for numba)
             found[row, lost] = total
 
 
-def total_plain(  # noqa: C901, PLR0912 (one loop for numba)
+def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
     lot: Ints,
     counts: Ints,
     subsets: Ints,
@@ -171,7 +171,7 @@ def total_plain(  # noqa: C901, PLR0912 (one loop for numba)
                 break
 
 
-def total_flushes(
+def sum_flush_hands(
     others: Ints,
     spread: Ints,
     first: Ints,

@@ -9,15 +9,15 @@ from math import comb
 from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
-from paytables.cards import JOKER, RANKS, card_name, rank_of
-from paytables.cards.ranking import Ranking, category, ranks_in
+from paytables.cards import JOKER, RANKS, format_card, rank_of
+from paytables.cards.ranking import Ranking, find_category, unpack_ranks
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
-from paytables.layout import Odds, check_credit_multiples, distribution_of, settle_bet
-from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
+from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
+from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
 from paytables.poker.two_hands import SPOT, SeatRound, TwoHands, Way
-from paytables.wording import counted
+from paytables.wording import format_count
 
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
 #: 53.
@@ -41,7 +41,7 @@ class PaiGowPokerRules(TwoHands):
 
     HAND: ClassVar[int] = HAND
     PIECE: ClassVar[str] = "card"
-    PIECES: ClassVar[Sequence[str]] = tuple(card_name(card) for card in range(JOKER + 1))
+    PIECES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
 
     @cached_property
     def _house(self) -> House:
@@ -49,7 +49,7 @@ class PaiGowPokerRules(TwoHands):
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every legal way to set seven cards."""
-        return settings(dealt)
+        return list_settings(dealt)
 
     def house(self, dealt: Sequence[int]) -> Way:
         """Return the way the house sets seven cards."""
@@ -72,7 +72,7 @@ class PaiGowPokerRules(TwoHands):
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
-    def side_bet_spots(self) -> tuple[Spot, ...]:
+    def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots on the total of the remaining cards and on the first position."""
         made: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
         if (remaining := self.definition.remaining) is not None:
@@ -106,9 +106,9 @@ class PaiGowPokerRules(TwoHands):
             check_credit_multiples("position.limits", position.limits, [position.pays], file)
         super().check(file)
 
-    def most_beside(self, bets: Mapping[str, int]) -> int:
+    def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
         """Return the most that the side bets can return: one total and one position win."""
-        odds = {spot.id: Odds.parse(spot.odds) for spot in self.side_bet_spots()}
+        odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
         totals = [each for name, each in back.items() if name in self._remaining]
         positions = [each for name, each in back.items() if name in self._positions]
@@ -134,14 +134,14 @@ class PaiGowPokerRules(TwoHands):
         for n in range(REMAIN):
             card = deal_one(draw, left, f"remaining card {n + 1}")
             total += self.value(card)
-            yield Cue("deal", {"hand": "remaining", "card": card_name(card), "total": total})
-        won = self._decided(total)
+            yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
+        won = self._name_total_result(total)
         for place in places:
             for name, (odds, _) in self._remaining.items():
                 if name in place.bets:
                     yield settle_bet(place.bets[name], odds if name == won else None)
 
-    def _decided(self, total: int) -> str:
+    def _name_total_result(self, total: int) -> str:
         assert self.definition.remaining is not None
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
@@ -190,25 +190,26 @@ class PaiGowPokerRules(TwoHands):
         """Return the exact figures of the stake, set as advised and set best, and of the side bets."""
         header, stakes = self.definition.game, self.stakes()
         bets = [self._stake(stake, name) for name, stake in stakes.items()]
-        bets += [self._best(stakes[SPOT])]
+        bets += [self._analyse_best_settings(stakes[SPOT])]
         bets += [
-            self.cloth.with_required_bets(self._apart(spot, spot.least)) for spot in self.side_bet_spots()
+            self.cloth.with_required_bets(self._analyse_side_bet(spot, spot.least))
+            for spot in self.list_side_bet_spots()
         ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
-    def _best(self, stake: int) -> BetAnalysis:
+    def _analyse_best_settings(self, stake: int) -> BetAnalysis:
         """Return the figures of the best settings; there is no advice for them by hand, so nothing simulates them."""
         labels = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
         return self.figures(self._proof.best, stake, variance=None, law=None, **labels)
 
-    def _apart(self, spot: Spot, stake: int) -> BetAnalysis:
+    def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
         """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
-        chance, odds = self._chance(spot.id), Odds.parse(spot.odds)
+        chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
-        law = distribution_of({back: chance, 0: 1 - chance})
+        law = build_distribution({back: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,
             cost_credits=stake,
@@ -223,7 +224,7 @@ class PaiGowPokerRules(TwoHands):
             max_win_probability=chance,
         )
 
-    def _chance(self, spot: str) -> Fraction:
+    def _find_win_chance(self, spot: str) -> Fraction:
         if spot in self._positions:
             return Fraction(1, POSITIONS)
         return self._totals[spot]
@@ -239,21 +240,21 @@ class PaiGowPokerRules(TwoHands):
         found = Counter[str]()
         for (n, total), ways in counts.items():
             if n == REMAIN:
-                found[self._decided(total)] += ways
+                found[self._name_total_result(total)] += ways
         return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining}
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any bets of one seat: returns add; several bets have no joint distribution."""
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
-        spots = {spot.id: spot for spot in self.side_bet_spots()}
+        spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
-            self._stake(credits_) if name == SPOT else self._apart(spots[name], credits_)
+            self._stake(credits_) if name == SPOT else self._analyse_side_bet(spots[name], credits_)
             for name, credits_ in bets.items()
         ]
         if len(parts) == 1:
             return parts[0]
         cost = sum(part.cost_credits for part in parts)
-        worst = sum((self._worst(part) for part in parts), Fraction(0)) / cost
+        worst = sum((self._compute_worst_return(part) for part in parts), Fraction(0)) / cost
         return BetAnalysis(
             bet="bets",
             cost_credits=cost,
@@ -264,23 +265,23 @@ class PaiGowPokerRules(TwoHands):
         )
 
     @staticmethod
-    def _worst(part: BetAnalysis) -> Fraction:
+    def _compute_worst_return(part: BetAnalysis) -> Fraction:
         return part.mean_credits if part.worst_rtp is None else part.worst_rtp * part.cost_credits
 
     def explain(self) -> tuple[str, ...]:
         """Return what a win pays, and the side bets."""
-        rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.side_bet_spots()]
-        side_bet_text = f"{counted(len(rows), 'bet')} on the side: {', '.join(rows)}"
+        rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.list_side_bet_spots()]
+        side_bet_text = f"{format_count(len(rows), 'bet')} on the side: {', '.join(rows)}"
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 
 def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
     """Return a hand as text: its combination and the ranks that identify it, or its highest cards."""
-    kind, ranks = category(strength, ranking.order), ranks_in(strength)
+    kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":
-        return _ranks(ranks[:2])
-    return f"{NAMES[kind][language]} {_ranks(ranks[: _RANKS_NAMED.get(kind, 0)])}".strip()
+        return _format_ranks(ranks[:2])
+    return f"{NAMES[kind][language]} {_format_ranks(ranks[: _RANKS_NAMED.get(kind, 0)])}".strip()
 
 
-def _ranks(ranks: Sequence[int]) -> str:
+def _format_ranks(ranks: Sequence[int]) -> str:
     return "-".join(RANKS[rank] for rank in ranks).replace("T", "10")

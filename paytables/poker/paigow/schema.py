@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.cards import RANKS, cards_of
+from paytables.cards import RANKS, parse_cards
 from paytables.definition import NaturalInt, Strict
 from paytables.layout import Limits, Odds, Pay
 from paytables.poker.two_hands import Chances, TwoHandsDefinition
@@ -31,7 +31,7 @@ class HouseWay(Strict):
     @model_validator(mode="after")
     def _check_consistency(self) -> "HouseWay":
         for cards, count in ((self.high, 5), (self.low, 2)):
-            if cards is not None and len(cards_of(cards)) != count:
+            if cards is not None and len(parse_cards(cards)) != count:
                 raise ValueError(f"{cards!r}: is not {count} cards")
         return self
 
@@ -98,6 +98,6 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
             bets.append((self.position.pays, {"en": "The first position", "fr": "Le premier emplacement"}))
         colons = {"en": ":", "fr": " :"}
         return {
-            code: [f"{names[code]}{colon} {odds.texts_by_language()[code]}." for odds, names in bets]
+            code: [f"{names[code]}{colon} {odds.format_by_language()[code]}." for odds, names in bets]
             for code, colon in colons.items()
         }

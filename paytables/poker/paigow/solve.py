@@ -28,17 +28,17 @@ import numpy as np
 from paytables.cards import JOKER
 from paytables.cards.ranking import JOKER_RANK
 from paytables.contract import Json
-from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings, ways
+from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings, list_ways
 from paytables.poker.paigow.kernels import (
     compare,
-    compiled,
+    compile_kernel,
     put_right,
-    total_flushes,
-    total_plain,
+    sum_flush_hands,
+    sum_plain_hands,
     weigh,
 )
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
-from paytables.poker.proof import exact
+from paytables.poker.proof import format_exact
 from paytables.poker.two_hands import Chances, Way
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Flushes:
     offered: list[list[Way]] = field(repr=False)
 
 
-def best_of(offered: Sequence[Way], house: Way) -> list[Way]:
+def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
     """Return the bank's way, then every other that no other surpasses in both hands."""
     found = [house]
     high = -1
@@ -93,7 +93,7 @@ def best_of(offered: Sequence[Way], house: Way) -> list[Way]:
     return found
 
 
-def patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
+def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
     """Return every pattern of ranks with its ways."""
     plain = cache(HIGH.plain)
     keys = [
@@ -107,14 +107,14 @@ def patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
     for n, key in enumerate(keys):
         for rank in key:
             counts[n, rank] += 1
-        made = ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
+        made = list_ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
         own = house.way(key, made)
         theirs[n] = own[:2]
-        offered.append(best_of(made, own))
+        offered.append(list_unsurpassed_ways(made, own))
     return Patterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
 
 
-def flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
+def list_flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
     """Return every hand that holds a flush in one given suit, regardless of the suits of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
@@ -124,14 +124,14 @@ def flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushe
             other_cards = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
             for suited in combinations(sorted(ranks), HAND - joker - len(others)):
                 cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
-                made = settings(cards)
+                made = list_settings(cards)
                 key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
                 own = house.way(key, made)
                 masks.append(sum(1 << rank for rank in suited))
                 planes.append(joker * len(OTHERS) + n)
                 at.append(known.at[key])
                 theirs.append(own[:2])
-                offered.append(best_of(made, own))
+                offered.append(list_unsurpassed_ways(made, own))
     pattern = np.array(at, dtype=np.int32)
     return Flushes(
         np.array(masks, dtype=np.int32),
@@ -154,7 +154,7 @@ class Result:
     def chances(self, of: tuple[int, int]) -> Chances:
         """Return the wins and losses among all pairs as probabilities."""
         win, lose = (Fraction(each, self.pairs) for each in of)
-        return Chances(win=exact(win), push=exact(1 - win - lose), lose=exact(lose))
+        return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
 
 
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
@@ -178,9 +178,9 @@ def count(
     times those it loses to. ``each`` is ``map`` or that of a thread pool; ``report_progress`` is called with the
     progress.
     """
-    known = patterns(house, ranks)
+    known = list_patterns(house, ranks)
     report_progress(1, 5)
-    suited = flushes(house, known, ranks)
+    suited = list_flushes(house, known, ranks)
     report_progress(2, 5)
     questions = SuitQuestions(known, suited)
     plain = questions.plain(each)
@@ -207,7 +207,7 @@ class SuitQuestions:
 
     def plain(self, each: Each) -> Ints:
         """Return, for each way, how many of the bank's hands it beats and loses to if there were no flushes."""
-        nodes, ends = steps(self.known)
+        nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
         at = np.searchsorted(self.pattern[order], np.arange(len(self.known.counts) + 1))
@@ -219,12 +219,12 @@ class SuitQuestions:
             parts = []
             for n in numbers:
                 part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int64)
-                compiled(weigh)(self.known.counts[n], nodes, choose, weights)
-                compiled(compare)(self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part)
+                compile_kernel(weigh)(self.known.counts[n], nodes, choose, weights)
+                compile_kernel(compare)(self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part)
                 parts.append(part)
             return (np.concatenate(parts),)
 
-        every = lots(len(self.known.counts))
+        every = split_into_batches(len(self.known.counts))
         for numbers, (part,) in zip(every, each(lot, every), strict=True):
             found[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
         return found
@@ -237,7 +237,7 @@ class SuitQuestions:
         own suit; a suit with none of its other cards; with the first of them; with the second; with both.
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
-        masks = [_parts(int(each)) for each in bits]
+        masks = [_list_subsets(int(each)) for each in bits]
         others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
         for mask, other_ranks in zip(self.suited.mask.tolist(), others, strict=True):
             one, two = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
@@ -258,20 +258,20 @@ class SuitQuestions:
         levels = np.unique(lows)
         at = np.searchsorted(lows[order], [*levels, levels[-1] + 1])
         found = np.zeros((len(questions), 2), dtype=np.int32)
-        events = self._events()
+        events = self._list_flush_events()
 
         def level(n: int) -> tuple[Ints]:
             table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
-            compiled(put_right)(levels[n], rows, self.known.counts, events, table, part)
+            compile_kernel(put_right)(levels[n], rows, self.known.counts, events, table, part)
             return (part,)
 
         for n, (part,) in enumerate(each(level, range(len(levels)))):
             found[order[at[n] : at[n + 1]]] = part
         return found
 
-    def _events(self) -> Ints:
+    def _list_flush_events(self) -> Ints:
         """Return the bank's flushes, added at their true strengths and subtracted at those by ranks alone."""
         suited = self.suited
         moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
@@ -299,7 +299,7 @@ class SuitQuestions:
 
         def lot(numbers: range) -> tuple[Ints]:
             sums = np.zeros(4, dtype=np.int64)
-            compiled(total_plain)(
+            compile_kernel(sum_plain_hands)(
                 np.array(numbers), counts, subsets, self.first, base, plain, right, win, lose, sums
             )
             return (sums,)
@@ -309,8 +309,10 @@ class SuitQuestions:
             [len(other_ranks) + (len(set(other_ranks)) == 2) for other_ranks in rests], dtype=np.int32
         )
         sums = np.zeros(4, dtype=np.int64)
-        compiled(total_flushes)(kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums)
-        for (part,) in each(lot, lots(hands)):
+        compile_kernel(sum_flush_hands)(
+            kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums
+        )
+        for (part,) in each(lot, split_into_batches(hands)):
             sums += part
         return [int(each) for each in sums]
 
@@ -329,12 +331,12 @@ SPREAD: Final = np.array(
 )
 
 
-def lots(count: int) -> list[range]:
+def split_into_batches(count: int) -> list[range]:
     """Return the numbers below ``count`` in batches for threads: each batch takes every 64th."""
     return [range(n, count, 64) for n in range(min(64, count))]
 
 
-def steps(known: Patterns) -> tuple[Ints, Ints]:
+def build_pattern_steps(known: Patterns) -> tuple[Ints, Ints]:
     """Return patterns as a tree of steps, each adding cards of one rank, and the step at which each ends."""
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     at: dict[tuple[tuple[int, int], ...], int] = {(): 0}
@@ -349,7 +351,7 @@ def steps(known: Patterns) -> tuple[Ints, Ints]:
     return np.array(nodes, dtype=np.int32), np.array(ends)
 
 
-def _parts(bits: int) -> Ints:
+def _list_subsets(bits: int) -> Ints:
     """Return every subset of a set of bits, in binary order of the chosen bits."""
     ones = [1 << n for n in range(13) if bits >> n & 1]
     found = np.zeros(1, dtype=np.int64)

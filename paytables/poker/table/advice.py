@@ -12,10 +12,10 @@ from itertools import combinations
 from math import comb
 from typing import Final
 
-from paytables.cards import Card, cards_of, deck, rank_of, suit_of
+from paytables.cards import Card, build_deck, parse_cards, rank_of, suit_of
 from paytables.cards.ranking import Ranking
-from paytables.poker.pays import row_of
-from paytables.poker.policy import answer, shared, unpacked
+from paytables.poker.pays import find_row
+from paytables.poker.policy import answer, find_shared_cards_answer, unpack_policy
 from paytables.poker.table.figures import MAIN
 from paytables.poker.table.schema import Option, PokerDefinition, Stake, Standing, Step
 
@@ -48,7 +48,7 @@ class Advice:
             return next(
                 line.option
                 for line in made.best
-                if line.least is None or mine >= ranking.strength(cards_of(line.least))
+                if line.least is None or mine >= ranking.strength(parse_cards(line.least))
             )
         proofs = [
             made.proved[name]
@@ -58,11 +58,15 @@ class Advice:
         if duel is not None and self._boards:
             missing = self._boards - len(board)
             if comb(52 - len(own) - len(board), missing) <= BOARDS_MOST:
-                return self._worked_out(step, bets, own, board)
-            return step.option[shared(unpacked(str(proofs[0].policy)), own, board)].id if proofs else None
+                return self._work_out_answer(step, bets, own, board)
+            return (
+                step.option[find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), own, board)].id
+                if proofs
+                else None
+            )
         if proofs:
             known = [*own, *board]
-            return step.option[answer(unpacked(str(proofs[0].policy)), known, next(iter(bank), None))].id
+            return step.option[answer(unpack_policy(str(proofs[0].policy)), known, next(iter(bank), None))].id
         return self._answer_to_take_back(step, own, board)
 
     @property
@@ -73,7 +77,7 @@ class Advice:
         """Return whether to take a bet back, from every completion of the hand."""
         deals = [each.deal for each in self.definition.step if each.deal is not None]
         missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
-        unseen = [card for card in deck() if card not in {*own, *board}]
+        unseen = [card for card in build_deck() if card not in {*own, *board}]
         backs = [option for option in step.option if option.back is not None]
         if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MOST:
             return None
@@ -84,13 +88,13 @@ class Advice:
         net = Fraction(0)
         for more in ways:
             mine = strength([*own_cards, *[*board_cards, *more][: spot.board]])
-            row = row_of(spot.pay, mine, 0, self.rankings[spot.order].order)
+            row = find_row(spot.pay, mine, 0, self.rankings[spot.order].order)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
         stays = next(other.id for other in step.option if other.back is None)
         return stays if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
 
     # ------------------------------------------------------------ against the bank, on a board
-    def _worked_out(
+    def _work_out_answer(
         self, step: Step, bets: Mapping[str, int], own: Sequence[Card], board: list[Card]
     ) -> str | None:
         """Return the answer with the highest mean; of equal ones the cheapest."""
@@ -99,10 +103,13 @@ class Advice:
         now = {
             name: credits_ / ante for name, credits_ in bets.items() if not self.definition.spots[name].alone
         }
-        found = [(option, self._answered(at, option, now, own, board)) for option in _cheap_first(step)]
+        found = [
+            (option, self._compute_mean_after_answer(at, option, now, own, board))
+            for option in _sort_options_by_cost(step)
+        ]
         return max(found, key=lambda pair: pair[1])[0].id
 
-    def _answered(
+    def _compute_mean_after_answer(
         self, at: int, option: Option, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
     ) -> Fraction:
         if option.fold:
@@ -110,25 +117,31 @@ class Advice:
         if option.adds:
             name = str(option.spot)
             bets = {**bets, name: bets.get(name, Fraction(0)) + option.adds}
-        return self._mean(at + 1, bets, own, board)
+        return self._compute_best_mean(at + 1, bets, own, board)
 
-    def _mean(self, at: int, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]) -> Fraction:
+    def _compute_best_mean(
+        self, at: int, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
+    ) -> Fraction:
         """Return the mean net, in antes, from step ``at`` on with the best answers."""
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
-                unseen = [card for card in deck() if card not in {*own, *board}]
+                unseen = [card for card in build_deck() if card not in {*own, *board}]
                 ways = [
-                    self._mean(n + 1, bets, own, [*board, *more])
+                    self._compute_best_mean(n + 1, bets, own, [*board, *more])
                     for more in combinations(unseen, step.deal.board)
                 ]
                 return sum(ways, Fraction(0)) / len(ways)
             is_required = not step.only or any(name in bets for name in step.only)
             if is_required and not any(name in bets for name in step.unless):
-                return max(self._answered(n, option, bets, own, board) for option in step.option)
-        return self._ended(bets, own, board)
+                return max(
+                    self._compute_mean_after_answer(n, option, bets, own, board) for option in step.option
+                )
+        return self._compute_final_mean(bets, own, board)
 
-    def _ended(self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]) -> Fraction:
+    def _compute_final_mean(
+        self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]
+    ) -> Fraction:
         """Return the mean net over the bank's hands."""
         duel = self.definition.duel
         if duel is None:
@@ -136,12 +149,12 @@ class Advice:
         ranking = self.rankings[duel.order]
         mine = ranking.strength([*own, *board])
         counts: Counter[Standing] = Counter()
-        for theirs, count in _bank_hands(ranking, {*own, *board}, board):
+        for theirs, count in _iter_bank_hands(ranking, {*own, *board}, board):
             beaten: Standing = "better" if mine > theirs else "equal" if mine == theirs else "worse"
             counts["closed" if theirs < duel.least else beaten] += count
         net = sum(
             (
-                factor * self._net(self.definition.spots[name], standing, mine) * count
+                factor * self._compute_spot_net(self.definition.spots[name], standing, mine) * count
                 for name, factor in bets.items()
                 for standing, count in counts.items()
             ),
@@ -149,9 +162,9 @@ class Advice:
         )
         return net / counts.total()
 
-    def _net(self, spot: Stake, standing: Standing, mine: int) -> Fraction:
+    def _compute_spot_net(self, spot: Stake, standing: Standing, mine: int) -> Fraction:
         order = self.rankings[spot.order].order
-        bonus, first, pays = (row_of(rows, mine, 0, order) for rows in (spot.bonus, spot.first, spot.pay))
+        bonus, first, pays = (find_row(rows, mine, 0, order) for rows in (spot.bonus, spot.first, spot.pay))
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
             return extra + spot.first[first].pays.net
@@ -161,17 +174,17 @@ class Advice:
         return extra + _NETS[spot.otherwise if result == "pays" else result]
 
 
-def _cheap_first(step: Step) -> list[Option]:
+def _sort_options_by_cost(step: Step) -> list[Option]:
     return sorted(step.option, key=lambda option: option.adds)
 
 
-def _bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
+def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
     """Yield every strength of two more cards on a board, with the number of hands; strengths may repeat."""
     suits = Counter(map(suit_of, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))
     mask = sum(1 << rank_of(card) for card in board if suit_of(card) == flush)
-    unseen = [card for card in deck() if card not in seen]
+    unseen = [card for card in build_deck() if card not in seen]
     suited = [rank_of(card) for card in unseen if suit_of(card) == flush]
     others = Counter(rank_of(card) for card in unseen if suit_of(card) != flush)
 

@@ -11,13 +11,13 @@ import numba
 import numpy as np
 
 from paytables.cards.ranking import FIVE
-from paytables.cards.subsets import sets
-from paytables.poker.community import tables
-from paytables.poker.pays import row_of
-from paytables.poker.policy import packed
-from paytables.poker.proof import exact
+from paytables.cards.subsets import build_sets
+from paytables.poker.community import build_tables
+from paytables.poker.pays import find_row
+from paytables.poker.policy import pack_policy
+from paytables.poker.proof import format_exact
 from paytables.poker.table.schema import Proof, Stake, Won
-from paytables.poker.table.won import every_row, won_of
+from paytables.poker.table.won import iter_row_returns, list_row_rates
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -30,46 +30,53 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
 
     ``answers`` are the indices of taking it back and of not doing so.
     """
-    made = tables(0)
-    found = [row_of(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
+    made = build_tables(0)
+    found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
     rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
-    chosen, like = sets(52, SEEN).classes
+    chosen, like = build_sets(52, SEEN).classes
     counts = np.zeros((len(chosen), len(spot.pay) + 1), dtype=np.int64)
-    numba.njit()(_complete)(sets(52, SEEN).members[chosen].astype(np.int64), made.ranks, rows, counts)
+    numba.njit()(_complete)(build_sets(52, SEEN).members[chosen].astype(np.int64), made.ranks, rows, counts)
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(back.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
     ways = comb(52 - SEEN, 4)
     stays: Bools = values > int((back - 1) * unit) * ways
     stays |= seen is None
-    laws = [_law(counts, like, which, nets, back) for which in ((stays, ~stays) if seen else (stays, stays))]
+    laws = [
+        _count_nets(counts, like, which, nets, back)
+        for which in ((stays, ~stays) if seen else (stays, stays))
+    ]
     means = [sum((net * n for net, n in law.items()), Fraction(0)) / sum(law.values()) for law in laws]
     total = sum(laws[0].values())
     return Proof(
-        law={exact(net): exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
+        law={format_exact(net): format_exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
         staked="1/1",
-        worst=exact(means[1]),
-        simplest=None if seen is None else exact(_mean_never_withdrawn(counts, like, nets)),
-        policy=None if seen is None else packed(bytes(np.array(answers, dtype=np.uint8)[stays.astype(int)])),
-        won=_won(spot, (counts[stays] * like[stays][:, None]).sum(axis=0).tolist(), back, total),
+        worst=format_exact(means[1]),
+        simplest=None if seen is None else format_exact(_compute_mean_never_withdrawn(counts, like, nets)),
+        policy=None
+        if seen is None
+        else pack_policy(bytes(np.array(answers, dtype=np.uint8)[stays.astype(int)])),
+        won=_list_row_rates(spot, (counts[stays] * like[stays][:, None]).sum(axis=0).tolist(), back, total),
     )
 
 
-def _won(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
+def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
     """Return how often each row pays; ``rows`` ends with the lost rounds, and all other rounds are taken back."""
-    found = dict(zip(every_row(spot, Fraction(1)), rows, strict=False))
+    found = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     taken = total - sum(rows)
-    return won_of((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
+    return list_row_rates((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
 
 
-def _mean_never_withdrawn(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
+def _compute_mean_never_withdrawn(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
     """Return the mean of never taking the bet back."""
     totals = (counts * like[:, None]).sum(axis=0).tolist()
     won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
     return Fraction(won, sum(totals))
 
 
-def _law(counts: Ints, like: Ints, stays: Bools, nets: list[Fraction], back: Fraction) -> Counter[Fraction]:
+def _count_nets(
+    counts: Ints, like: Ints, stays: Bools, nets: list[Fraction], back: Fraction
+) -> Counter[Fraction]:
     law: Counter[Fraction] = Counter()
     totals = (counts[stays] * like[stays][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):

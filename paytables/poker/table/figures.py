@@ -8,9 +8,9 @@ from typing import Final
 from paytables.analysis import Analysis, BetAnalysis, Prize
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
-from paytables.layout import distribution_of
+from paytables.layout import build_distribution
 from paytables.poker.table.schema import PokerDefinition, Proof, Won
-from paytables.poker.table.words import best_play, simplest_play
+from paytables.poker.table.words import describe_best_play, describe_simplest_play
 from paytables.side_bets import Progressive, SideBet
 
 #: How to reproduce the figures, and how long that takes.
@@ -21,20 +21,20 @@ REPEATED: Final = (
 MAIN: Final = "main"
 
 
-def together(definition: PokerDefinition) -> dict[str, Fraction]:
+def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:
     """Return the bets that are first staked with the ante, each as a multiple of it."""
     ante = definition.ante
     linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
     return {ante.id: Fraction(1), **linked}
 
 
-def apart(definition: PokerDefinition) -> tuple[str, ...]:
+def list_independent_bets(definition: PokerDefinition) -> tuple[str, ...]:
     """Return the independent bets."""
-    main = together(definition)
+    main = list_bets_with_ante(definition)
     return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
 
 
-def side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
+def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
     """Return the side bet of a level with its hit rates."""
     spot = definition.spots[level.spot]
     proof = (definition.proved or prove(definition))[spot.id]
@@ -57,42 +57,45 @@ def analyse(definition: PokerDefinition) -> Analysis:
     """Return the figures of the bets that go together, and of each independent bet."""
     proofs = definition.proved or prove(definition)
     header = definition.game
-    bets = [_bet(definition, name, proofs[name], _least(definition, name)) for name in proofs]
+    bets = [
+        _analyse_proof(definition, name, proofs[name], _find_minimum_stake(definition, name))
+        for name in proofs
+    ]
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def _least(definition: PokerDefinition, name: str) -> int:
+def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
     return (definition.ante if name == MAIN else definition.spots[name]).limits.least
 
 
-def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
+def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
     """Return the figures of one proof with a first stake of ``unit`` credits."""
-    times = together(definition) if name == MAIN else {name: Fraction(1)}
+    times = list_bets_with_ante(definition) if name == MAIN else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
-    law = distribution_of(
+    law = build_distribution(
         {int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()}
     )
     spot = None if name == MAIN else name
     mean = law.moment(1)
-    levels = [side_bet(definition, level) for level in definition.progressive if level.spot == name]
+    levels = [build_side_bet(definition, level) for level in definition.progressive if level.spot == name]
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
         options={"bets": bets},
         rtp=mean / cost,
-        prizes=tuple(_prize(won, unit, cost) for won in proof.won),
+        prizes=tuple(_build_prize(won, unit, cost) for won in proof.won),
         progressives=tuple(level.share(mean) for level in levels),
-        strategy=best_play(definition, spot),
+        strategy=describe_best_play(definition, spot),
         worst_rtp=1 + Fraction(proof.worst) * unit / cost,
-        simplest_strategy=None if proof.simplest is None else simplest_play(definition, spot),
+        simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
         notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),
     ).with_distribution(law)
 
 
-def _prize(won: Won, unit: int, cost: int) -> Prize:
+def _build_prize(won: Won, unit: int, cost: int) -> Prize:
     """Return one prize of a bet with a first stake of ``unit`` credits of ``cost``."""
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
@@ -111,7 +114,9 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}
     staked = {name: definition.ante.id if name == MAIN else name for name in proofs}
-    parts = [_bet(definition, name, proofs[name], bets[on]) for name, on in staked.items() if on in bets]
+    parts = [
+        _analyse_proof(definition, name, proofs[name], bets[on]) for name, on in staked.items() if on in bets
+    ]
     if not parts:
         raise AnalysisError("the wager has no bet of which anything is worked out")
     cost = sum(part.cost_credits for part in parts)

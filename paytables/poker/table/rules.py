@@ -8,8 +8,8 @@ from typing import Final
 
 from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.cards import Card, Shoe, card_name, cards_of
-from paytables.cards.ranking import Ranking, category
+from paytables.cards import Card, Shoe, format_card, parse_cards
+from paytables.cards.ranking import Ranking, find_category
 from paytables.contract import (
     Bet,
     Cue,
@@ -26,8 +26,8 @@ from paytables.contract import (
 )
 from paytables.errors import WagerError
 from paytables.layout import Layout, Odds, TableRules, check_credit_multiples, push_bet, settle_bet
-from paytables.poker.pays import NAMES, row_of
-from paytables.poker.proof import held_against
+from paytables.poker.pays import NAMES, find_row
+from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
 from paytables.poker.table.advice import Advice
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
@@ -66,12 +66,12 @@ class PokerRules(TableRules):
     def cloth(self) -> Layout:
         """Return the betting spots; a spot for raises only takes no initial bet."""
         spots = tuple(
-            self._raised(spot, self._spot(spot)) if spot.raised else self._spot(spot)
+            self._build_raise_spot(spot, self._build_spot(spot)) if spot.raised else self._build_spot(spot)
             for spot in self.definition.spot
         )
         return Layout(spots, self.definition.table, self.definition.form)
 
-    def _spot(self, spot: Stake) -> Spot:
+    def _build_spot(self, spot: Stake) -> Spot:
         return Spot(
             id=spot.id,
             group=spot.id,
@@ -89,26 +89,27 @@ class PokerRules(TableRules):
     @cached_property
     def _added(self) -> Fraction:
         """Return the most that the answers of a round add, as a multiple of the ante."""
-        return self._added_from(0, frozenset())
+        return self._find_most_added_from(0, frozenset())
 
-    def _added_from(self, n: int, raised: frozenset[str]) -> Fraction:
+    def _find_most_added_from(self, n: int, raised: frozenset[str]) -> Fraction:
         """Return the most that answers add from step ``n`` on, given the bets ``raised`` so far."""
         if n == len(self.definition.step):
             return Fraction(0)
         step = self.definition.step[n]
         only = step.only and all(self.definition.spots[name].raised for name in step.only)
         if raised.intersection(step.unless) or (only and not raised.intersection(step.only)):
-            return self._added_from(n + 1, raised)
+            return self._find_most_added_from(n + 1, raised)
         return max(
             (
-                option.adds + self._added_from(n + 1, raised | {str(option.spot)} if option.adds else raised)
+                option.adds
+                + self._find_most_added_from(n + 1, raised | {str(option.spot)} if option.adds else raised)
                 for option in step.option
                 if not option.fold
             ),
-            default=self._added_from(n + 1, raised),
+            default=self._find_most_added_from(n + 1, raised),
         )
 
-    def _raised(self, stake: Stake, spot: Spot) -> Spot:
+    def _build_raise_spot(self, stake: Stake, spot: Spot) -> Spot:
         """Return a raise's spot with limits derived from the ante's limits and the options."""
         options = (option for step in self.definition.step for option in step.option)
         times = sorted({option.adds for option in options if option.spot == stake.id and option.adds})
@@ -146,23 +147,23 @@ class PokerRules(TableRules):
                 yield from self._deal(step, shoe, draw, seats, bank, board)
                 continue
             for place in seats.values():
-                if self._asks(step, place):
+                if self._should_ask(step, place):
                     yield from self._ask(step, place, list(seats.values()), bank, board)
         duel = self.definition.duel
-        if duel is not None and any(self._against(place) for place in seats.values()):
+        if duel is not None and any(self._has_bets_against_bank(place) for place in seats.values()):
             for n in range(len(bank), duel.bank):
                 bank.append(shoe.deal(draw, f"bank card {n + 1}"))
-                yield Cue("flip", {"hand": "bank", "index": n, "card": card_name(bank[n])})
+                yield Cue("flip", {"hand": "bank", "index": n, "card": format_card(bank[n])})
         for place in seats.values():
             for settlement in self._settle(place, bank, board):
                 place.settled.append(settlement)
                 yield settlement
-        hits = tuple(hit for place in seats.values() for hit in self._hits(place, board))
+        hits = tuple(hit for place in seats.values() for hit in self._iter_level_hits(place, board))
         return Outcome(
-            progressives=hits, display=self._felt(list(seats.values()), bank, board, is_final=True)
+            progressives=hits, display=self._build_felt(list(seats.values()), bank, board, is_final=True)
         )
 
-    def _against(self, place: SeatRound) -> bool:
+    def _has_bets_against_bank(self, place: SeatRound) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].alone for spot in place.bets)
 
@@ -181,14 +182,14 @@ class PokerRules(TableRules):
         for place in seats.values():
             for _ in range(deal.player if place.bets and not place.folded else 0):
                 place.cards.append(shoe.deal(draw, f"{place.hand} card {len(place.cards) + 1}"))
-                data = {"hand": place.hand, "card": card_name(place.cards[-1])}
+                data = {"hand": place.hand, "card": format_card(place.cards[-1])}
                 yield Cue("deal", data, place.seat if len(seats) > 1 else None)
         for name, cards, count in (("bank", bank, deal.bank), ("board", board, deal.board)):
             for _ in range(count):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
-                yield Cue("deal", {"hand": name, "card": card_name(cards[-1])})
+                yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
-    def _asks(self, step: Step, place: SeatRound) -> bool:
+    def _should_ask(self, step: Step, place: SeatRound) -> bool:
         """Return whether a seat is asked: it has not folded, and its bets leave a choice."""
         if place.folded or any(name in place.bets for name in step.unless):
             return False
@@ -209,7 +210,7 @@ class PokerRules(TableRules):
         decision = Decision(
             str(step.ask),
             tuple(options),
-            {**self._felt(places, bank, board), **self.advice(step, place, bank, board)},
+            {**self._build_felt(places, bank, board), **self.advice(step, place, bank, board)},
             stakes,
             place.seat,
         )
@@ -241,10 +242,10 @@ class PokerRules(TableRules):
         if option.least is None or duel is None:
             return True
         ranking = self._rankings[duel.order]
-        return ranking.strength(place.cards) >= ranking.strength(cards_of(option.least))
+        return ranking.strength(place.cards) >= ranking.strength(parse_cards(option.least))
 
     # ------------------------------------------------------------ what bets come to
-    def standing_of(self, player: list[Card], bank: list[Card]) -> Standing:
+    def compare_hands(self, player: list[Card], bank: list[Card]) -> Standing:
         """Return how the player's cards compare with the bank's, each with the board."""
         duel = self.definition.duel
         if duel is None:
@@ -259,7 +260,7 @@ class PokerRules(TableRules):
         """Return the row that a spot's cards win."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
-        found = row_of(rows, ranking.strength(cards), 0, ranking.order) if rows else None
+        found = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
         return None if found is None else rows[found]
 
     def _settle(self, place: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
@@ -277,33 +278,35 @@ class PokerRules(TableRules):
             if spot.alone:
                 yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
-            result = spot.result(self.standing_of([*place.cards, *board], [*bank, *board]))
+            result = spot.result(self.compare_hands([*place.cards, *board], [*bank, *board]))
             if result == "pays" and row is not None:
                 yield settle_bet(bet, row.pays, row.id)
                 continue
             result = spot.otherwise if result == "pays" else result
             yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
 
-    def _hits(self, place: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
+    def _iter_level_hits(self, place: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
         """Yield the progressive hits of a seat's bets."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
             row = self.row(spot.pay, spot, place.cards, board) if spot.id in place.bets else None
             if row is not None and row.pays.share:
-                yield side_bets.hit(level, row.pays)
+                yield side_bets.build_level_hit(level, row.pays)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the level of each side bet of the wager that plays for one."""
         staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
         return tuple(
-            figures.side_bet(self.definition, level).play(staked.count(level.spot))
+            figures.build_side_bet(self.definition, level).play(staked.count(level.spot))
             for level in self.definition.progressive
             if level.spot in staked
         )
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return every level at its only stake."""
-        return tuple(figures.side_bet(self.definition, level).play() for level in self.definition.progressive)
+        return tuple(
+            figures.build_side_bet(self.definition, level).play() for level in self.definition.progressive
+        )
 
     # ------------------------------------------------------------ what is said and shown
     def _describe_hand(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
@@ -313,26 +316,29 @@ class PokerRules(TableRules):
         if len(cards) < ranking.order.size:
             return None
         strength = ranking.strength(cards)
-        english, french = NAMES[category(strength, ranking.order)]
+        english, french = NAMES[find_category(strength, ranking.order)]
         if bank and duel is not None and strength < duel.least:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
 
-    def _felt(
+    def _build_felt(
         self, places: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
     ) -> dict[str, object]:
         hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:
             hidden = ["??"] * (duel.bank - len(bank))
-            hand: dict[str, object] = {"id": "bank", "cards": [*map(card_name, bank), *hidden]}
+            hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
             says = self._describe_hand([*bank, *board], bank=True) if is_final and not hidden else None
             hands.append({**hand, "says": says} if says else hand)
         if self._board:
-            hands.append({"id": "board", "cards": [card_name(card) for card in board]})
+            hands.append({"id": "board", "cards": [format_card(card) for card in board]})
         for place in places:
             says = self._describe_hand([*place.cards, *board], bank=False)
-            shown: dict[str, object] = {"id": place.hand, "cards": [card_name(card) for card in place.cards]}
+            shown: dict[str, object] = {
+                "id": place.hand,
+                "cards": [format_card(card) for card in place.cards],
+            }
             hands.append({**shown, "says": says} if says else shown)
         return {"kind": "table", "felt": "cards", "hands": hands}
 
@@ -354,7 +360,7 @@ class PokerRules(TableRules):
             "felt": "cards",
             **self.cloth.to_json(),
             "hands": hands,
-            "progressives": side_bets.to_json(made.progressive),
+            "progressives": side_bets.levels_to_json(made.progressive),
             "pays": [
                 {"name": row.id, "names": row.title, "odds": row.pays.text, "spot": spot.id}
                 for spot in made.spot
@@ -395,4 +401,4 @@ class PokerRules(TableRules):
 
     def verify(self) -> None:
         """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
-        held_against(self.definition.game.id, self.definition.proved, self.prove)
+        check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.cards import cards_of
+from paytables.cards import parse_cards
 from paytables.cards.ranking import FIVE, FOUR, THREE, Order, Ranking
 from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, TableDefinition
@@ -17,7 +17,7 @@ from paytables.poker.pays import HandRow
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
-from paytables.wording import among
+from paytables.wording import format_known_names
 
 ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
 OrderName = Literal["three", "four", "five"]
@@ -32,7 +32,7 @@ Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
 def _is_hand(cards: str | None) -> None:
     if cards is not None:
-        cards_of(cards)
+        parse_cards(cards)
 
 
 class Row(HandRow):
@@ -122,7 +122,10 @@ class Deal(Strict):
 
 
 class Step(Strict):
-    """Cards, or a question, which is skipped if one of ``unless`` is staked, or none of ``only``."""
+    """A step of the game: it deals cards or asks the player.
+
+    A question is skipped if a bet of ``unless`` is staked, or if ``only`` is given and none of its bets is.
+    """
 
     deal: Deal | None = None
     ask: Identifier | None = None
@@ -158,7 +161,7 @@ class Duel(Strict):
     @property
     def least(self) -> int:
         """Return the lowest strength that opens, 0 if every hand does."""
-        return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(cards_of(self.opens))
+        return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(parse_cards(self.opens))
 
 
 class Line(Strict):
@@ -305,9 +308,13 @@ class PokerDefinition(TableDefinition):
             raise ValueError("spot: two have the same id")
         for n, spot in enumerate(self.spot):
             if spot.of is not None and spot.of not in ids:
-                raise ValueError(f"spot.{n}.of: there is no spot {spot.of!r}; {among(spot.of, ids)}")
+                raise ValueError(
+                    f"spot.{n}.of: there is no spot {spot.of!r}; {format_known_names(spot.of, ids)}"
+                )
             if spot.needs is not None and spot.needs not in ids:
-                raise ValueError(f"spot.{n}.needs: there is no spot {spot.needs!r}; {among(spot.needs, ids)}")
+                raise ValueError(
+                    f"spot.{n}.needs: there is no spot {spot.needs!r}; {format_known_names(spot.needs, ids)}"
+                )
             if not spot.alone and self.duel is None:
                 raise ValueError(f"spot.{n}.better: there is no duel")
             rows = (*spot.first, *spot.bonus, *(() if spot.alone else spot.pay))
@@ -317,5 +324,5 @@ class PokerDefinition(TableDefinition):
             staked = [option.spot for option in step.option if option.spot is not None]
             for name in (*staked, *step.unless, *step.only):
                 if name not in ids:
-                    raise ValueError(f"step.{n}: there is no spot {name!r}; {among(name, ids)}")
+                    raise ValueError(f"step.{n}: there is no spot {name!r}; {format_known_names(name, ids)}")
         return self

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paytables.cards import cards_of
-from paytables.cards.duel import duel
+from paytables.cards import parse_cards
+from paytables.cards.duel import count_duel_results
 from paytables.cards.ranking import Ranking
-from paytables.cards.subsets import Sets, sets
+from paytables.cards.subsets import Sets, build_sets
 from paytables.errors import AnalysisError, BeyondReach
-from paytables.poker.pays import row_of
-from paytables.poker.policy import HAND, packed
-from paytables.poker.proof import exact
-from paytables.poker.table.figures import MAIN, apart, together
+from paytables.poker.pays import find_row
+from paytables.poker.policy import HAND, pack_policy
+from paytables.poker.proof import format_exact
+from paytables.poker.table.figures import MAIN, list_bets_with_ante, list_independent_bets
 from paytables.poker.table.schema import (
     ORDERS,
     STANDINGS,
@@ -39,7 +39,7 @@ from paytables.poker.table.schema import (
     Stake,
     Standing,
 )
-from paytables.poker.table.won import Pays, every_row, won_of
+from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -52,8 +52,8 @@ POLICY_MOST = 64_000
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     """Return the proof of the bets that go together and of each independent bet."""
     found = {}
-    if definition.ante.alone and len(together(definition)) > 1:
-        found[MAIN] = withdrawals(definition)
+    if definition.ante.alone and len(list_bets_with_ante(definition)) > 1:
+        found[MAIN] = prove_withdrawals(definition)
     elif not definition.ante.alone and any(step.deal and step.deal.board for step in definition.step):
         from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
 
@@ -62,35 +62,39 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
         found[MAIN] = Stud(definition).proof()
     else:
         found[definition.ante.id] = solve_independent_bet(definition, definition.ante)
-    for name in apart(definition):
+    for name in list_independent_bets(definition):
         found[name] = solve_independent_bet(definition, definition.spots[name])
     return found
 
 
-def proof_of_distribution(
+def build_proof_from_distribution(
     law: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
 ) -> Proof:
     """Return a proof from the number of cases with each net."""
     total = sum(law.values())
-    rates = {exact(net): exact(Fraction(cases, total)) for net, cases in sorted(law.items()) if cases}
+    rates = {
+        format_exact(net): format_exact(Fraction(cases, total)) for net, cases in sorted(law.items()) if cases
+    }
     return Proof(
         law=rates,
-        staked=exact(staked),
-        worst=exact(worst),
-        simplest=None if simplest is None else exact(simplest),
+        staked=format_exact(staked),
+        worst=format_exact(worst),
+        simplest=None if simplest is None else format_exact(simplest),
     )
 
 
-def rows_of(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
+def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
     """Return the index of the row each strength wins, -1 for none."""
     known, inverse = np.unique(strengths, return_inverse=True)
     order = ORDERS[spot.order]
-    places = [row_of(rows, int(strength), 0, order) for strength in known]
+    places = [find_row(rows, int(strength), 0, order) for strength in known]
     found: Ints = np.array([-1 if place is None else place for place in places])[inverse]
     return found
 
 
-def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fraction, tuple[int, int]]:
+def find_withdrawal_terms(
+    definition: PokerDefinition, spot: Stake
+) -> tuple[int, int | None, Fraction, tuple[int, int]]:
     """Return a bet's number of cards, the number seen when it may be taken back, and the part returned.
 
     The last element has the indices of the answers that take it back and that leave it.
@@ -112,52 +116,52 @@ def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fra
 
 def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     """Return the proof of one bet on the player's cards, which may be taken back at the game's question."""
-    cards, seen_cards, back, answers = seen(definition, spot)
+    cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
         raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
     if cards > 6:
         from paytables.poker.table.completed import solve_completions  # noqa: PLC0415 (numba)
 
         return solve_completions(spot, seen_cards, back, answers)
-    hands = sets(52, cards)
-    rows = rows_of(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
+    hands = build_sets(52, cards)
+    rows = find_rows(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
     if seen_cards is not None:
         raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
     law: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
     for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
         law[row.pays.net] += count
-    mean = _mean(law)
+    mean = _compute_mean(law)
     won = zip(spot.pay, counts[1:].tolist(), strict=True)
-    levels = {row.id: exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
-    rows_won = dict(zip(every_row(spot, Fraction(1)), counts[1:].tolist(), strict=True))
-    more = {"levels": levels, "won": won_of((), rows_won, hands.count)}
-    return proof_of_distribution(law, Fraction(1), mean, None).model_copy(update=more)
+    levels = {row.id: format_exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
+    rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
+    more = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
+    return build_proof_from_distribution(law, Fraction(1), mean, None).model_copy(update=more)
 
 
-def _mean(law: Counter[Fraction]) -> Fraction:
+def _compute_mean(law: Counter[Fraction]) -> Fraction:
     return sum((net * cases for net, cases in law.items()), Fraction(0)) / sum(law.values())
 
 
-def withdrawals(definition: PokerDefinition) -> Proof:
+def prove_withdrawals(definition: PokerDefinition) -> Proof:
     """Return the proof of three equal bets on one hand, of which two may be taken back one by one.
 
     The simplest play leaves a bet if the seen cards win already.
     """
-    spots = [definition.spots[name] for name in together(definition)]
-    found = [seen(definition, spot) for spot in spots]
+    spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
+    found = [find_withdrawal_terms(definition, spot) for spot in spots]
     size = found[0][0]
     seen_cards = sorted(known for _, known, *_ in found if known is not None)
     if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
         raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
-    hands = sets(52, size)
-    rows = rows_of(spots[0].pay, hands.strengths(ORDERS[spots[0].order]), spots[0])
+    hands = build_sets(52, size)
+    rows = find_rows(spots[0].pay, hands.strengths(ORDERS[spots[0].order]), spots[0])
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sums(nets[rows])
     chosen, like = hands.classes
     made = [
-        rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0])
+        find_rows(spots[0].pay, build_sets(52, known).strengths(ORDERS[spots[0].order]), spots[0])
         for known in seen_cards
     ]
     laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
@@ -181,13 +185,15 @@ def withdrawals(definition: PokerDefinition) -> Proof:
                     np.ones(len(chosen), dtype=np.bool_) if known is None else stay[seen_cards.index(known)]
                 )
                 counts = np.bincount(rows[chosen][left] + 1, like[left], len(spot.pay) + 1).astype(np.int64)
-                rows_won = zip(every_row(spot, Fraction(1)), counts[1:].tolist(), strict=True)
+                rows_won = zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True)
                 won.update(dict(rows_won))
                 won[spot.id, "withdrawn", Fraction(1)] += int(like[~left].sum())
-    every = [row for spot in spots for row in every_row(spot, Fraction(1))]
+    every = [row for spot in spots for row in iter_row_returns(spot, Fraction(1))]
     won = +won  # nothing is withdrawn from the bet that stays
-    proof = proof_of_distribution(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
-    return proof.model_copy(update={"won": won_of(every, won, sum(laws[0].values()))})
+    proof = build_proof_from_distribution(
+        laws[0], Fraction(len(spots)), _compute_mean(laws[1]), _compute_mean(laws[2])
+    )
+    return proof.model_copy(update={"won": list_row_rates(every, won, sum(laws[0].values()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +223,7 @@ class Stud:
         self.own = sum(deal.player for deal in deals)
         self.known = sum(deal.player for deal in before)
         self.up = sum(deal.bank for deal in before)
-        self.player: Sets = sets(52, self.own)
+        self.player: Sets = build_sets(52, self.own)
         self.chosen, self.like = self.player.classes
         order = ORDERS[made.order]
         self.strengths = self.player.strengths(order)[self.chosen]
@@ -230,11 +236,11 @@ class Stud:
             ),
         )
 
-    def standings(self) -> Ints:
+    def count_standings(self) -> Ints:
         """Return how many of the bank's hands make each standing, by class of hands and card seen."""
-        bank = sets(52, self.duel.bank)
+        bank = build_sets(52, self.duel.bank)
         opens = self.duel.least
-        counts = duel(
+        counts = count_duel_results(
             self.player,
             self.chosen,
             self.strengths,
@@ -257,27 +263,27 @@ class Stud:
 
     def choices(self) -> list[Choice]:
         """Return every answer with its nets."""
-        times = together(self.definition)
+        times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
         for option in self.step.option:
-            bets = self._bets(option) or times
+            bets = self._find_bets_after(option) or times
             nets = np.zeros((len(STANDINGS), len(self.chosen)), dtype=np.int64)
             if option.fold:
                 nets -= int(sum(times.values()) * self.unit)
             else:
                 for name, factor in bets.items():
-                    nets += self.spot_nets(self.definition.spots[name], factor)
-            least = 0 if option.least is None else ranking.strength(cards_of(option.least))
+                    nets += self.compute_spot_nets(self.definition.spots[name], factor)
+            least = 0 if option.least is None else ranking.strength(parse_cards(option.least))
             found.append(Choice(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
         return found
 
-    def spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
+    def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
         """Return a bet's net in each standing for each class."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
 
         def won(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
-            places = rows_of(rows, strengths, spot)
+            places = find_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
             return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
 
@@ -294,7 +300,7 @@ class Stud:
 
     def proof(self) -> Proof:
         """Return the proof of the best play."""
-        standings, choices = self.standings(), self.choices()
+        standings, choices = self.count_standings(), self.choices()
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
@@ -302,29 +308,31 @@ class Stud:
         simple = self.lines(choices, self.definition.simple)
         lines = self.lines(choices, self.definition.best)
         if self.known < self.own:
-            return self._early(standings, choices, values)
+            return self._prove_early_decision(standings, choices, values)
         far = np.int64(1) << 62
         best = np.where(closed[:, :, None], -far, values).argmax(axis=0)
         worst = np.where(closed[:, :, None], far, values).argmin(axis=0)
-        law, staked = self._law(standings, choices, best)
-        low, _ = self._law(standings, choices, worst)
+        law, staked = self._count_nets(standings, choices, best)
+        low, _ = self._count_nets(standings, choices, worst)
         plain = None
         if simple is not None:
             wide = np.broadcast_to(simple[:, None], best.shape)
-            plain = _mean(self._law(standings, choices, wide)[0])
+            plain = _compute_mean(self._count_nets(standings, choices, wide)[0])
         if lines is not None:
             wide = np.broadcast_to(lines[:, None], best.shape)
-            if self._law(standings, choices, wide)[0] != law:
+            if self._count_nets(standings, choices, wide)[0] != law:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
-        won = self._won(standings, choices, best)
-        proof = proof_of_distribution(law, staked, _mean(low), plain)
-        proof = proof.model_copy(update={"won": won_of(self._rows(choices), won, sum(law.values()))})
+        won = self._count_payments(standings, choices, best)
+        proof = build_proof_from_distribution(law, staked, _compute_mean(low), plain)
+        proof = proof.model_copy(
+            update={"won": list_row_rates(self._iter_rows(choices), won, sum(law.values()))}
+        )
         if self.own != HAND or lines is not None:
             return proof
-        policy = packed(self._smooth(best, len(choices)).astype(np.uint8).tobytes())
+        policy = pack_policy(self._fill_held_cards(best, len(choices)).astype(np.uint8).tobytes())
         return proof if len(policy) > POLICY_MOST else proof.model_copy(update={"policy": policy})
 
-    def _smooth(self, best: Ints, answers: int) -> Ints:
+    def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
         """Give cards the player holds, which no bank can show, the answer usual for the class."""
         if not self.up:
             return best
@@ -345,10 +353,10 @@ class Stud:
         ranking = Ranking(ORDERS[self.duel.order])
         for rule in reversed(rules):
             if rule.least is not None:
-                found[strengths >= ranking.strength(cards_of(rule.least))] = places[rule.option]
+                found[strengths >= ranking.strength(parse_cards(rule.least))] = places[rule.option]
         return found
 
-    def _law(
+    def _count_nets(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
         """Count nets of the given answers by class and seen card; ``weight`` is the weight of classes."""
@@ -365,20 +373,20 @@ class Stud:
                     staked += choice.staked * count
         return law, staked / sum(law.values())
 
-    def _rows(self, choices: list[Choice]) -> Iterator[Pays]:
+    def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
         """Yield every row of every bet that some answer leaves on the table."""
         for choice in choices:
-            for name, factor in self._bets(choice.option).items():
-                yield from every_row(self.definition.spots[name], factor)
+            for name, factor in self._find_bets_after(choice.option).items():
+                yield from iter_row_returns(self.definition.spots[name], factor)
 
-    def _bets(self, option: Option) -> dict[str, Fraction]:
+    def _find_bets_after(self, option: Option) -> dict[str, Fraction]:
         """Return the bets after an answer, in antes; none after folding."""
-        bets = {} if option.fold else dict(together(self.definition))
+        bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
         return bets
 
-    def _won(
+    def _count_payments(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
         """Count what pays each bet under the given answers by class and seen card, as :meth:`_law` does."""
@@ -387,16 +395,18 @@ class Stud:
         for n, choice in enumerate(choices):
             for number, standing in enumerate(STANDINGS):
                 cases = np.where(taken == n, standings[number], 0).sum(axis=1) * like
-                for name, factor in self._bets(choice.option).items():
-                    found += self._paid(self.definition.spots[name], factor, standing, cases)
+                for name, factor in self._find_bets_after(choice.option).items():
+                    found += self._count_spot_payments(self.definition.spots[name], factor, standing, cases)
         return found
 
-    def _paid(self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints) -> Counter[Pays]:
+    def _count_spot_payments(
+        self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
+    ) -> Counter[Pays]:
         """Count what pays one bet in one standing; ``cases`` by class."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
         result = spot.result(standing)
-        first, bonus = (rows_of(rows, strengths, spot) for rows in (spot.first, spot.bonus))
-        pay = rows_of(spot.pay if result == "pays" else (), strengths, spot)
+        first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
+        pay = find_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
         found: Counter[Pays] = Counter()
         for places, rows, extra in ((first, spot.first, 1), (bonus, spot.bonus, 0), (pay, spot.pay, 1)):
@@ -410,7 +420,7 @@ class Stud:
             found[spot.id, name, factor * back] += left
         return +found
 
-    def _early(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
+    def _prove_early_decision(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
         """Decide on the first cards of a hand that is dealt on afterwards."""
         sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
         stacked = np.stack(sums)
@@ -428,11 +438,13 @@ class Stud:
                 continue
             number = self.player.parts(self.chosen, mask)
             for which, taken in enumerate(ways):
-                law, cost = self._law(standings, choices, taken[number][:, None])
+                law, cost = self._count_nets(standings, choices, taken[number][:, None])
                 laws[which] += law
                 staked += cost if which == 0 else 0
-            won += self._won(standings, choices, ways[0][number][:, None])
-        simplest = _mean(laws[2]) if len(ways) > 2 else None
-        proof = proof_of_distribution(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), simplest)
-        every = won_of(self._rows(choices), won, sum(laws[0].values()))
+            won += self._count_payments(standings, choices, ways[0][number][:, None])
+        simplest = _compute_mean(laws[2]) if len(ways) > 2 else None
+        proof = build_proof_from_distribution(
+            laws[0], staked / comb(self.own, self.known), _compute_mean(laws[1]), simplest
+        )
+        every = list_row_rates(self._iter_rows(choices), won, sum(laws[0].values()))
         return proof.model_copy(update={"won": every})

@@ -9,25 +9,25 @@ from math import lcm
 import numpy as np
 
 from paytables.cards.ranking import FIVE
-from paytables.cards.subsets import sets
+from paytables.cards.subsets import build_sets
 from paytables.errors import BeyondReach
 from paytables.poker.community import Solved, Solver, Streets
-from paytables.poker.pays import row_of
-from paytables.poker.policy import packed
-from paytables.poker.proof import exact
-from paytables.poker.table.figures import together
+from paytables.poker.pays import find_row
+from paytables.poker.policy import pack_policy
+from paytables.poker.proof import format_exact
+from paytables.poker.table.figures import list_bets_with_ante
 from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, Won
-from paytables.poker.table.won import Pays, every_row, won_of
+from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
 _KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
 
 
-def streets_of(definition: PokerDefinition) -> Streets:
+def build_streets(definition: PokerDefinition) -> Streets:
     """Return the game's amounts. Raises :class:`BeyondReach` for a game of another shape."""
     asks = [step for step in definition.step if step.ask is not None]
     ante, duel = definition.ante, definition.duel
-    linked = [definition.spots[name] for name in together(definition) if name != ante.id]
+    linked = [definition.spots[name] for name in list_bets_with_ante(definition) if name != ante.id]
     results = (ante.closed, ante.better, ante.equal, ante.worse)
     folds = [n for n, step in enumerate(asks) if any(option.fold for option in step.option)]
     if duel is None or len(asks) != 4 or folds != [2] or len(linked) != 1 or linked[0].times != "1":
@@ -37,7 +37,7 @@ def streets_of(definition: PokerDefinition) -> Streets:
     if results != ("win", "win", "push", "lose") or pushes != ("push", "pays", "push", "lose", "push"):
         raise BeyondReach(f"{definition.game.id}: its ante or {extra.id} are settled in another way")
     found = [[option.adds for option in step.option if option.adds] for step in asks]
-    rows = [row_of(extra.pay, kind, 0, FIVE) for kind in _KINDS]
+    rows = [find_row(extra.pay, kind, 0, FIVE) for kind in _KINDS]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
     unit = lcm(*(each.denominator for each in (*pays, *(size for sizes in found for size in sizes))))
     (flop,), (turn,), (river,) = found[1:]
@@ -56,19 +56,22 @@ def streets_of(definition: PokerDefinition) -> Streets:
 
 def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     """Return the proof of ante and super ante with all raises."""
-    streets = streets_of(definition)
+    streets = build_streets(definition)
     solved = Solver(streets, *how).solve()  # type: ignore[arg-type]
     law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.law.items()})
     return Proof(
-        law={exact(net): exact(Fraction(cases, solved.total)) for net, cases in sorted(law.items())},
-        staked=exact(solved.staked / streets.unit),
-        worst=exact(solved.worst / streets.unit),
-        policy=policy(definition, solved, streets.unit),
-        won=_won(definition, solved),
+        law={
+            format_exact(net): format_exact(Fraction(cases, solved.total))
+            for net, cases in sorted(law.items())
+        },
+        staked=format_exact(solved.staked / streets.unit),
+        worst=format_exact(solved.worst / streets.unit),
+        policy=encode_policy(definition, solved, streets.unit),
+        won=_list_bet_results(definition, solved),
     )
 
 
-def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
+def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
     """Return how often each bet is paid by a row, won and returned, by what was staked and the result."""
     first, flop, turn, river = (
         [(str(option.spot), option.adds) for option in step.option if option.adds]
@@ -76,8 +79,10 @@ def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
         if step.ask is not None
     )
     early = [[each] for each in sorted(first, key=lambda each: each[1])]
-    staked = together(definition)
-    every = [row for name, factor in staked.items() for row in every_row(definition.spots[name], factor)]
+    staked = list_bets_with_ante(definition)
+    every = [
+        row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
+    ]
     found: Counter[Pays] = Counter()
     for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.ends[1:], strict=True):
         laid = dict(staked)  # row 0 is folded: nothing is returned
@@ -86,16 +91,18 @@ def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
         closed, _, equal, *better = ends
         for name, factor in laid.items():
             spot = definition.spots[name]
-            found += _paid(spot, factor, spot.closed, closed)
-            found += _paid(spot, factor, spot.equal, equal)
+            found += _count_payments(spot, factor, spot.closed, closed)
+            found += _count_payments(spot, factor, spot.equal, equal)
             for kind, cases in zip(_KINDS, better, strict=True):
-                found += _paid(spot, factor, spot.result("better"), cases, kind)
-    return won_of(every, found, solved.total)
+                found += _count_payments(spot, factor, spot.result("better"), cases, kind)
+    return list_row_rates(every, found, solved.total)
 
 
-def _paid(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
+def _count_payments(
+    spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0
+) -> Counter[Pays]:
     """Count what pays a bet in ``cases`` cases, with a hand of one combination."""
-    place = row_of(spot.pay, kind, 0, FIVE) if result == "pays" else None
+    place = find_row(spot.pay, kind, 0, FIVE) if result == "pays" else None
     if place is not None:
         row = spot.pay[place]
         return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): cases})
@@ -104,8 +111,8 @@ def _paid(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int =
     return Counter({(spot.id, *backs[word]): cases} if word in backs else {})
 
 
-def policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
-    """Return the answers before and after the flop, as :func:`paytables.poker.policy.shared` reads them.
+def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
+    """Return the answers before and after the flop, for :func:`paytables.poker.policy.find_shared_cards_answer`.
 
     A hole that contains a card twice gets the answer next to it.
     """
@@ -113,9 +120,9 @@ def policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
     places = {int(option.adds * unit): place for place, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda place: flop[place].adds)
     rows = np.where(solved.flop, bets, waits).astype(np.uint8)
-    chosen = sets(52, 3).classes[0]
-    holes = sets(52, 2).members
-    for n, cards in enumerate(sets(52, 3).members[chosen]):
+    chosen = build_sets(52, 3).classes[0]
+    holes = build_sets(52, 2).members
+    for n, cards in enumerate(build_sets(52, 3).members[chosen]):
         taken = np.isin(holes, cards).any(axis=1)
         rows[n, taken] = rows[n - 1, taken] if n else waits
-    return packed(bytes(places[size] for size in solved.first) + rows.tobytes())
+    return pack_policy(bytes(places[size] for size in solved.first) + rows.tobytes())

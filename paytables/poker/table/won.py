@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from paytables.poker.proof import exact
+from paytables.poker.proof import format_exact
 from paytables.poker.table.schema import Stake, Won
 
 #: What pays a bet: its spot, the row or word it is settled by, and the amount returned in antes.
 Pays: TypeAlias = tuple[str, str, Fraction]
 
 
-def every_row(spot: Stake, factor: Fraction) -> Iterator[Pays]:
+def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
     """Yield what each row of a bet of ``factor`` antes returns; a bonus is paid in addition to the bet."""
     for row in (*spot.first, *spot.pay):
         yield spot.id, row.id, factor * (1 + row.pays.net)
@@ -19,10 +19,10 @@ def every_row(spot: Stake, factor: Fraction) -> Iterator[Pays]:
         yield spot.id, row.id, factor * row.pays.net
 
 
-def won_of(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
+def list_row_rates(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
     """Return how often each row pays, including those that no hand wins, and then what else pays."""
     every = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
-        Won(spot=spot, prize=prize, back=exact(back), rate=exact(Fraction(n, total)))
+        Won(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))
         for (spot, prize, back), n in every.items()
     )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from paytables.cards import cards_of, rank_of
+from paytables.cards import parse_cards, rank_of
 from paytables.cards.ranking import Ranking
 from paytables.poker.pays import NAMES
 from paytables.poker.table.schema import ORDERS, Line, PokerDefinition
@@ -21,18 +21,18 @@ _RANKS: Final = (
 )  # fmt: skip
 
 
-def best_play(definition: PokerDefinition, spot: str | None) -> str:
+def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
     """Return the best play of the bets that go together, or of the independent bet on ``spot``."""
     if spot is not None and not _may_be_taken_back(definition, spot):
         return _NOTHING_DECIDED
-    return _lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
+    return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
 
 
-def simplest_play(definition: PokerDefinition, spot: str | None) -> str:
+def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
     """Return the simplest published play of those bets, for which its figure is computed."""
     if spot is not None:
         return _NEVER_BACK
-    return _lines(definition, definition.simple) if definition.asks_once else _SEEN_WINS
+    return _format_lines(definition, definition.simple) if definition.asks_once else _SEEN_WINS
 
 
 def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
@@ -40,7 +40,7 @@ def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
     return any(option.spot == spot and option.back is not None for option in options)
 
 
-def _lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
+def _format_lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
     """Return lines as text: the first that fits a hand counts."""
     if lines[0].least is None:
         return f"always {lines[0].option}"
@@ -56,7 +56,7 @@ def _lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
 
 def _hand(names: str, ranking: Ranking) -> str:
     """Return a hand by its ranks, the most frequent first, and its combination if it has one."""
-    cards = cards_of(names)
+    cards = parse_cards(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)
     combination = ranking.category(cards)

@@ -9,9 +9,9 @@ from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Wager
-from paytables.poker.policy import unpacked
+from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
-from paytables.poker.tiles.tiles import NAMED, TILES, level, settings, worthless
+from paytables.poker.tiles.tiles import NAMED, TILES, is_worthless, level, list_settings
 from paytables.poker.two_hands import SPOT, TwoHands, Way
 
 HAND: Final = 4
@@ -19,7 +19,7 @@ STRATEGY: Final = "of the ways to set four tiles, always the one with the highes
 SIMPLEST: Final = "set the tiles as the bank sets its own"
 
 
-def bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
+def choose_bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
     """Return how the bank sets tiles that may be set in these ways."""
     counts = definition.bank
     return max(ways, key=lambda way: counts.low[level(way[0])] + counts.high[level(way[1])])
@@ -39,22 +39,22 @@ class PaiGowRules(TwoHands):
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every way to set four tiles."""
         a, b, c, d = dealt
-        return settings((a, b, c, d))
+        return list_settings((a, b, c, d))
 
     def house(self, dealt: Sequence[int]) -> Way:
         """Return the way whose two hands have the highest combined value."""
-        return bank_way(self.definition, self.settings(dealt))
+        return choose_bank_way(self.definition, self.settings(dealt))
 
     def beats(self, low: int, theirs: int) -> bool:
         """Return whether a low hand beats the bank's; if the definition says so, a worthless one never does."""
-        return low > theirs and not (self.definition.worthless_low_loses and worthless(low))
+        return low > theirs and not (self.definition.worthless_low_loses and is_worthless(low))
 
     def advice(self, dealt: Sequence[int]) -> int:
         """Return the low hand of the best play if the definition stores it, otherwise the bank's."""
         proof = self.definition.proved
         if proof is None:
             return super().advice(dealt)
-        return self.settings(dealt)[unpacked(proof.policy)[_places()[tuple(sorted(dealt))]]][2]
+        return self.settings(dealt)[unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]][2]
 
     def words(self, way: Way) -> dict[str, str]:
         """Return the points of both hands, or their ranks among the twenty combinations."""
@@ -70,10 +70,10 @@ class PaiGowRules(TwoHands):
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures."""
         header = self.definition.game
-        bets = tuple(self._bet(stake, name) for name, stake in self.stakes().items())
+        bets = tuple(self._analyse_stake(stake, name) for name, stake in self.stakes().items())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
-    def _bet(self, stake: int, name: str = SPOT) -> BetAnalysis:
+    def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         proof = self.definition.proved or self.prove()
         worst = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
         return self.figures(
@@ -88,11 +88,11 @@ class PaiGowRules(TwoHands):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a stake."""
-        return self._bet(self.wager(wager.credits, **wager.options).credits)
+        return self._analyse_stake(self.wager(wager.credits, **wager.options).credits)
 
 
 @cache
-def _places() -> dict[tuple[int, ...], int]:
+def _index_tile_sets() -> dict[tuple[int, ...], int]:
     """Return the index of every four ascending tiles."""
     return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
-from paytables.poker.policy import packed
-from paytables.poker.proof import exact
-from paytables.poker.tiles.rules import bank_way
+from paytables.poker.policy import pack_policy
+from paytables.poker.proof import format_exact
+from paytables.poker.tiles.rules import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
-from paytables.poker.tiles.tiles import TILES, settings, worthless
+from paytables.poker.tiles.tiles import TILES, is_worthless, list_settings
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -26,16 +26,18 @@ WAYS = 3
 Ways = tuple[tuple[int, int, int], ...]
 
 
-def counted(definition: PaiGowDefinition) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
+def count_bank_hands(
+    definition: PaiGowDefinition,
+) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
     """Return every four tiles, their ways, and the number of bank hands that lose and win, by hand and way."""
     hands = list(combinations(range(len(TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
-    ways = [settings((a, b, c, d)) for a, b, c, d in hands]
-    theirs = np.array([bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
+    ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
+    theirs = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
     mine = np.array([[each[:2] for each in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64)
     if definition.worthless_low_loses:
         low = mine[:, :, 0]
-        low[np.vectorize(worthless)(low)] = -1
+        low[np.vectorize(is_worthless)(low)] = -1
     found = np.zeros((len(hands), WAYS, 2), dtype=np.int64)
     numba.njit()(_count)(masks, theirs, mine, found)
     return hands, ways, found
@@ -43,14 +45,14 @@ def counted(definition: PaiGowDefinition) -> tuple[list[tuple[int, int, int, int
 
 def solve(definition: PaiGowDefinition) -> Proof:
     """Return the proof of the best settings against the bank's."""
-    hands, ways, found = counted(definition)
+    hands, ways, found = count_bank_hands(definition)
     stake = definition.commission.of
     fee = Fraction(definition.commission.on(stake), stake)
     won, lost = found[:, :, 0], found[:, :, 1]
     values = won * int((1 - fee) * stake) - lost * stake
     total = len(hands) * comb(len(TILES) - 4, 4)
 
-    bank = np.array([way.index(bank_way(definition, way)) for way in ways], dtype=np.int64)
+    bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
     def mean(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
         at = np.arange(len(hands))
@@ -59,12 +61,12 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
     win, lose, _ = mean(values.argmax(axis=1))
     return Proof(
-        win=exact(win),
-        push=exact(1 - win - lose),
-        lose=exact(lose),
-        worst=exact(mean(values.argmin(axis=1))[2]),
-        simplest=exact(mean(bank)[2]),
-        policy=packed(bytes(values.argmax(axis=1).tolist())),
+        win=format_exact(win),
+        push=format_exact(1 - win - lose),
+        lose=format_exact(lose),
+        worst=format_exact(mean(values.argmin(axis=1))[2]),
+        simplest=format_exact(mean(bank)[2]),
+        policy=pack_policy(bytes(values.argmax(axis=1).tolist())),
     )
 
 

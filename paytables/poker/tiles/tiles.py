@@ -42,7 +42,7 @@ def value(tile: int) -> int:
     return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
 
 
-def points(tiles: Sequence[int]) -> int:
+def count_points(tiles: Sequence[int]) -> int:
     """Return the points of two tiles: pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
     sums = {0}
     for tile in tiles:
@@ -71,12 +71,12 @@ def order(tiles: Sequence[int]) -> int | None:
 
 
 @cache
-def strength(first: int, second: int) -> int:
+def compute_strength(first: int, second: int) -> int:
     """Return the strength of two tiles: combinations by their order, then points, then the higher tile."""
     place = order((first, second))
     if place is not None:
         return (10 + NAMED - place) * 32 + max(value(first), value(second))
-    return points((first, second)) * 32 + max(value(first), value(second))
+    return count_points((first, second)) * 32 + max(value(first), value(second))
 
 
 def level(strength_: int) -> int:
@@ -84,13 +84,13 @@ def level(strength_: int) -> int:
     return strength_ // 32
 
 
-def worthless(strength_: int) -> bool:
+def is_worthless(strength_: int) -> bool:
     """Return whether a hand of that strength has no value: no combination and no points."""
     return level(strength_) == 0
 
 
 @cache
-def settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
+def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
     """Return the ways to set four tiles: strengths of low and high hand, and the low hand's indices as bits.
 
     The high hand is equal or better (s.113). Ways are sorted with the best low hand first.
@@ -98,7 +98,7 @@ def settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ..
     found: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):
         c, d = (place for place in range(4) if place not in (a, b))
-        low, high = strength(tiles[a], tiles[b]), strength(tiles[c], tiles[d])
+        low, high = compute_strength(tiles[a], tiles[b]), compute_strength(tiles[c], tiles[d])
         if low <= high:
             found.setdefault((low, high), 1 << a | 1 << b)
     return tuple(sorted(((low, high, mask) for (low, high), mask in found.items()), reverse=True))

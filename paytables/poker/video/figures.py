@@ -8,8 +8,8 @@ from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
-from paytables.poker.policy import packed
-from paytables.poker.proof import exact
+from paytables.poker.policy import pack_policy
+from paytables.poker.proof import format_exact
 from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
 
 STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact mean"
@@ -50,11 +50,11 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         best = values.argmax(axis=0)
         rates, deals = holds.held(values, best)
         return Proof(
-            rates=tuple(map(exact, rates)),
-            deals=exact(deals / credits_**2),
-            worst=exact(holds.mean(values, values.argmin(axis=0)) / credits_),
-            simplest=None if simple is None else exact(holds.mean(values, simple) / credits_),
-            policy=packed(bytes(best.tolist())),
+            rates=tuple(map(format_exact, rates)),
+            deals=format_exact(deals / credits_**2),
+            worst=format_exact(holds.mean(values, values.argmin(axis=0)) / credits_),
+            simplest=None if simple is None else format_exact(holds.mean(values, simple) / credits_),
+            policy=pack_policy(bytes(best.tolist())),
         )
 
     return Proofs(
@@ -116,10 +116,10 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         progressives=() if level is None else (_share(definition, rates, cost),),
         variance=None if level is not None else held.variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if alone else None,
-        return_bet_probability=_at_least(rates, pays, cost) if alone else None,
-        law=_law(rates, pays) if alone else None,
+        return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if alone else None,
+        law=_build_win_distribution(rates, pays) if alone else None,
         max_win_credits=most * hands,
-        max_win_probability=_at_least(rates, pays, most) if alone else None,
+        max_win_probability=_compute_chance_of_at_least(rates, pays, most) if alone else None,
         strategy=STRATEGY,
         worst_rtp=Fraction(proof.worst),
         simplest_strategy=None if definition.simplest is None else definition.simplest.data.name.en,
@@ -150,11 +150,11 @@ def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: 
     )
 
 
-def _at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
+def _compute_chance_of_at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
     return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
 
 
-def _law(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
+def _build_win_distribution(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
     total = lcm(*(rate.denominator for rate in rates))
     counts = {0: total}
     for rate, pay in zip(rates, pays, strict=True):

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from paytables.cards.subsets import Sets, sets
+from paytables.cards.subsets import Sets, build_sets
 from paytables.errors import AnalysisError
-from paytables.poker.pays import row_of, span
+from paytables.poker.pays import find_row, parse_span
 from paytables.poker.policy import HAND
 from paytables.poker.video.schema import Hold, VideoPokerDefinition, Way
 
@@ -49,8 +49,8 @@ class Part:
     wilds: Ints
     holds_all_wilds: Bools
 
-    def fit(self, line: Hold, left: Ints) -> Bools:
-        """Return whether a line fits if these indices are held, for the classes ``left``."""
+    def find_fits(self, line: Hold, left: Ints) -> Bools:
+        """Return, for each class of deals in ``left``, whether holding these cards satisfies a strategy line."""
         fits: Bools = self.holds_all_wilds[left]
         ranks = self.ranks[left]
         if line.wild is not None:
@@ -60,7 +60,7 @@ class Part:
         if line.suited:
             fits = fits & (self.suits[left] & (self.suits[left] - 1) == 0)
         if line.of is not None:
-            fits = fits & (ranks & ~sum(1 << rank for rank in span(line.of)) == 0)
+            fits = fits & (ranks & ~sum(1 << rank for rank in parse_span(line.of)) == 0)
         if line.row:
             fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
         if line.ways:
@@ -74,7 +74,7 @@ class Holds:
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
-        self.sets: Sets = sets(53 if definition.deck.joker else 52, HAND)
+        self.sets: Sets = build_sets(53 if definition.deck.joker else 52, HAND)
         self.deals, self.like = self.sets.classes
         left = self.sets.cards - HAND
         finished = [comb(left, HAND - mask.bit_count()) for mask in range(1 << HAND)]
@@ -94,7 +94,7 @@ class Holds:
         keys = (self.strengths >> DECIDING) * 8 + wilds  # rows depend on nothing else of a strength
         table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
-            row = row_of(self.definition.pay, key >> 3 << DECIDING, key & 7, order)
+            row = find_row(self.definition.pay, key >> 3 << DECIDING, key & 7, order)
             table[key] = len(self.definition.pay) if row is None else row
         rows: Ints = table[keys]
         return rows
@@ -142,7 +142,7 @@ class Holds:
             lowest = np.full(len(left), 1 << 13, dtype=np.int64)
             for mask in (mask for mask in range(1 << HAND) if mask.bit_count() == line.cards):
                 ranks = self.parts[mask].ranks[left]
-                fits = self.parts[mask].fit(line, left) & (ranks < lowest)
+                fits = self.parts[mask].find_fits(line, left) & (ranks < lowest)
                 masks[left[fits]] = mask
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:

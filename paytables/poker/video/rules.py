@@ -5,18 +5,18 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.cards import Shoe, card_name, rank_of
+from paytables.cards import Shoe, format_card, rank_of
 from paytables.cards.card import JOKER
-from paytables.cards.ranking import JOKER_RANK, Ranking, category
+from paytables.cards.ranking import JOKER_RANK, Ranking, find_category
 from paytables.contract import Cue, Decision, Draw, LevelPlay, Outcome, Play, Remark, Settlement, Wager
 from paytables.errors import WagerError
-from paytables.poker.pays import NAMES, row_of
-from paytables.poker.policy import HAND, hold, unpacked
-from paytables.poker.proof import held_against
+from paytables.poker.pays import NAMES, find_row
+from paytables.poker.policy import HAND, hold, unpack_policy
+from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
 from paytables.poker.video.schema import Pay, Proofs, VideoPokerDefinition
 from paytables.tableless import Tableless
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class VideoPokerRules(Tableless):
                 return Wager(credits_, {"hands": hands})
         named = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
-            f"no bet of {counted(credits_, 'credit')}{named}; "
+            f"no bet of {format_count(credits_, 'credit')}{named}; "
             f"there are {list(bets.hands)} hands for these credits each: {list(bets.credits)}"
         )
 
@@ -57,7 +57,7 @@ class VideoPokerRules(Tableless):
         """Return the row of the pay table that five cards win, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
-        row = row_of(self.definition.pay, self._ranking.strength(cards), wilds, order)
+        row = find_row(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
     def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
@@ -66,13 +66,13 @@ class VideoPokerRules(Tableless):
         if proofs is None:
             return {}
         proof = proofs.of(most=credits_ == self.definition.most)
-        return {"advice": hold(unpacked(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
+        return {"advice": hold(unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:
         pay = self.pay(cards)
         if pay is not None:
             return pay.title
-        english, french = NAMES[category(self._ranking.strength(cards), self._ranking.order)]
+        english, french = NAMES[find_category(self._ranking.strength(cards), self._ranking.order)]
         return {"en": english, "fr": french}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -82,11 +82,11 @@ class VideoPokerRules(Tableless):
         shoe = Shoe.of(joker=self.definition.deck.joker)
         dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
         for card in dealt:
-            yield Cue("deal", {"hand": "player", "card": card_name(card)})
+            yield Cue("deal", {"hand": "player", "card": format_card(card)})
         made = self.pay(dealt)
         has = None if made is None else made.id
         prompt = {
-            **self._felt([dealt]),
+            **self._build_felt([dealt]),
             "won": has,
             "result": self._describe_hand(dealt),
             **self.advice(dealt, each),
@@ -104,7 +104,7 @@ class VideoPokerRules(Tableless):
             cards, left = list(dealt), Shoe(list(shoe.counts))
             for place in thrown:
                 cards[place] = left.deal(draw, f"hand {hand} card {place + 1}")
-                data = {"hand": _hand_id(hand), "index": place, "card": card_name(cards[place])}
+                data = {"hand": _hand_id(hand), "index": place, "card": format_card(cards[place])}
                 yield Cue("draw", data)
             finished.append(cards)
             pay = self.pay(cards)
@@ -116,7 +116,7 @@ class VideoPokerRules(Tableless):
                 hit.append(level.id)
             credits_ = 0 if hit else pays[pay.id]
             yield Settlement(pay.id, credits_, {"hand": hand}, staked=each, pays=True)
-        display = {**self._felt(finished), "held": held, "won": max(won)[1] if won else None}
+        display = {**self._build_felt(finished), "held": held, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
@@ -137,17 +137,17 @@ class VideoPokerRules(Tableless):
             ),
         )
 
-    def every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelPlay, ...]:
         """Return the level at the only price for which it is played."""
         return self.levels(self.wager(self.definition.most, hands=1))
 
-    def _felt(self, hands: list[list[int]]) -> dict[str, object]:
+    def _build_felt(self, hands: list[list[int]]) -> dict[str, object]:
         shown_hands = []
         for n, cards in enumerate(hands, 1):
             pay = self.pay(cards)
             hand: dict[str, object] = {
                 "id": _hand_id(n),
-                "cards": list(map(card_name, cards)),
+                "cards": list(map(format_card, cards)),
                 "says": self._describe_hand(cards),
             }
             shown_hands.append(hand if pay is None else {**hand, "won": pay.id})
@@ -199,7 +199,7 @@ class VideoPokerRules(Tableless):
 
     def verify(self) -> None:
         """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
-        held_against(self.definition.game.id, self.definition.proved, self.prove)
+        check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures; see :mod:`paytables.poker.video.figures`."""

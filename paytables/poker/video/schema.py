@@ -11,10 +11,10 @@ from pydantic import Field, field_validator, model_validator
 from paytables.cards import RANKS
 from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, Order
 from paytables.definition import Definition, Identifier, Listed, NaturalInt, PositiveInt, Strict, Text
-from paytables.poker.pays import Category, HandRow, Span, wild_ranks
+from paytables.poker.pays import Category, HandRow, Span, parse_wild_ranks
 from paytables.poker.policy import HAND, Policy
 from paytables.poker.proof import Exact
-from paytables.wording import among
+from paytables.wording import format_known_names
 
 
 class Deck(Strict):
@@ -33,7 +33,7 @@ class Deck(Strict):
     @property
     def order(self) -> Order:
         """Return the order of its hands."""
-        wild = (*wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
+        wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
         return Order(categories=CATEGORIES, wild=wild) if wild else FIVE
 
 
@@ -133,18 +133,18 @@ class Simplest(Strict):
     @property
     def data(self) -> Way:
         """Return the way."""
-        return _ways()[self.way]
+        return _load_simple_ways()[self.way]
 
     @field_validator("way")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in _ways():
-            raise ValueError(f"there is no way {value!r}; {among(value, _ways())}")
+        if value not in _load_simple_ways():
+            raise ValueError(f"there is no way {value!r}; {format_known_names(value, _load_simple_ways())}")
         return value
 
 
 @cache
-def _ways() -> dict[str, Way]:
+def _load_simple_ways() -> dict[str, Way]:
     text = Path(__file__).with_name("simple.toml").read_text()
     return {name: Way.model_validate(way) for name, way in tomllib.loads(text).items()}
 
@@ -166,7 +166,7 @@ class VideoPokerDefinition(Definition):
             raise ValueError("pay: two have the same id")
         if self.progressive is not None and self.progressive.row not in ids:
             row = self.progressive.row
-            raise ValueError(f"progressive.row: there is no row {row!r}; {among(row, ids)}")
+            raise ValueError(f"progressive.row: there is no row {row!r}; {format_known_names(row, ids)}")
         for proof in (self.proved.most, self.proved.fewer) if self.proved else ():
             if proof is not None and len(proof.rates) != len(ids):
                 raise ValueError(f"proved: {len(proof.rates)} rates for {len(ids)} rows")

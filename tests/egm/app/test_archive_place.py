@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.app.archive_place import place_archive
-from egm.app.preflight import preflight
+from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
-from egm.config.on_this_computer import shared_folders
+from egm.config.on_this_computer import find_shared_folders
 from egm.errors import OperatorError
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import STATE
@@ -59,7 +59,7 @@ def test_old_entries_go_where_the_cabinet_file_says_and_are_read_from_there(plac
     place_archive(placed, tmp_path / "one")
     place_archive(placed, None)
     with open_view(placed) as view:
-        assert len(list(view.bodies())) == view.sequence
+        assert len(list(view.iter_bodies())) == view.sequence
 
 
 def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
@@ -74,7 +74,7 @@ def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
     shutil.move(own / "archive", tmp_path / "three")
     place_archive(own, tmp_path / "three")
     with open_view(own) as view:
-        assert len(list(view.bodies())) == view.sequence
+        assert len(list(view.iter_bodies())) == view.sequence
 
 
 def test_no_medium_is_made_where_there_is_none(tmp_path):
@@ -89,7 +89,7 @@ def test_a_place_that_is_away_is_waited_for(placed, tmp_path, monkeypatch):
     with open_view(placed) as view:
         codes = {entry.record["code"] for entry in view.entries("event") if entry.record}
         assert "memory.archive_delayed" in codes
-        assert len(list(view.bodies())) == view.sequence
+        assert len(list(view.iter_bodies())) == view.sequence
     (tmp_path / "away").rename(tmp_path / "one")
     assert live(placed, 200)["through"] > before["through"]
 
@@ -122,7 +122,7 @@ def test_two_archives_are_two_folders(tmp_path):
     default = DEFAULT_CABINET.read_text(encoding="utf-8")
     both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
     file.write_text(default + both, encoding="utf-8")
-    (fault,) = shared_folders(load_cabinet(file), tmp_path)
+    (fault,) = find_shared_folders(load_cabinet(file), tmp_path)
     assert (fault.key, fault.stops) == ("memory.second_archive", True)
 
 
@@ -139,11 +139,13 @@ def test_a_folder_of_the_memory_that_cannot_be_made_is_a_fault_of_the_file(tmp_p
     ):
         text = f'{DEFAULT_CABINET.read_text(encoding="utf-8")}\n[memory]\nsecond_copy = "{folder}"\n'
         file.write_text(text, encoding="utf-8")
-        fault = next(fault for fault in preflight(load_cabinet(file)) if fault.key.startswith("memory"))
+        fault = next(
+            fault for fault in iter_preflight_faults(load_cabinet(file)) if fault.key.startswith("memory")
+        )
         assert (fault.key, fault.stops) == ("memory.second_copy", True)
         assert why in fault.what
     good = text.replace(str(folder), str(tmp_path / "not/there/yet"))
     file.write_text(good, encoding="utf-8")
-    first = next(preflight(load_cabinet(file)), None)
+    first = next(iter_preflight_faults(load_cabinet(file)), None)
     assert first is None or not first.key.startswith("memory")
     assert not (tmp_path / "not").exists()

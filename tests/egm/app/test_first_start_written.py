@@ -9,9 +9,9 @@ import pytest
 from egm.app.first_start import signing
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.probing import Answer
-from egm.app.first_start.signing import Signing, putting_back
-from egm.app.first_start.steps import SIGNERS, Way, failed
-from egm.app.first_start.wizard import steps_of
+from egm.app.first_start.signing import Signing, create_restore_step
+from egm.app.first_start.steps import SIGNERS, Way, say_failure
+from egm.app.first_start.wizard import build_steps
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.config.faults import Fault
@@ -19,7 +19,7 @@ from egm.people import Permission, Person, Role, Roster
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import pin_of
-from egm.testing.service_menu import translated as say_in
+from egm.testing.service_menu import translate_words as say_in
 from meters import Journal
 from paytables import load_game
 
@@ -99,13 +99,13 @@ def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_r
         return written
 
     with monkeypatch.context() as patch:
-        patch.setattr(Roster, "written_to", cutting(Roster.written_to))
+        patch.setattr(Roster, "write_to", cutting(Roster.write_to))
         patch.setattr(signing.Signature, "write", cutting(signing.Signature.write))
         patch.setattr(signing, "replace_private", cutting(signing.replace_private))
         with pytest.raises(PowerCutError):
             sign(step(folder, file), drafted(), "1", "2")
     assert not file.exists()
-    assert putting_back(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
+    assert create_restore_step(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
     assert sign(step(folder, file), drafted(), "2", "1") is Way.ON
     assert started(folder, file, monkeypatch) == set()
     assert started(folder, file, monkeypatch) == set()
@@ -162,7 +162,7 @@ def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, ye
 
 
 def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
-    draft, asked = drafted(), steps_of(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
+    draft, asked = drafted(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
     steps = {each.id: each for each in asked}
     draft.roster = Roster()
     for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):
@@ -185,7 +185,7 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
     ],
 )
 def test_a_medium_that_takes_nothing_is_told_by_what_is_to_be_done(why, said):
-    words = failed(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
+    words = say_failure(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
     assert words.value == f"notice.refused.{said}"
     for language in ("en", "fr"):
         assert say_in(words, language)

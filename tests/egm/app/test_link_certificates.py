@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.app.preflight import preflight
+from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import load_cabinet
 from egm.config.levels import LinkSlot
 from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
@@ -23,7 +23,7 @@ def faults(folder, serial, *, certificate="", key="", authority=""):
     file = demonstration.model_copy(
         update={"machine": machine, "progressive_link": slot, "games": demonstration.games[:1]}
     )
-    return [fault.what for fault in preflight(file) if fault.key.startswith("progressive_link")]
+    return [fault.what for fault in iter_preflight_faults(file) if fault.key.startswith("progressive_link")]
 
 
 @pytest.mark.requirement("I-15:a")

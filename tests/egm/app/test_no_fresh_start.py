@@ -63,9 +63,9 @@ def test_a_new_journal_is_not_begun_beside_what_is_left_of_one(tmp_path, kept):
 def test_the_first_start_is_in_an_empty_folder_or_beside_a_roster(tmp_path):
     state = StateFolder(tmp_path)
     state.prepare()
-    assert state.left_by_a_journal() == []
+    assert state.list_journal_files() == []
     Roster.load(state.staff).added(Person("1", "Anne", Role.MANAGER), "90170", by="", at=StoppedClock().now())
-    assert state.left_by_a_journal() == []
+    assert state.list_journal_files() == []
     Journal.open(tmp_path, now=StoppedClock().now).close()
     Journal.open(tmp_path, now=StoppedClock().now).close()
 

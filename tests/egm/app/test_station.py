@@ -44,7 +44,7 @@ class Printer:
 
     name = "printer"
 
-    def stood(self, codes) -> None:
+    def restore_faults(self, codes) -> None:
         self.codes = codes
 
 
@@ -86,9 +86,9 @@ def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path)
 
         play_id = station._showing
         room.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
-        assert ends_after(station, 2.1, lambda: station._shown_by_screen(play_id))
+        assert ends_after(station, 2.1, lambda: station._note_outcome_shown(play_id))
         room.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
-        assert ends_after(station, 0.0, lambda: station._shown_by_screen(play_id))
+        assert ends_after(station, 0.0, lambda: station._note_outcome_shown(play_id))
         station._show_timer.cancel()
         room.close()
 
@@ -120,7 +120,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_onl
 def test_late_news_of_an_earlier_game_ends_nothing(tmp_path):
     async def scene() -> None:
         room, station = a_station(tmp_path, 0)
-        station._shown_by_screen("play-1")
+        station._note_outcome_shown("play-1")
         assert station._show_timer is None
         room.close()
 
@@ -185,16 +185,16 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
         station.engine.handle(EventType.SELF_TEST_PASSED)
         await station.server.start()
         folder = StateFolder(tmp_path / "state")
-        screen = Client(folder.screen_socket_of(1), folder.screen_token_of(1))
+        screen = Client(folder.find_screen_socket(1), folder.find_screen_token(1))
         heard: list = []
         press = ButtonPressed(device="board", button="play")
-        station.on_device(press)
+        station.handle_device_report(press)
         assert room.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
         room.machine.notice = None
         while not station.server.audience:
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
-        station.on_device(press)
+        station.handle_device_report(press)
         assert room.machine.notice is None
         while not any(isinstance(message, Pressed) for message in heard):
             heard += screen.poll(asyncio.get_running_loop().time()).messages

@@ -45,7 +45,9 @@ def ends(tmp_path, monkeypatch):
 
         monkeypatch.setattr(process, "MachineProcess", Ends)
         file = load_cabinet()
-        return process._restarts(StateFolder(tmp_path), file, StoppedClock(), 0, Path(), watched=False)
+        return process._run_until_stopped(
+            StateFolder(tmp_path), file, StoppedClock(), 0, Path(), watched=False
+        )
 
     return run
 

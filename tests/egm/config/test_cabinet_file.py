@@ -12,13 +12,13 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from egm.app.preflight import preflight
+from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import CabinetFile, load_cabinet
-from egm.config.faults import Lines, placed, read
-from egm.config.on_this_computer import missing_ports
-from egm.config.schema import parts, schema
+from egm.config.faults import Lines, parse_location, read
+from egm.config.on_this_computer import find_missing_ports
+from egm.config.schema import build_schema, iter_parts
 from egm.errors import OperatorError
-from egm.profiles import available
+from egm.profiles import list_profile_ids
 from paytables import load_game
 from tools.cli import main
 
@@ -135,7 +135,7 @@ n = 2
         ("t", 1, "u", 0, "n"): 18, ("a", "b c", "absent"): 2, ("nowhere",): None, ("t", 1, "absent"): 13,
     }  # fmt: skip
     assert {place: lines.of(place) for place in places} == places
-    assert placed("games[2].game") == ("games", 1, "game")
+    assert parse_location("games[2].game") == ("games", 1, "game")
 
 
 def test_devices_on_one_bus_share_its_port():
@@ -189,14 +189,14 @@ def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
 
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
 def test_a_port_that_is_no_terminal_device_is_found(port):
-    (fault,) = missing_ports(read(GOOD + f'port = "{port}"\n', CabinetFile)[0])
+    (fault,) = find_missing_ports(read(GOOD + f'port = "{port}"\n', CabinetFile)[0])
     assert (fault.key, fault.what, fault.waits) == ("devices.bill.port", f"{port} is no serial port", False)
 
 
 def test_a_terminal_is_a_port():
     leader, follower = os.openpty()
     try:
-        assert not [*missing_ports(read(GOOD + f'port = "{os.ttyname(follower)}"\n', CabinetFile)[0])]
+        assert not [*find_missing_ports(read(GOOD + f'port = "{os.ttyname(follower)}"\n', CabinetFile)[0])]
     finally:
         os.close(leader)
         os.close(follower)
@@ -216,7 +216,7 @@ FOUND = [
 
 @pytest.mark.parametrize(("more", "key", "what", "meant", "stops"), FOUND)
 def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, what, meant, stops):
-    found = {fault.key: fault for fault in preflight(read(GOOD + more, CabinetFile)[0])}
+    found = {fault.key: fault for fault in iter_preflight_faults(read(GOOD + more, CabinetFile)[0])}
     assert key in found
     assert what in found[key].what
     assert (found[key].meant, found[key].stops) == (meant, stops)
@@ -224,11 +224,13 @@ def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, w
 
 def test_a_position_at_which_nothing_takes_money_is_found():
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + KEYS
-    assert [str(fault) for fault in preflight(read(two, CabinetFile)[0])] == [
+    assert [str(fault) for fault in iter_preflight_faults(read(two, CabinetFile)[0])] == [
         "machine.positions: no device of position 2 takes money: a device says its own, position = 2"
     ]
     assert not [
-        *preflight(read(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0])
+        *iter_preflight_faults(
+            read(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0]
+        )
     ]
 
 
@@ -239,7 +241,9 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
     board = "" if at is None else f"{KEYS}position = {at}\n"
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
-    missed = [fault.what for fault in preflight(read(two, CabinetFile)[0]) if fault.key == "devices"]
+    missed = [
+        fault.what for fault in iter_preflight_faults(read(two, CabinetFile)[0]) if fault.key == "devices"
+    ]
     assert [what.partition(":")[0].rpartition(" ")[2] for what in missed] == {
         None: ["1", "2"],
         1: [],
@@ -257,7 +261,9 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
     ],
 )
 def test_what_keeps_the_machine_from_starting_is_found_before_its_start(old, new, key, what):
-    found = {fault.key: fault for fault in preflight(read(GOOD.replace(old, new, 1), CabinetFile)[0])}
+    found = {
+        fault.key: fault for fault in iter_preflight_faults(read(GOOD.replace(old, new, 1), CabinetFile)[0])
+    }
     assert what in found[key].what
     assert found[key].stops
 
@@ -265,7 +271,7 @@ def test_what_keeps_the_machine_from_starting_is_found_before_its_start(old, new
 def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"') + KEYS)
-    (fault,) = missing_ports(load_cabinet(file))
+    (fault,) = find_missing_ports(load_cabinet(file))
     assert "/nowhere/port" in str(fault)
     done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
     assert done.exit_code == 0
@@ -273,7 +279,7 @@ def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):
     assert (told["line"], told["key"], told["stops"]) == (12, "devices.bill.port", False)
 
 
-@pytest.mark.parametrize("profile", available())
+@pytest.mark.parametrize("profile", list_profile_ids())
 def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_path):
     file = tmp_path / "cabinet.toml"
     options = [
@@ -293,7 +299,7 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
     assert (cabinet.machine.serial, cabinet.machine.profile) == ("XYZ-9", profile)
     assert cabinet.devices["io"].port == "/dev/ttyEGM"
     written, _, named = text.partition("# Other tables: ")
-    for part in parts():
+    for part in iter_parts():
         if part.header in written or part.header == "[devices.NAME]":
             assert part.header not in named
             for key in part.keys:
@@ -357,12 +363,12 @@ def test_without_games_those_of_the_library_that_the_place_admits_are_written(tm
     done = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])
     assert done.exit_code == 0, done.output
     assert len(load_cabinet(file).games) > 5
-    assert not [*preflight(load_cabinet(file))]
+    assert not [*iter_preflight_faults(load_cabinet(file))]
 
 
 def test_the_schema_is_one_and_takes_the_demonstrations_file():
     published = json.loads(CliRunner().invoke(main, ["cabinet", "schema"]).output)
-    assert published == schema()
+    assert published == build_schema()
     jsonschema.Draft202012Validator.check_schema(published)
     default = tomllib.loads(Path("egm/config/default.toml").read_text())
     jsonschema.validate(default, published)
@@ -371,7 +377,7 @@ def test_the_schema_is_one_and_takes_the_demonstrations_file():
 
 
 def test_every_key_has_a_meaning():
-    found = [key for part in parts() for key in part.keys]
+    found = [key for part in iter_parts() for key in part.keys]
     assert len(found) > 50
     assert not [key.name for key in found if not key.meaning]
 

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from egm.config.keys import toml
+from egm.config.keys import format_toml
 
 #: All controls and many letters; what would end a value; characters that are not shown.
 TEXTS = ("".join(map(chr, range(0x300))), 'a\n[money]\nx="', "\\'''", "\u2028\u202e\ufeff\U0010ffff")
@@ -12,4 +12,4 @@ TEXTS = ("".join(map(chr, range(0x300))), 'a\n[money]\nx="', "\\'''", "\u2028\u2
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_text_is_toml_and_comes_back(text):
-    assert tomllib.loads(f"key = {toml(text)}\n") == {"key": text}
+    assert tomllib.loads(f"key = {format_toml(text)}\n") == {"key": text}

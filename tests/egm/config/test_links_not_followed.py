@@ -10,9 +10,9 @@ from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.links.sas.attachment import _Cursor
 from egm.links.screen.starting import StartUpActivity, read, say
-from egm.people.roster import _only_one
+from egm.people.roster import _lock_roster_file
 from egm.people.tries import FILE_NAME as TRIES
-from egm.people.tries import wrong_pins
+from egm.people.tries import edit_wrong_pins
 from egm.secret_files import replace_transient
 from meters import JournalUnwritable
 from meters.lock import FILE_NAME, FolderLock
@@ -49,10 +49,10 @@ def test_no_lock_beside_another_file_follows_a_link(tmp_path, victim):
         SqliteStore(tmp_path / "levels.db")
     (tmp_path / "people.lock").symlink_to(victim)
     with pytest.raises(OSError, check=lambda error: error.errno == errno.ELOOP):
-        _only_one(tmp_path / "people.json").__enter__()
+        _lock_roster_file(tmp_path / "people.json").__enter__()
     (tmp_path / TRIES).symlink_to(victim)
     with pytest.raises(OSError, check=lambda error: error.errno == errno.ELOOP):
-        wrong_pins(tmp_path, wait=False).__enter__()
+        edit_wrong_pins(tmp_path, wait=False).__enter__()
 
 
 @pytest.mark.parametrize("name", ["metrics.port", "metrics.port.new"])

@@ -14,7 +14,7 @@ from rigs.small_cabinet import write_cabinet
 
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 
 ROOT = Path(__file__).parents[3]
 MAINS = sorted(
@@ -70,7 +70,7 @@ def test_who_runs_as_the_same_user_reads_nothing_out_of_the_machine():
 def _look_into_a_machine(state):
     as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     where = ("--state", str(state), "--cabinet", str(write_cabinet(state)))
-    started = python_module("egm.app", *where, "--patience", "0")
+    started = build_python_command("egm.app", *where, "--patience", "0")
     machine = subprocess.Popen(
         [*as_nobody, *started], stderr=subprocess.PIPE, env={"HOME": str(state)}, cwd="/"
     )

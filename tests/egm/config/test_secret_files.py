@@ -12,15 +12,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from egm.isolated import python_module
-from egm.progressive.connection import tls
+from egm.isolated import build_python_command
+from egm.progressive.connection import build_tls_context
 from egm.secret_files import replace_private, require_private, write_private
 from meters import Journal
 from meters.copies import SECOND_FOLDER
 from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
 from tools.floor.progressive.secret_store import KEY_FILE, make_key, read_key
 from tools.lab.certification import bundle
-from tools.lab.certification.bundle import BundleError, laboratory_key
+from tools.lab.certification.bundle import BundleError, load_laboratory_key
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -75,7 +75,10 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
         staff.chmod(0o600)
     (folder.root / name).chmod(0o644)
     done = subprocess.run(
-        python_module("egm.app", "--state", str(folder.root)), capture_output=True, text=True, check=False
+        build_python_command("egm.app", "--state", str(folder.root)),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     assert f"{name}: others than its owner may read or write it (mode 644)" in done.stderr
@@ -89,12 +92,12 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
         authority=tmp_path / "authority.crt", certificate=tmp_path / "broker.crt", key=tmp_path / "broker.key"
     )
     laboratory = tmp_path / "laboratory.key"
-    laboratory_key(laboratory)
+    load_laboratory_key(laboratory)
     uses = {
-        "broker.key": lambda: tls(slot),
+        "broker.key": lambda: build_tls_context(slot),
         "authority.key": lambda: write_revocations(tmp_path, NOW),
         KEY_FILE: lambda: read_key(tmp_path),
-        "laboratory.key": lambda: laboratory_key(laboratory),
+        "laboratory.key": lambda: load_laboratory_key(laboratory),
     }
     for name, use in uses.items():
         use()

@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from egm.app.bench import Bench, BenchError, simulated
+from egm.app.bench import Bench, BenchError, list_bench_protocols
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
@@ -21,7 +21,7 @@ from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.cli.commands.device import command as device_command
 
 PAIR = {"bill": "id003", "io": "ioboard"}
@@ -269,7 +269,7 @@ def test_without_the_token_nothing_moves(tmp_path, lines):
     async def scene():
         bench = Bench(tmp_path, PAIR)
         await bench.start()
-        with socket_address(bench.socket_path) as address:
+        with open_socket_address(bench.socket_path) as address:
             reader, writer = await asyncio.open_unix_connection(address)
         for line in [*lines, encode(BenchCommand(device="io", action="door", values={"name": "main"}))]:
             writer.write(line)
@@ -298,8 +298,8 @@ def test_real_ports_have_no_twin(tmp_path):
     text = DEFAULT_CABINET.read_text()
     path = tmp_path / "cabinet.toml"
     path.write_text(text.replace('protocol = "id003"', 'protocol = "id003"\nport = "/dev/ttyS9"'))
-    assert "bill" not in simulated(load_cabinet(path))
-    assert "io" in simulated(load_cabinet(path))
+    assert "bill" not in list_bench_protocols(load_cabinet(path))
+    assert "io" in list_bench_protocols(load_cabinet(path))
 
 
 # ------------------------------------------------------------------ its own process

@@ -9,7 +9,7 @@ import tty
 
 import pytest
 
-from egm.devices.bench_line import open_bench_line, owner_of, proven_terminal
+from egm.devices.bench_line import find_owner_lock, find_proven_terminal, open_bench_line
 from egm.devices.line import LineLostError, LineSettings
 from egm.devices.twin import Port
 
@@ -78,7 +78,7 @@ def test_a_link_that_leads_elsewhere_than_its_owner_says_is_not_believed(bench, 
     try:
         link.unlink()
         link.symlink_to(os.ttyname(far))
-        assert proven_terminal(link) is None
+        assert find_proven_terminal(link) is None
         with pytest.raises(LineLostError):
             open_bench_line(str(link), LineSettings())
     finally:
@@ -90,10 +90,10 @@ def test_a_cable_pulled_out_leaves_neither_name_nor_proof(link):
     async def scene():
         port = Port(link)
         port.plug()
-        assert proven_terminal(link) == str(link.readlink())
+        assert find_proven_terminal(link) == str(link.readlink())
         port.unplug()
         assert not link.is_symlink()
-        assert not owner_of(link).exists()
+        assert not find_owner_lock(link).exists()
         port.plug()
         open_bench_line(str(link), LineSettings()).close()
         port.unplug()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from egm.devices import crc
 from egm.devices.cctalk import codec as cctalk
-from egm.devices.cctalk.events import mark_of, news_since
+from egm.devices.cctalk.events import list_events_since, mark_of
 from egm.devices.ebds import codec as ebds
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.id003 import codec as id003
@@ -26,7 +26,7 @@ def whole(cutter: Callable, data: bytes) -> list[Any]:
 
 # ------------------------------------------------------------------ published bytes
 def test_check_value_of_the_crc():
-    assert crc.kermit(b"123456789") == 0x2189
+    assert crc.compute_crc_kermit(b"123456789") == 0x2189
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_ioboard_status_round_trip(boot, levels, lost, first, changes):
     edges = []
     for place, level, unattended in changes:
         edges.append(ioboard.Edge(first, place, level, unattended))
-        first = ioboard.next_number(first)
+        first = ioboard.compute_next_number(first)
     status = ioboard.Status(boot=boot, levels=levels, lost=lost, edges=tuple(edges))
     assert whole(ioboard.cut, status.encode()) == [status]
 
@@ -127,7 +127,7 @@ STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fiel
 @given(STATUS)
 def test_printer_statuses_round_trip(status):
     assert whole(tcl.cut_answer, tcl.Answer("V1", status).encode()) == [tcl.Answer("V1", status)]
-    sent = b"".join(byte.encode() for byte in ithaca.status_bytes(status))
+    sent = b"".join(byte.encode() for byte in ithaca.encode_status(status))
     first, second = whole(ithaca.cut_answer, sent)
     assert ithaca.read_status(first, second) == status
 
@@ -143,7 +143,7 @@ def test_tcl_print_round_trip(fields):
 
 @given(st.lists(st.text("ABC def 123.,$é", max_size=40), max_size=8), digits)
 def test_ithaca_ticket_round_trip(lines, number):
-    commands = whole(ithaca.cut_command, ithaca.ticket(lines, number))
+    commands = whole(ithaca.cut_command, ithaca.encode_ticket(lines, number))
     assert [c.text for c in commands if isinstance(c, ithaca.Text)] == lines
     assert [c.digits for c in commands if isinstance(c, ithaca.Bars)] == [number]
     assert commands[-1] == ithaca.Present()
@@ -267,7 +267,7 @@ def test_every_event_is_news_once_or_counted_lost(bursts, start):
             serial = serial % 200 + 1
             device.happen(serial)
             expected.append(serial)
-        news = news_since(mark, device.events())
+        news = list_events_since(mark, device.events())
         assert [pair.a for pair in news.pairs] == expected[-5:]
         assert news.lost == max(0, burst - 5)
         assert not news.restarted
@@ -283,5 +283,5 @@ def test_a_reset_is_seen_and_what_followed_it_is_news(before, after):
     device.reset()
     for serial in range(after):
         device.happen(100 + serial)
-    news = news_since(mark, device.events())
+    news = list_events_since(mark, device.events())
     assert [pair.a for pair in news.pairs] == [100 + serial for serial in range(after)]

@@ -15,7 +15,7 @@ from egm.devices.framing import FrameReader
 from egm.devices.id003 import codec as id003
 from egm.devices.interface import Barcode, Escrowed, Returned, Stacked
 from egm.devices.transient import TransientEscrowLedger
-from egm.devices.worth import minor_units
+from egm.devices.worth import compute_minor_units
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -59,7 +59,9 @@ def test_the_note_table_is_asked_and_read_as_others_do():
         table["currency"],
         table["major_units"],
     )
-    assert minor_units(row.base, row.exponent, row.currency) == table["major_units"]  # yen have no decimals
+    assert (
+        compute_minor_units(row.base, row.exponent, row.currency) == table["major_units"]
+    )  # yen have no decimals
 
 
 @pytest.mark.parametrize("currency", VECTORS["id003"]["countries"])

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from egm.integrity.clock_watch import JUMP, clock_watch
+from egm.integrity.clock_watch import JUMP, create_clock_watch
 from egm.testing.machine import MachineRig
 
 
@@ -13,7 +13,7 @@ from egm.testing.machine import MachineRig
 def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
     room = MachineRig(tmp_path).boot()
     around = SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen)
-    (watch,) = clock_watch(around)
+    (watch,) = create_clock_watch(around)
     for seconds in (10, 3600, 0):
         room.clock.pass_seconds(seconds)
         watch.look()

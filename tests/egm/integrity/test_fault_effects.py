@@ -9,7 +9,7 @@ import pytest
 from egm.devices.interface import FaultCode
 from egm.kernel.events import EventType, State
 from egm.money import ways_out
-from egm.money.value_in import bills_wanted, coins_wanted, tickets_wanted
+from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
 from meters.events import EVENTS, Effect
 
@@ -39,11 +39,12 @@ class Does:
         self.state = state
         self.plays = room.engine.accepts(EventType.PLAY)
         self.takes = {
-            "bill_acceptor": bool(bills_wanted(machine, state)) and tickets_wanted(machine, state),
-            "coin_acceptor": bool(coins_wanted(machine, state)),
+            "bill_acceptor": bool(list_wanted_bills(machine, state))
+            and should_accept_tickets(machine, state),
+            "coin_acceptor": bool(list_wanted_coins(machine, state)),
         }
         self.pays = {
-            "ticket_printer": not ways_out.no_ticket(machine, machine.cash_cents),
+            "ticket_printer": not ways_out.reason_no_ticket(machine, machine.cash_cents),
             "hopper": ways_out._open(machine, "coins"),
         }
 

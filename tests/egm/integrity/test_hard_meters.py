@@ -7,7 +7,7 @@ from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
-from egm.integrity.hard_meters import HardMeters, hard_meters
+from egm.integrity.hard_meters import HardMeters, create_hard_meters
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.people import Role
@@ -46,7 +46,7 @@ def says(board: IoBoardDriver, *pulses: int) -> None:
 def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     room = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
     board = a_board(tmp_path)
-    (meters,) = hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(room, tmp_path, board))
     assert isinstance(meters, HardMeters)
     assert not meters.send_totals()  # the board has not said yet where its counters are
     says(board, 7, 0, 0, 0, 40, 0)
@@ -64,7 +64,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 
     again = MachineRig(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
-    (meters,) = hard_meters(context(again, tmp_path, board))
+    (meters,) = create_hard_meters(context(again, tmp_path, board))
     says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
     assert meters.send_totals()
     assert (board._totals[0], board._totals[4]) == (9, 60)
@@ -76,13 +76,13 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
     room = MachineRig(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
-    (meters,) = hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(room, tmp_path, board))
     says(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.send_totals()
     says(board, *board._totals)
     fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
-    (meters,) = hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(room, tmp_path, board))
     says(board, 0, 0, 0, 0, 3, 0)
     meters.send_totals()
     says(board, 0, 0, 0, 0, 3, 0)
@@ -106,10 +106,10 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
 
 def test_no_hard_meters_without_the_place_or_the_board(tmp_path, place):
     room = MachineRig(tmp_path / "state").boot()
-    assert list(hard_meters(context(room, tmp_path, a_board(tmp_path)))) == []
+    assert list(create_hard_meters(context(room, tmp_path, a_board(tmp_path)))) == []
     room.close()
     room = MachineRig(tmp_path / "other", profile=place).boot()
-    assert list(hard_meters(context(room, tmp_path))) == []
+    assert list(create_hard_meters(context(room, tmp_path))) == []
     room.close()
 
 

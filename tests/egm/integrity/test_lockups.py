@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from egm.app.view import snapshot
-from egm.app.wiring import bell, reported, tower
+from egm.app.wiring import bell, find_lit_tower_lights, iter_reported_events
 from egm.devices.interface import FaultCode, InputsKnown
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.records.keys import IntegrityKey
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance
 from tools.audit.games import Shelf
@@ -87,7 +87,7 @@ CODES = [
 @pytest.mark.requirement("G-06", "G-07", "G-08", "G-10", "G-11", "E-14")
 @pytest.mark.parametrize("code", CODES)
 def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
-    known = fault(code)
+    known = get_fault(code)
     room.engine.handle(EventType.FAULT_RAISED, code=code)
     room.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
     assert len(room.records("fault.raised")) == 1
@@ -132,7 +132,7 @@ def test_what_somebody_must_see_to_is_cleared_by_nobody_else(room, code, by):
     assert code in room.machine.faults
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (code in room.machine.faults) is (by != "attendant")
-    assert fault(code).cleared_by == by
+    assert get_fault(code).cleared_by == by
 
 
 @pytest.mark.requirement("A-08", "A-24")
@@ -144,7 +144,7 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_pa
     room.close()
     again = MachineRig(tmp_path).boot()
     inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
-    for event in reported(inputs, "io_board", again.machine.doors_open):
+    for event in iter_reported_events(inputs, "io_board", again.machine.doors_open):
         again.happen(event)
     assert again.machine.doors_open == ("logic",)
     assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
@@ -166,7 +166,7 @@ def test_after_the_logic_door_a_technician_must_look(room, unattended):
     assert room.state is State.IDLE
     [settled] = room.records("fault.settled")
     assert (settled["codes"], settled["finding"]) == (["logic_access"], "the seals are whole")
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     kind = "door.opened_while_off" if unattended else "door.opened"
     assert len(room.records(kind)) == 1
 
@@ -174,12 +174,12 @@ def test_after_the_logic_door_a_technician_must_look(room, unattended):
 @pytest.mark.requirement("A-24", "J-01")
 @pytest.mark.parametrize(("by", "is_honest"), [("attendant", True), ("technician", True), ("self", False)])
 def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(room, monkeypatch, by, is_honest):
-    monkeypatch.setattr(standing_faults, "fault", lambda code: replace(fault(code), cleared_by=by))
+    monkeypatch.setattr(standing_faults, "get_fault", lambda code: replace(get_fault(code), cleared_by=by))
     room.engine.handle(EventType.DOOR_OPENED, door="logic")
     room.engine.handle(EventType.DOOR_CLOSED, door="logic")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state is State.IDLE) is (by == "attendant")
-    assert (Auditor(Shelf()).run(room.journal.bodies()).findings == []) is is_honest
+    assert (Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []) is is_honest
 
 
 def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
@@ -189,7 +189,7 @@ def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
 
 
 def test_an_unknown_fault_stops_play(room):
-    assert fault("martians").locks
+    assert get_fault("martians").locks
     room.engine.handle(EventType.FAULT_RAISED, code="martians")
     assert room.state is State.TILT
 
@@ -237,7 +237,10 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     room.engine.handle(EventType.ENABLED, source="operator")
     room.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert (again.state, tuple(disabled_by(again.machine))) == (State.OUT_OF_SERVICE, ("host:main",))
+    assert (again.state, tuple(list_disabling_sources(again.machine))) == (
+        State.OUT_OF_SERVICE,
+        ("host:main",),
+    )
     again.cash_out_ticket()
     assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
     again.engine.handle(EventType.ENABLED, source="host:main")
@@ -250,7 +253,7 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
 @pytest.mark.requirement("J-09", "F-06:a", "G-12:b")
 def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
     def lit():
-        return tower(snapshot(room.engine, fingerprint=""))
+        return find_lit_tower_lights(snapshot(room.engine, fingerprint=""))
 
     assert lit() == frozenset()
     room.engine.handle(EventType.SERVICE)
@@ -274,6 +277,6 @@ def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
 def test_the_drop_door_lights_rings_and_is_reported(room):
     room.engine.handle(EventType.DOOR_OPENED, door="drop")
     shown = snapshot(room.engine, fingerprint="")
-    assert "door" in tower(shown)
+    assert "door" in find_lit_tower_lights(shown)
     assert bell(shown)
     assert room.records("door.opened") == [{"door": "drop"}]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.testing.machine import MachineRig
 from meters import open_view
 from tools.audit.games import Shelf
@@ -20,7 +20,7 @@ def room(tmp_path):
     yield made
     made.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 def limit(room, **most_cents):
@@ -48,7 +48,7 @@ def jumped(room, account, before):
 
 def rule(room, amount_cents):
     """Two persons decide what is in the box."""
-    (disputed,) = disputed_amounts(room.machine)
+    (disputed,) = list_disputed_amounts(room.machine)
     room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(
         EventType.DISPUTED_AMOUNT,
@@ -60,14 +60,14 @@ def rule(room, amount_cents):
         persons=("2", "5"),
     )
     room.engine.handle(EventType.MENU_CLOSED, why="key")
-    assert not disputed_amounts(room.machine)
+    assert not list_disputed_amounts(room.machine)
 
 
 @pytest.mark.requirement("A-26")
 def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(room):
     limit(room, world_bill=1000)
     room.offer(2000)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     jumped(room, "world:bill", 0)
     assert room.ledger.pending() is None
     rule(room, 2000)
@@ -80,12 +80,12 @@ def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(room):
 @pytest.mark.requirement("A-26")
 def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(room):
     limit(room, world_coin=500)
-    room.ledgers.coins.coins_in(((100, True),) * 6, 6)
+    room.ledgers.coins.credit_coins_in(((100, True),) * 6, 6)
     jumped(room, "world:coin", 0)
     assert room.ledgers.coins.position() == 6
     rule(room, 600)
     settle(room)
-    room.ledgers.coins.coins_in(((100, True),), 7)
+    room.ledgers.coins.credit_coins_in(((100, True),), 7)
     assert (room.state, room.credit_cents) == (State.IDLE, 100)
 
 

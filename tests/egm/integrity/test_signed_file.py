@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.signing import putting_back
+from egm.app.first_start.signing import create_restore_step
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
@@ -17,7 +17,7 @@ from egm.kernel.events import EventType, State
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_it
 from egm.testing.machine import StoppedClock
-from egm.testing.service_menu import Menu, offered, pin_of
+from egm.testing.service_menu import Menu, list_enabled_actions, pin_of
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
 
@@ -143,13 +143,13 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
         machine.install(roster)
         process._engine.handle(EventType.MENU, key="operator")
         menu.enter("3").enter(pin_of("3"))
-        assert "form:file_signed" not in menu.everything()  # an attendant may not
+        assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not
         menu.home().touch("leave").open().enter("2").enter(pin_of("2"))
         menu.touch("form:file_signed")
         assert [row.mark for row in menu.page.tables[-1].rows] == ["good", "good"]
         menu.complete("the site has a new name")
         assert "cabinet_file_changed" not in machine.faults
-        assert "back" in offered(menu.page)
+        assert "back" in list_enabled_actions(menu.page)
 
     assert cabinet.start(accept)["faults"] == set()
     assert cabinet.signed()[-1][0]["persons"] == ["2"]
@@ -209,7 +209,7 @@ def test_a_signed_file_can_be_put_back_after_an_authorised_clear(cabinet):
         )
         assert (printed.exit_code, printed.output) == (0, TEXT)
     cabinet.file.unlink()
-    step = putting_back(cabinet.folder, cabinet.file, CLOCK.now)
+    step = create_restore_step(cabinet.folder, cabinet.file, CLOCK.now)
     assert step is not None
     assert step.may_sign(Draft(seed={}))
     assert step.text == TEXT

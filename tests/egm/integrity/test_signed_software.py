@@ -8,19 +8,19 @@ import pytest
 
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
-from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, reverification
+from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, create_reverification
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, TEXTS, Menu, staff
+from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import measure
-from egm.verify.examine import scope_of
-from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.verify.tree import files
-from meters.events import significance
-from tools.cli.sheets import as_text
+from egm.verify.examine import find_scope
+from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
+from egm.verify.tree import list_software_files
+from meters.events import find_significant_event
+from tools.cli.sheets import format_as_text
 
 LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
 
@@ -32,7 +32,7 @@ class Maker:
         self.folder = folder
         self.game = folder / "own.toml"
         self.game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
-        self.key = read_key(new_key(), "maker")
+        self.key = read_key(create_key(), "maker")
         default = load_cabinet()
         slot = default.games[0].model_copy(update={"game": str(self.game)})
         self.manifest = folder / "software.manifest"
@@ -45,15 +45,15 @@ class Maker:
         return f"own{self.game}"
 
     def pin(self) -> None:
-        software = Software(manifest=self.manifest, key=public_hex(self.key))
+        software = Software(manifest=self.manifest, key=format_public_key(self.key))
         self.file = self.file.model_copy(update={"software": software})
 
     def release(self, version: str, reason: str) -> None:
         manifest = Manifest(
             version=version, made="2026-01-01T00:00:00+00:00", reason=reason, libraries=False, bytecode=False,
-            files=measure(files(replace(scope_of(self.file), libraries=False, bytecode=False))),
+            files=measure(list_software_files(replace(find_scope(self.file), libraries=False, bytecode=False))),
         )  # fmt: skip
-        self.manifest.write_bytes(sign(unsigned(manifest), self.key, "maker"))
+        self.manifest.write_bytes(sign(encode_unsigned(manifest), self.key, "maker"))
 
     def tamper(self) -> bytes:
         data = self.game.read_bytes()
@@ -80,7 +80,7 @@ def start(tmp_path, maker):
         at = MachineContext(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
         room.engine.handle(EventType.MEMORY_READY)
         room.verifier = Verifier(at)
-        room.verifier.at_start()
+        room.verifier.verify_at_start()
         room.engine.handle(EventType.SELF_TEST_PASSED)
         room.at = at
         return room
@@ -93,7 +93,7 @@ def start(tmp_path, maker):
 def settles(room, role):
     """Somebody of this role says that the cause was found."""
     number = NUMBERS[role]
-    room.machine.install(staff())
+    room.machine.install(create_roster())
     room.engine.handle(
         EventType.FAULTS_SETTLED,
         form="settle_faults",
@@ -158,7 +158,7 @@ def test_a_technician_cannot_talk_wrong_software_right(start, maker):
 def test_the_staff_may_have_it_verified_at_any_time(start, maker):
     room = start()
     verification = Reverification(room.at)
-    room.machine.install(staff())
+    room.machine.install(create_roster())
     number = NUMBERS[Role.INSPECTOR]
 
     async def ask():
@@ -181,7 +181,7 @@ def test_the_staff_may_have_it_verified_at_any_time(start, maker):
 def test_the_software_page_says_who_signed_what(start):
     room = start()
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("software")
-    shown = as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
+    shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
     installed = room.machine.memory.get(IntegrityKey.SOFTWARE)
     assert installed["signer"] in shown
     assert installed["components"]["chance"][:32] in shown
@@ -243,13 +243,13 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     assert set(changes[1]["components"]) == {"own"}
     entry = next(room.journal.entries("software.changed"))
     assert entry.time_utc
-    assert significance(entry).sas == 0x8E
+    assert find_significant_event(entry).sas == 0x8E
 
 
 @pytest.mark.requirement("A-13", "A-22")
 def test_another_signer_or_none_takes_a_technician(start, maker):
     start()
-    maker.key = read_key(new_key(), "other maker")
+    maker.key = read_key(create_key(), "other maker")
     maker.pin()
     maker.release("2.0", "sold")
     assert set(tilts(start())) == {CHECK}
@@ -257,7 +257,7 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     room = start()
     assert set(tilts(room)) == {CHECK}
     assert room.machine.memory.get(IntegrityKey.SOFTWARE) is None
-    assert list(reverification(room.at)) == []
+    assert list(create_reverification(room.at)) == []
 
 
 def test_without_a_manufacturer_nothing_is_pretended(start, maker):

@@ -6,7 +6,7 @@ Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1, New Zealand 1.18, and Monaco's 
 import pytest
 
 from egm.app.view import snapshot
-from egm.app.wiring import reported
+from egm.app.wiring import iter_reported_events
 from egm.devices.interface import CommLost, CommUp, DoorChanged, Fault, FaultCode, InputsKnown
 from egm.kernel.events import Event, EventType, State
 from egm.testing.machine import MachineRig
@@ -65,12 +65,12 @@ def room(tmp_path):
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
     stands, is_seen_to = DOORS[door]
-    for event in reported(DoorChanged(device="io", door=door, open=True), "io_board", ()):
+    for event in iter_reported_events(DoorChanged(device="io", door=door, open=True), "io_board", ()):
         room.engine.handle(event.type, **event.data)
     assert room.state is stands
     assert not room.engine.accepts(EventType.PLAY)
     assert [record["door"] for record in room.records("door.opened")] == [door]
-    for event in reported(DoorChanged(device="io", door=door, open=False), "io_board", ()):
+    for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
         room.engine.handle(event.type, **event.data)
     assert len(room.records("door.closed")) == 1
     assert room.state is (State.TILT if is_seen_to else State.IDLE)
@@ -82,7 +82,7 @@ def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
 def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
     """After a loss of the line, or without power: doors that changed meanwhile are told as unattended."""
     known = InputsKnown(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
-    assert list(reported(known, "io_board", ("drop", "logic"))) == [
+    assert list(iter_reported_events(known, "io_board", ("drop", "logic"))) == [
         Event(EventType.DOOR_OPENED, {"door": "main", "unattended": True}),
         Event(EventType.DOOR_CLOSED, {"door": "logic", "unattended": True}),
     ]
@@ -108,7 +108,10 @@ def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(room, code):
 def test_a_device_out_of_reach_is_a_fault_that_is_recorded_told_and_cleared(room, kind):
     code = f"{kind}.communication"
     lost, back = CommLost(device=kind, why="silent"), CommUp(device=kind)
-    (raised,), (cleared,) = list(reported(lost, kind, ())), list(reported(back, kind, ()))
+    (raised,), (cleared,) = (
+        list(iter_reported_events(lost, kind, ())),
+        list(iter_reported_events(back, kind, ())),
+    )
     room.engine.handle(raised.type, **raised.data)
     assert room.machine.faults[code]["detail"] == "silent"
     assert [record["code"] for record in room.records("fault.raised")] == [code]
@@ -123,7 +126,7 @@ def test_a_device_out_of_reach_is_a_fault_that_is_recorded_told_and_cleared(room
 def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(room):
     for active in (True, False):
         report = Fault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
-        (event,) = reported(report, "bill_acceptor", ())
+        (event,) = iter_reported_events(report, "bill_acceptor", ())
         room.engine.handle(event.type, **event.data)
     kinds = [entry.kind for entry in room.journal.entries(("fault.raised", "fault.cleared"))]
     assert kinds == ["fault.raised", "fault.cleared"]

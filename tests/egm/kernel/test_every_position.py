@@ -17,9 +17,9 @@ from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.people import Role
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.service.desk import ServiceDesk
-from egm.staff.service.key_switches import concerned
-from egm.testing.machine import MachineRig, SameEveryRun, generator
-from egm.testing.service_menu import Menu, translated
+from egm.staff.service.key_switches import iter_concerned_positions
+from egm.testing.machine import MachineRig, SameEveryRun, create_generator
+from egm.testing.service_menu import Menu, translate_words
 from rng import OutOfService
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -65,7 +65,7 @@ class Three:
             first = self.rooms[0] if self.rooms else None
             SameEveryRun._started.clear()
             room = MachineRig(
-                folder, devices=devices, position=Position(number, 3), beside=first, chance=generator()
+                folder, devices=devices, position=Position(number, 3), beside=first, chance=create_generator()
             )
             room.machine.install(beside)
             beside.at[number] = AtWork(
@@ -83,7 +83,7 @@ class Three:
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
         event = Event(event_type, data)
-        for position in concerned(self.first.machine.state(SideBySide), 1, event):
+        for position in iter_concerned_positions(self.first.machine.state(SideBySide), 1, event):
             position.handle(event)
 
     def neighbours(self) -> dict[str, object]:
@@ -124,7 +124,7 @@ def came_of(room: MachineRig, event: EventType, state: State) -> dict[str, objec
         "credit": room.credit_cents,
         "notice": room.notice,
         "orders": room.hands.orders,
-        "findings": len(Auditor(Shelf()).run(room.journal.bodies()).findings),
+        "findings": len(Auditor(Shelf()).run(room.journal.iter_bodies()).findings),
     }
 
 
@@ -133,7 +133,7 @@ def came_of(room: MachineRig, event: EventType, state: State) -> dict[str, objec
 def test_a_row_of_the_table_does_at_the_second_of_three_what_it_does_at_one(tmp_path, event, state):
     def alone(devices: tuple[str, ...]) -> MachineRig:
         SameEveryRun._started.clear()
-        return MachineRig(tmp_path / "one", devices=devices, chance=generator())
+        return MachineRig(tmp_path / "one", devices=devices, chance=create_generator())
 
     (tmp_path / "one").mkdir()
     (tmp_path / "three").mkdir()
@@ -225,8 +225,8 @@ def test_the_menu_is_taken_to_the_second_position_with_all_that_is_in_it(three, 
     alone = Menu(MachineRig(tmp_path / "one").boot())
     alone.open().prove(role)
     menu = taken_to(three, 2, role)
-    lines = menu.everything()
-    assert lines == alone.everything()
+    lines = menu.collect_all_actions()
+    assert lines == alone.collect_all_actions()
     for line in sorted(lines):
         titles = {each.touch(line).page.title.value for each in (menu, alone)}
         assert len(titles) == 1, line
@@ -246,7 +246,7 @@ def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
     three.board(EventType.MENU, key="operator")
     menu.prove(Role.SUPERVISOR)
     [table] = menu.page.tables
-    shown = [tuple(translated(cell, "en") for cell in row.cells) for row in table.rows]
+    shown = [tuple(translate_words(cell, "en") for cell in row.cells) for row in table.rows]
     assert shown == [("1", "Service menu open", ""), ("2", "Hand-pay", "$20.00"), ("3", "Ready", "")]
     menu.touch("position:2")
     second = Menu(three.second)

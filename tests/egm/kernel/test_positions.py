@@ -131,12 +131,12 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     assert second.hands.told[-1].resumed
     assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        first.printer_says(state)
+        first.report_print_state(state)
     second.shown()
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
     assert first.store.get(number).state is TicketState.ISSUED
     second.offer_ticket(number)  # and may be put in at the other position
-    second.ledger.vended()
+    second.ledger.credit_stacked_paper()
     second.ledger.vend_confirmed()
     assert second.credit_cents > 2000
     assert len(first.records("power.up")) == 2  # one a start, not one a position
@@ -190,7 +190,7 @@ def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
     room.play()
     room.shown()
     assert not [key for key in room.journal.states() if "/" in key]
-    assert room.journal.meters().dimension("position") == ["1"]
+    assert room.journal.meters().list_dimension_values("position") == ["1"]
     assert all("position" not in entry.transaction.dims for entry in room.journal.entries())
     room.close()
 

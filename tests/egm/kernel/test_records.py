@@ -20,10 +20,10 @@ from egm.play.recall_page import PlayList
 from egm.progressive import records as progressive
 from egm.progressive.level import Level
 from egm.progressive.round import LinkMark
-from egm.record_codec import RecordError, from_json, omitted, to_json
+from egm.record_codec import RecordError, from_json, omit_if_default, to_json
 from egm.records import game_record as games
 from egm.records import money
-from egm.records.games import last_game, open_game
+from egm.records.games import find_last_game, open_game
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
 from egm.tickets.audit import LedgerAnchor
 from meters import open_view
@@ -110,7 +110,7 @@ class Outer:
     by_name: dict[str, Inner]
     sure: bool
     maybe: str | None
-    note: str = omitted("")
+    note: str = omit_if_default("")
     since: int = 7
 
 
@@ -184,14 +184,14 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
         room.happen(Event(EventType.AWARD_LOCKED, {"claim": hit.claim, "amount_cents": cents}))
     assert (room.state, room.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
-    ended = last_game(room.machine)
+    ended = find_last_game(room.machine)
     assert ended is not None
     assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
     (plays,) = PlayList().page(room.machine).tables
     assert len(plays.rows) == 2
     room.close()
     with open_view(folder) as view:
-        report = Auditor(Shelf([VECTORS])).run(view.bodies())
+        report = Auditor(Shelf([VECTORS])).run(view.iter_bodies())
     assert report.findings == []
 
 

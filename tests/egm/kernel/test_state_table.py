@@ -12,7 +12,7 @@ from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.rules import DerivedState, Refusal, Rules
 from egm.kernel.states import SETS
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
-from tools.lab.rule_table import interruption_table, picture, rule_table
+from tools.lab.rule_table import format_interruption_table, format_player_diagram, rule_table
 
 LOSS = (0, 0, 0)
 
@@ -71,7 +71,7 @@ def _try(room: MachineRig, state: State, event: EventType) -> bool:
     elif taken.next is Next.SAME or (taken.next is Next.DERIVED_ONCE_TESTED and state is State.SELF_TEST):
         assert room.state is state, event
     elif isinstance(taken.next, Next) or taken.next is State.PAYING:
-        assert room.state is room.engine.derived_state(), event
+        assert room.state is room.engine.derive_state(), event
     else:
         assert room.state is taken.next, event
     return taken is not None
@@ -90,7 +90,7 @@ def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
 def test_every_form_is_refused_out_loud(tmp_path):
     """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
     room = _room(tmp_path, State.IDLE)
-    refusable = [form for form in MENU.forms if not FEATURES.rules.always_takes(form.event)]
+    refusable = [form for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)]
     assert len(refusable) > 20
     for form in refusable:
         room.engine.handle(form.event, form=form.id)
@@ -114,7 +114,7 @@ def test_what_the_machine_raises_itself_and_what_is_said_late_is_taken_everywher
 def test_every_form_is_guarded_by_its_persons():
     by_form = [rule for rule in FEATURES.rules if "authorised" in {guard.__name__ for guard in rule.guards}]
     assert {event for rule in by_form for event in rule.events} >= {
-        form.event for form in MENU.forms if not FEATURES.rules.always_takes(form.event)
+        form.event for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)
     }
     assert {rule.refusal for rule in by_form} == {Refusal.REPORT}
 
@@ -145,16 +145,16 @@ def test_the_most_pressing_state_comes_first():
     derived = (DerivedState(state, lambda holding, state=state: state in holding) for state in pressing[::-1])
     rules, holding = Rules(FEATURES.rules, derived), set(pressing)
     for state in pressing:
-        assert rules.derived_state(holding) is state
+        assert rules.derive_state(holding) is state
         holding.remove(state)
-    assert rules.derived_state(holding) is State.IDLE
+    assert rules.derive_state(holding) is State.IDLE
 
 
 def test_the_picture_shows_what_rules_do_and_can_be_read():
-    arrows = [line for line in picture().splitlines() if "-->" in line]
+    arrows = [line for line in format_player_diagram().splitlines() if "-->" in line]
     assert len(arrows) <= 20
     drawn = {word for arrow in arrows for word in arrow.split(":")[0].split() if word != "-->"}
-    between = {row.split("`")[1] for row in interruption_table().splitlines() if "`" in row}
+    between = {row.split("`")[1] for row in format_interruption_table().splitlines() if "`" in row}
     assert drawn | between == set(State) - {State.BOOT}
     assert not drawn & between
     assert rule_table().count("\n") >= len(FEATURES.rules)

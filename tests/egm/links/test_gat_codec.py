@@ -20,8 +20,15 @@ from egm.links.gat.codec import (
     ResultsQuery,
     StatusQuery,
 )
-from egm.links.gat.functions import FUNCTIONS, LIST, FunctionRefusedError, Kind, offered, understand
-from egm.links.gat.report import About, functions_report, identity_report, signatures_report
+from egm.links.gat.functions import (
+    FUNCTIONS,
+    LIST,
+    FunctionRefusedError,
+    Kind,
+    list_offered_functions,
+    parse_order,
+)
+from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
 from egm.verify.digest import Algorithm
 from tools.audit import gat_reader
 
@@ -30,8 +37,8 @@ ABOUT = About(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")
 
 
 def test_check_value_of_the_crc_in_both_readings():
-    assert crc.modbus(b"123456789") == 0x4B37
-    assert gat_reader.crc(b"123456789") == 0x4B37
+    assert crc.compute_crc_modbus(b"123456789") == 0x4B37
+    assert gat_reader.compute_crc(b"123456789") == 0x4B37
 
 
 def test_published_status_query():
@@ -96,42 +103,42 @@ def test_noise_is_refused_and_the_next_packet_heard():
 @pytest.mark.parametrize(
     ("answer", "line"),
     [
-        (codec.status_answer(Calculation.REQUESTED, ready=False), "81 08 03 50 00 03"),
-        (codec.status_answer(Calculation.CALCULATING, ready=False), "81 08 03 50 09 03"),
-        (codec.status_answer(Calculation.FINISHED, ready=True), "81 08 03 50 06 03"),
-        (codec.status_answer(Calculation.ERROR, ready=False), "81 08 03 50 0C 03"),
-        (codec.last_status_answer(0xBA, 258), "82 09 BA 00 00 01 02"),
-        (codec.last_status_answer(0, 1 << 40), "82 09 00 FF FF FF FF"),
-        (codec.results_answer(b"A", 1, last=False), "83 08 00 00 01 41"),
-        (codec.results_answer(b"A", 258, last=True), "83 08 02 01 02 41"),
-        (codec.no_results_answer(3), "83 07 01 00 03"),
-        (codec.initiated_answer(started=True), "84 05 00"),
-        (codec.initiated_answer(started=False), "84 05 01"),
+        (codec.encode_status_reply(Calculation.REQUESTED, ready=False), "81 08 03 50 00 03"),
+        (codec.encode_status_reply(Calculation.CALCULATING, ready=False), "81 08 03 50 09 03"),
+        (codec.encode_status_reply(Calculation.FINISHED, ready=True), "81 08 03 50 06 03"),
+        (codec.encode_status_reply(Calculation.ERROR, ready=False), "81 08 03 50 0C 03"),
+        (codec.encode_last_status_reply(0xBA, 258), "82 09 BA 00 00 01 02"),
+        (codec.encode_last_status_reply(0, 1 << 40), "82 09 00 FF FF FF FF"),
+        (codec.encode_results_reply(b"A", 1, last=False), "83 08 00 00 01 41"),
+        (codec.encode_results_reply(b"A", 258, last=True), "83 08 02 01 02 41"),
+        (codec.encode_no_results_reply(3), "83 07 01 00 03"),
+        (codec.encode_initiated_reply(started=True), "84 05 00"),
+        (codec.encode_initiated_reply(started=False), "84 05 01"),
     ],
 )
 def test_answers_byte_by_byte(answer, line):
     """Written by hand from the protocol's description; the CRC is the other reading's."""
     body = bytes.fromhex(line)
-    assert answer.encode() == body + gat_reader.crc(body).to_bytes(2, "big")
+    assert answer.encode() == body + gat_reader.compute_crc(body).to_bytes(2, "big")
 
 
 def test_the_largest_frame_of_results_fills_a_packet():
-    assert len(codec.results_answer(bytes(codec.DATA_BYTES_MAX), 1, last=False).encode()) == 255
+    assert len(codec.encode_results_reply(bytes(codec.DATA_BYTES_MAX), 1, last=False).encode()) == 255
 
 
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
 def test_every_listed_function_is_understood_with_a_seed_and_without():
-    assert understand((LIST,), ALL).kind is Kind.LIST
-    for function in offered(ALL):
-        order = understand((function.feature, function.parameter), ALL)
+    assert parse_order((LIST,), ALL).kind is Kind.LIST
+    for function in list_offered_functions(ALL):
+        order = parse_order((function.feature, function.parameter), ALL)
         assert (order.kind, order.algorithm, order.wanted) == (
             function.kind,
             function.algorithm,
             function.wanted,
         )
         if function.algorithm is not None:
-            assert understand((function.feature, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
+            assert parse_order((function.feature, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
     assert {f.algorithm for f in FUNCTIONS} == {None, Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC}
 
 
@@ -152,25 +159,25 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
 )
 def test_what_cannot_be_understood_is_refused_by_name(parameters, said):
     with pytest.raises(FunctionRefusedError, match=said):
-        understand(parameters, ALL)
+        parse_order(parameters, ALL)
 
 
 # ---------------------------------------------------------------------------------------------- reports
 def test_the_list_of_functions_reads_as_published():
-    root = ET.fromstring(functions_report(offered(ALL), Format.XML))
+    root = ET.fromstring(build_functions_report(list_offered_functions(ALL), Format.XML))
     assert root.tag == "SpecialFunctions"
     listed = [
         (f.findtext("Feature"), *(p.text for p in f.findall("Parameter"))) for f in root.findall("Function")
     ]
     assert ("Get File", "AuthenticationResponse.xml", "%%SHA1_HMAC%%") in listed
     assert ("Component", "chance", "%%SHA1_HMAC%%") in listed
-    text = functions_report(offered(ALL), Format.TEXT).decode()
+    text = build_functions_report(list_offered_functions(ALL), Format.TEXT).decode()
     assert text.count("Feature: ") == len(listed)
 
 
 def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
     value = hmac.digest(b"", b"", hashlib.sha1).hex()
-    root = ET.fromstring(signatures_report(ABOUT, "sha1-hmac", {"chance": value}, Format.XML))
+    root = ET.fromstring(build_signatures_report(ABOUT, "sha1-hmac", {"chance": value}, Format.XML))
     assert root.tag == "Components"
     assert root.get("GatExec") == "default"
     assert root.findtext("Game/Manufacturer") == "m & co"
@@ -178,13 +185,15 @@ def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
     assert root.findtext("Game/Component/Checksum") == value.upper()
     assert (
         f"chance: {value.upper()}\r\n"
-        in signatures_report(ABOUT, "x", {"chance": value}, Format.TEXT).decode()
+        in build_signatures_report(ABOUT, "x", {"chance": value}, Format.TEXT).decode()
     )
 
 
 def test_an_installation_nobody_signed_says_so():
-    assert "Signed by: nobody" in identity_report(ABOUT, "", {}, Format.TEXT).decode()
+    assert "Signed by: nobody" in build_identity_report(ABOUT, "", {}, Format.TEXT).decode()
     assert (
-        ET.fromstring(identity_report(ABOUT, "k", {"chance": "aa"}, Format.XML)).findtext("Game/SignedBy")
+        ET.fromstring(build_identity_report(ABOUT, "k", {"chance": "aa"}, Format.XML)).findtext(
+            "Game/SignedBy"
+        )
         == "k"
     )

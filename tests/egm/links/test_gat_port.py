@@ -13,11 +13,11 @@ from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
 from egm.kernel.events import State
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST
-from egm.links.gat.port import gat_port, sign_beside
+from egm.links.gat.port import create_gat_port, sign_beside
 from egm.records.keys import LinksKey
 from egm.testing.machine import MachineRig
-from egm.verify.digest import Algorithm, signatures
-from egm.verify.tree import Scope, files
+from egm.verify.digest import Algorithm, compute_signatures
+from egm.verify.tree import Scope, list_software_files
 from tools.audit.gat_reader import GatError, Verifier
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
@@ -38,7 +38,7 @@ class Inspection:
 
     async def ask(self, *questions):
         """Let the verifier ask, in its own thread, while the machine's loop runs."""
-        [port] = gat_port(self.at)
+        [port] = create_gat_port(self.at)
         self.alter(port)
         work = asyncio.create_task(port.run())
         path = self.folder.gat_port
@@ -85,7 +85,9 @@ def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
         lambda v: v.status(),
         lambda v: v.last(),
     )
-    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"])["chance"]
+    expected = compute_signatures(
+        list_software_files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
+    )["chance"]
     assert f"chance: {expected.upper()}" in text.decode()
     assert f">{expected.upper()}<" in xml.decode()
     assert (status.version, status.state, status.ready) == ("3.50", "finished", True)
@@ -108,7 +110,7 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     assert len(listed) > 248
     assert b"<Feature>Component</Feature>" in listed
     assert b"Signed by: nobody" in identity
-    expected = signatures(files(Scope()), Algorithm.SHA256_HMAC, bytes.fromhex(SEED))
+    expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA256_HMAC, bytes.fromhex(SEED))
     assert [line for line in signed.decode().split("\r\n") if ": " in line][3:] == [
         f"{name}: {value.upper()}" for name, value in expected.items()
     ]
@@ -201,7 +203,9 @@ def test_a_host_that_waits_for_the_public_status_values_reads_its_results(inspec
         assert host.wait() == host.FINISHED
         return host.read()
 
-    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"])["chance"]
+    expected = compute_signatures(
+        list_software_files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
+    )["chance"]
     assert f"chance: {expected.upper()}" in with_outside_host(inspection, conversation)
 
 
@@ -236,7 +240,9 @@ def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, mo
         assert host.wait() == host.FINISHED
         return host.read()
 
-    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, b"", ["chance"])["chance"]
+    expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA1_HMAC, b"", ["chance"])[
+        "chance"
+    ]
     text = with_outside_host(inspection, conversation)
     assert f"chance: {expected.upper()}" in text
     assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing but what was asked
@@ -312,7 +318,9 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     again = Inspection(tmp_path / "state")
     _, text = run(again, lambda v: v.wait(60, 0.02), lambda v: v.results("text"))
     again.room.close()
-    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, b"\xaa", ["chance"])["chance"]
+    expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA1_HMAC, b"\xaa", ["chance"])[
+        "chance"
+    ]
     assert expected.upper() in text.decode()
 
 
@@ -336,4 +344,4 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
 
 def test_without_a_port_in_the_cabinet_file_there_is_none(inspection):
     at = replace(inspection.at, file=inspection.at.file.model_copy(update={"gat": None}))
-    assert list(gat_port(at)) == []
+    assert list(create_gat_port(at)) == []

@@ -25,7 +25,7 @@ from egm.kernel.messages import (
     encode,
 )
 from egm.links.screen.server import ScreenServer
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 
 MESSAGES = [
     Hello(token="t"),
@@ -122,7 +122,7 @@ class Desk:
         self.heard.set()
 
     async def connect(self, first: bytes):
-        with socket_address(self.path) as address:
+        with open_socket_address(self.path) as address:
             reader, writer = await asyncio.open_unix_connection(address)
         writer.write(first)
         return reader, writer

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import tools.audit.rules
 from egm.links import metrics
-from egm.links.metrics import Exporter, MachineCollector, meter_families, series_of
-from egm.links.sas.health import line_metrics
+from egm.links.metrics import Exporter, MachineCollector, build_meter_families, build_series
+from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.line import LineHealth
 from meters.events import EVENTS
 from meters.reading import Cell, MeterReading
@@ -56,7 +56,7 @@ def test_a_scrape_says_what_the_reading_says(exporter):
             Cell("fault.hopper.jam", "", {}, 0, 3),
         ),
     )
-    collector.hand_over(meter_families(reading))
+    collector.hand_over(build_meter_families(reading))
     samples = _scrape(server.port)
     assert samples["egm_credits_cents",] == 1500
     assert samples["egm_coin_in_cents_total",] == 500
@@ -73,7 +73,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
     """An increase of a series that is born at 1 is none: the alert on a first door or fault could not fire."""
     never = {
         (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in meter_families(MeterReading(0, "", ()))
+        for family in build_meter_families(MeterReading(0, "", ()))
         for sample in family.samples
     }
     assert never["egm_memory_repaired_total",] == 0
@@ -82,7 +82,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
         if "*" in about or kind not in {"door.opened", "fault.raised", "event"}:
             continue
         meter = {"door.opened": f"door.{about}.opens", "fault.raised": f"fault.{about}", "event": about}[kind]
-        series = series_of(meter)
+        series = build_series(meter)
         assert never[(series.name, *series.labels.items())] == 0, meter
     assert never["egm_faults_total", ("code", "ticket_printer.head_up")] == 0
 
@@ -94,10 +94,10 @@ def test_a_meter_that_is_always_shown_is_one_that_some_entry_counts():
 
 
 def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
-    names = [series_of(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCES)]
+    names = [build_series(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCES)]
     assert len(set(names)) == len(names)
     for meter in METERS:
-        name = series_of(meter.name).name
+        name = build_series(meter.name).name
         assert ("_cents" in name) == (meter.unit is Unit.CENTS), name
         assert name.endswith("_total") != meter.is_level, name
 
@@ -105,7 +105,7 @@ def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
 def test_families_of_one_name_from_several_sources_are_one(exporter):
     collector, server = exporter
     one, two = (
-        line_metrics(name, LineHealth(up=name == "two", answered_within_ms=((0, 0),)))
+        iter_line_metrics(name, LineHealth(up=name == "two", answered_within_ms=((0, 0),)))
         for name in ("one", "two")
     )
     collector.hand_over([*one, *two])
@@ -118,7 +118,7 @@ def test_families_of_one_name_from_several_sources_are_one(exporter):
 
 def test_a_lines_answers_are_a_histogram():
     health = LineHealth(answered_within_ms=((1, 5), (20, 2), (0, 1)), answering_ns=90_000_000)
-    answers = next(f for f in line_metrics("one", health) if f.name == "egm_host_answer_seconds")
+    answers = next(f for f in iter_line_metrics("one", health) if f.name == "egm_host_answer_seconds")
     assert [(s.labels.get("le"), s.value) for s in answers.samples if s.name.endswith("_bucket")] == [
         ("0.001", 5),
         ("0.02", 7),

@@ -43,7 +43,7 @@ async def running(attachment):
 def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path, levels):
     room = room_of(tmp_path, levels=levels).boot()
     attachment = monitored(room, tmp_path, [])
-    families = {family.name: family for family in attachment._families(shown(room))}
+    families = {family.name: family for family in attachment._iter_families(shown(room))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
         assert exported == set(room.machine.state(Pools).by_id)

@@ -10,7 +10,7 @@ from rigs.monitored import monitored, shown
 from egm.kernel.events import EventType
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.lockup import with_head
+from egm.screen.scenes.lockup import describe_scene_with_journal_head
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -22,13 +22,15 @@ from tools.cli import main
 def on_screen(room, scene, language="en"):
     """The head as the lock-up shows it."""
     view = replace(View(), snapshot=shown(room))
-    words = with_head(Stage(Painter(load_theme()), Texts(language), LANDSCAPE, view), scene)
+    words = describe_scene_with_journal_head(
+        Stage(Painter(load_theme()), Texts(language), LANDSCAPE, view), scene
+    )
     return words.lines[-1].split()[-1]
 
 
 def in_the_metrics(room, folder):
     """The head as a monitoring system keeps it: two numbers, as floats."""
-    [*found] = monitored(room, folder, [])._families(shown(room))
+    [*found] = monitored(room, folder, [])._iter_families(shown(room))
     values = {family.name: family.samples[0].value for family in found if family.samples}
     return f"{values['egm_journal_sequence']:.0f}={float(values['egm_journal_head'])!r}"
 

@@ -75,7 +75,7 @@ def transferred(bench: Bench, **more) -> str:
 
 def kinds(bench: Bench) -> tuple[int, ...]:
     order = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
-    return tuple(bench.room.machine.kind_cents(kind) for kind in order)
+    return tuple(bench.room.machine.read_credit_cents(kind) for kind in order)
 
 
 # ---------------------------------------------------------------------------------------------- 72

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType
 from egm.links.sas.channel import Channel, LinkChanged, Send
 from egm.links.sas.codec import ACK, Reply
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.wire import Elsewhere, GeneralPoll, LongPoll
@@ -39,7 +39,7 @@ def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench)
 
 
 @pytest.mark.parametrize(
-    "poll", [b"\x82", b"\x02", b"\x01\x1a", with_crc(b"\x01\x02"), with_crc(b"\0\x7f" + bytes(7))]
+    "poll", [b"\x82", b"\x02", b"\x01\x1a", append_crc(b"\x01\x02"), append_crc(b"\0\x7f" + bytes(7))]
 )
 def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
     door(bench, opened=True)
@@ -61,25 +61,25 @@ def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
 )
 def test_what_is_not_for_it_or_not_whole_is_met_with_silence(bench: Bench, message: str) -> None:
     assert bench.send(bytes.fromhex(message)) == b""
-    assert disabled_by(bench.room.machine) == {}
+    assert list_disabling_sources(bench.room.machine) == {}
 
 
 @pytest.mark.sas(polls="7F")
 def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
-    assert bench.send(with_crc(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
+    assert bench.send(append_crc(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
     assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
-    assert bench.send(with_crc(b"\0\x01")) == b""
-    assert disabled_by(bench.room.machine) == {}
+    assert bench.send(append_crc(b"\0\x01")) == b""
+    assert list_disabling_sources(bench.room.machine) == {}
 
 
 def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> None:
     assert bench.long(0x01) == "01"
     bench.room.engine.handle(EventType.ENABLED, source="host:main")
     assert bench.long(0x01) == "01"
-    assert disabled_by(bench.room.machine) == {}
+    assert list_disabling_sources(bench.room.machine) == {}
     bench.sync()
     assert bench.long(0x01) == "01"
-    assert list(disabled_by(bench.room.machine)) == ["host:main"]
+    assert list(list_disabling_sources(bench.room.machine)) == ["host:main"]
 
 
 def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
@@ -123,7 +123,7 @@ def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: 
 def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Bench) -> None:
     door(bench, opened=True)
     bench.host.deliver(0x21, Reply(b"\x34\x12"))
-    frame = with_crc(bytes.fromhex("01 21 34 12"))
+    frame = append_crc(bytes.fromhex("01 21 34 12"))
     assert [bench.send(b"\x81") for _ in range(2)] == [frame] * 2
     bench.sync()
     assert bench.general() == 0x11
@@ -131,11 +131,11 @@ def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Benc
 
 def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Bench) -> None:
     bench.slow = True
-    assert bench.send(with_crc(b"\x01\x01")) == b"\x01\x00"
-    assert bench.send(with_crc(b"\x01\x01")) == b"\x01\x00"
+    assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
+    assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
     ask = bench.waiting[-1]
-    assert list(bench.channel.replied(ask.poll, ask.request, ACK)) == [Send(b"\x01")]
-    assert bench.send(with_crc(b"\x01\x01")) == b"\x01"
+    assert list(bench.channel.reply_to_request(ask.poll, ask.request, ACK)) == [Send(b"\x01")]
+    assert bench.send(append_crc(b"\x01\x01")) == b"\x01"
 
 
 def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: Bench) -> None:
@@ -157,7 +157,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
     order = Poll(code=0x72, response=VARIABLE, effect=lambda _host, _poll: None)
     channel = Channel(1, {0x72: order}, now_ns=0)
-    frame = with_crc(bytes.fromhex("017202FF00"))
+    frame = append_crc(bytes.fromhex("017202FF00"))
 
     def heard(message: GeneralPoll | LongPoll | Elsewhere) -> bytes:
         actions = list(channel.hear(message, 0))
@@ -171,14 +171,14 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     heard(Elsewhere(0))
     assert heard(LongPoll(frame)) == b""
     list(
-        channel.replied(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
+        channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
     )  # "pending": said too late
     heard(Elsewhere(0))
     actions = list(channel.hear(GeneralPoll(1), 15_000_000_000))
     assert actions == [Send(b"\x69")]  # the host is told again that it is done
     heard(Elsewhere(0))
     heard(LongPoll(frame))
-    list(channel.replied(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
+    list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
     heard(Elsewhere(0))
     assert list(channel.hear(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
 
@@ -227,13 +227,13 @@ def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
     bench.exceptions()
     assert bench.long(0x0E, "01") == "01"
     room.insert(500)
-    bill = with_crc(bytes.fromhex("01 FF 4F 37 02 00000001"))
+    bill = append_crc(bytes.fromhex("01 FF 4F 37 02 00000001"))
     assert bench.send(b"\x01\x1a") == bill
-    assert bench.send(b"\x01\x1a") == with_crc(bytes.fromhex("01 1A 00000500"))
+    assert bench.send(b"\x01\x1a") == append_crc(bytes.fromhex("01 1A 00000500"))
     door(bench, opened=True)
-    assert bench.send(b"\x81") == with_crc(bytes.fromhex("01 FF 11"))
+    assert bench.send(b"\x81") == append_crc(bytes.fromhex("01 FF 11"))
     bench.sync()
-    assert bench.send(b"\x81") == with_crc(bytes.fromhex("01 FF 00"))
+    assert bench.send(b"\x81") == append_crc(bytes.fromhex("01 FF 00"))
     assert bench.long(0x0E, "00") == "01"
     bench.sync()
     assert bench.general() == 0x00
@@ -262,7 +262,7 @@ def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
     assert first.long(0x01) == "01"
     assert second.long(0x01) == "07"
     assert first.long(0x02) == "01"
-    assert list(disabled_by(room.machine)) == ["host:second"]
+    assert list(list_disabling_sources(room.machine)) == ["host:second"]
     room.close()
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.links.sas.crc import with_crc
-from egm.links.sas.requests import frame_size
+from egm.links.sas.crc import append_crc
+from egm.links.sas.requests import find_frame_size
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import (
     Broken,
@@ -16,7 +16,7 @@ from egm.links.sas.wire import (
     LenientFraming,
     LongPoll,
     StrictFraming,
-    marked,
+    mark_message,
 )
 
 MS = 1_000_000
@@ -37,59 +37,61 @@ def hear(framing, data: bytes, now_ns: int = 0) -> list:
 
 
 def test_polls_are_cut_by_the_wakeup_bit() -> None:
-    told = hear(strict(), marked(b"\x81") + marked(READ) + marked(SET) + marked(b"\x82"))
+    told = hear(
+        strict(), mark_message(b"\x81") + mark_message(READ) + mark_message(SET) + mark_message(b"\x82")
+    )
     assert told == [GeneralPoll(1), LongPoll(READ), LongPoll(SET), GeneralPoll(2)]
 
 
 def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
-    frame = with_crc(bytes.fromhex("01 4D FF"))
-    assert hear(strict(), marked(frame)) == [LongPoll(frame)]
+    frame = append_crc(bytes.fromhex("01 4D FF"))
+    assert hear(strict(), mark_message(frame)) == [LongPoll(frame)]
     assert LongPoll(frame).data == b"\xff"
     assert hear(strict(), b"\xff\x00\xff") == [GeneralPoll(127)]
 
 
 def test_a_frame_may_come_byte_by_byte() -> None:
     framing, told = strict(), []
-    for number, byte in enumerate(marked(with_crc(bytes.fromhex("01 4D FF")))):
+    for number, byte in enumerate(mark_message(append_crc(bytes.fromhex("01 4D FF")))):
         told += hear(framing, bytes((byte,)), number * MS)
-    assert told == [LongPoll(with_crc(bytes.fromhex("01 4D FF")))]
+    assert told == [LongPoll(append_crc(bytes.fromhex("01 4D FF")))]
 
 
-@pytest.mark.parametrize("at", range(1, len(marked(SET))))
+@pytest.mark.parametrize("at", range(1, len(mark_message(SET))))
 def test_a_pause_over_five_milliseconds_ends_a_message(at: int) -> None:
-    framing, data = strict(), marked(SET)
+    framing, data = strict(), mark_message(SET)
     told = hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS + 1)
     assert LongPoll(SET) not in told
     assert hear(framing, data, 10 * MS) == [LongPoll(SET)]
 
 
-@pytest.mark.parametrize("at", range(1, len(marked(SET))))
+@pytest.mark.parametrize("at", range(1, len(mark_message(SET))))
 def test_a_pause_of_five_milliseconds_does_not(at: int) -> None:
-    framing, data = strict(), marked(SET)
+    framing, data = strict(), mark_message(SET)
     assert hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS) == [LongPoll(SET)]
 
 
 def test_a_wakeup_bit_in_the_middle_begins_anew() -> None:
-    told = hear(strict(), marked(SET)[:4] + marked(READ))
+    told = hear(strict(), mark_message(SET)[:4] + mark_message(READ))
     assert told == [Broken("cut", b"\x01\x01"), LongPoll(READ)]
 
 
 def test_messages_to_others_are_passed_over() -> None:
-    other = with_crc(bytes.fromhex("02 2F 03 00 00 00"))
-    assert hear(strict(), marked(other) + marked(READ)) == [Elsewhere(2), LongPoll(READ)]
+    other = append_crc(bytes.fromhex("02 2F 03 00 00 00"))
+    assert hear(strict(), mark_message(other) + mark_message(READ)) == [Elsewhere(2), LongPoll(READ)]
     assert hear(lenient(), other + READ) == [Elsewhere(2), LongPoll(READ)]
 
 
 def test_a_wrong_crc_is_broken() -> None:
     wrong = SET[:-1] + b"\x09"
-    assert hear(strict(), marked(wrong)) == [Broken("crc", wrong)]
+    assert hear(strict(), mark_message(wrong)) == [Broken("crc", wrong)]
     assert hear(lenient(), wrong) == [Broken("crc", wrong)]
 
 
 def test_an_unknown_command_is_broken_and_the_next_poll_is_heard() -> None:
     framing = strict()
-    assert hear(framing, marked(b"\x01\xfe\x00\x00")) == [Broken("unknown", b"\x01\xfe")]
-    assert hear(framing, marked(READ)) == [LongPoll(READ)]
+    assert hear(framing, mark_message(b"\x01\xfe\x00\x00")) == [Broken("unknown", b"\x01\xfe")]
+    assert hear(framing, mark_message(READ)) == [LongPoll(READ)]
 
 
 def test_without_a_wakeup_bit_a_host_may_say_80_before_every_poll() -> None:
@@ -109,10 +111,10 @@ def test_without_a_wakeup_bit_only_a_pause_mends_what_was_broken() -> None:
 
 
 def test_every_named_poll_is_cut_or_said_to_be_unknown() -> None:
-    unknown = {code for code in POLLS if frame_size(bytes((1, code, 0))) is None}
+    unknown = {code for code in POLLS if find_frame_size(bytes((1, code, 0))) is None}
     assert unknown == set(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
     for code in set(POLLS) - unknown:
-        size = frame_size(bytes((1, code, 3, 0, 0, 0)))
+        size = find_frame_size(bytes((1, code, 3, 0, 0, 0)))
         assert size is not None
         assert 2 <= size <= 2 + 1 + 255 + 2
 
@@ -120,15 +122,15 @@ def test_every_named_poll_is_cut_or_said_to_be_unknown() -> None:
 @given(noise=st.binary(max_size=300), address=st.integers(1, 127))
 def test_noise_never_hides_the_next_poll_from_a_strict_line(noise: bytes, address: int) -> None:
     framing = StrictFraming(address, 5 * MS)
-    poll = with_crc(bytes((address, 0x01)))
+    poll = append_crc(bytes((address, 0x01)))
     hear(framing, noise)
-    assert hear(framing, marked(poll), 6 * MS)[-1] == LongPoll(poll)
+    assert hear(framing, mark_message(poll), 6 * MS)[-1] == LongPoll(poll)
 
 
 @given(noise=st.lists(st.binary(max_size=40), max_size=8), address=st.integers(1, 127))
 def test_noise_never_hides_the_next_poll_from_a_lenient_line(noise: list[bytes], address: int) -> None:
     framing = LenientFraming(address, 30 * MS)
-    poll = with_crc(bytes((address, 0x01)))
+    poll = append_crc(bytes((address, 0x01)))
     now = 0
     for part in noise:
         now += MS

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.links.sas.tables.meters import METERS
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from egm.testing.sas import Bench
 from meters import Transaction, Transfer
 
@@ -101,7 +101,7 @@ def bench(tmp_path: Path):
     bench = Bench(tmp_path, room)
     room.insert(2000)
     room.play()
-    room.machine.chance = generator()
+    room.machine.chance = create_generator()
     room.shown()
     room.insert(500)
     room.cash_out_ticket()

@@ -9,8 +9,8 @@ import random
 import pytest
 
 from egm.config.cabinet_file import Validation
-from egm.links.sas.crc import with_crc
-from egm.links.sas.requests import frame_size
+from egm.links.sas.crc import append_crc
+from egm.links.sas.requests import find_frame_size
 from egm.money.host.model import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
@@ -44,8 +44,8 @@ def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed)
     for _ in range(1500):
         code = dice.choice((*OWN_LENGTH, *FIXED))
         data = content(dice, code)
-        message = with_crc(bytes((1, code)) + data)
-        assert frame_size(message) == len(message)
+        message = append_crc(bytes((1, code)) + data)
+        assert find_frame_size(message) == len(message)
         answer = bench.send(message)
         assert answer == b"" or answer[:2] == bytes((1, code))
         assert len(bench.read(0x1A)) == 8, "the next poll is answered"

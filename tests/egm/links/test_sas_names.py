@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.links.sas.crc import is_intact, with_crc
+from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.names import MeterUnit, PollType
 from egm.links.sas.tables.denominations import BILLS, DENOMINATIONS_CENTS
 from egm.links.sas.tables.exceptions import EXCEPTIONS
@@ -20,12 +20,12 @@ KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
 
 @pytest.mark.parametrize(("body", "crc"), KNOWN_ANSWERS.items())
 def test_a_frame_seen_on_a_real_link_is_sealed_alike(body: str, crc: str) -> None:
-    assert with_crc(bytes.fromhex(body)) == bytes.fromhex(body + crc)
+    assert append_crc(bytes.fromhex(body)) == bytes.fromhex(body + crc)
     assert is_intact(bytes.fromhex(body + crc))
 
 
 def test_one_flipped_bit_breaks_the_seal() -> None:
-    frame = with_crc(bytes.fromhex("01 2F 03 00 00 00"))
+    frame = append_crc(bytes.fromhex("01 2F 03 00 00 00"))
     for bit in range(len(frame) * 8):
         damaged = bytearray(frame)
         damaged[bit // 8] ^= 1 << bit % 8

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from egm.app.view import snapshot
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.links.sas.poll import VARIABLE
 from egm.links.sas.polls import BUILT
-from egm.links.sas.polls.games import _in_ascii
+from egm.links.sas.polls.games import _encode_ascii_name
 from egm.links.sas.tables.polls import MINIMUM
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from egm.testing.sas import Bench
 from paytables import load_game
-from paytables.definition import shipped
+from paytables.definition import list_shipped_games
 
 FAIR = Path(__file__).parents[2] / "vectors" / "fair.toml"
 #: Stops of maple-classic that pay 300 minor units for a wager of 5, and that pay nothing.
@@ -89,7 +89,7 @@ def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
     bench = Bench(folder, room, **settings)
     room.insert(2000)
     room.play()
-    room.machine.chance = generator()
+    room.machine.chance = create_generator()
     return room, bench
 
 
@@ -200,7 +200,7 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
         assert bench.long(code, data) == "81", f"{code:02X} {data}"
     assert bench.read(0x7E) == before
     assert not bench.room.records("host.time")
-    assert disabled_by(bench.room.machine) == {}
+    assert list_disabling_sources(bench.room.machine) == {}
     assert bench.long(0x7F, "11 21 2026 07 15 00") == "01"
 
 
@@ -220,9 +220,9 @@ def test_identity_of_machine_and_game(bench: Bench) -> None:
 
 def test_no_two_games_of_the_library_have_one_name_for_a_host():
     """Names were cut at 20 bytes: three games shared one."""
-    games = [load_game(name) for name in shipped()]
+    games = [load_game(name) for name in list_shipped_games()]
     for texts in ([game.title["en"] for game in games], [f"{game.id}@{game.version}" for game in games]):
-        names = [_in_ascii(text, game) for text, game in zip(texts, games, strict=True)]
+        names = [_encode_ascii_name(text, game) for text, game in zip(texts, games, strict=True)]
         assert len(set(names)) == len(set(texts)) > 40
         assert all(len(name) <= 20 for name in names)
 
@@ -298,7 +298,7 @@ def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
     room = bench.room
     room.offer(500)
     assert room.hands.orders[-1][0] == "stack"
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     assert bench.long(0x07) == "01"
     room.offer(500)

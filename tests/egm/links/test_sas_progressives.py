@@ -6,12 +6,12 @@ from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
 from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from egm.play.rulings import void_game
-from egm.progressive.broadcast import broadcasts
+from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.display import LevelDisplays
 from egm.records.keys import ProgressiveKey
-from egm.testing.sas import Bench, machine_context
+from egm.testing.sas import Bench, create_machine_context
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -34,7 +34,7 @@ def make(tmp_path):
         room = room_of(tmp_path, *numbers, levels=LEVELS)
         room.machine.state(LevelDisplays).link = None
         opened.append(Bench(tmp_path, room, enable=["progressives"]))
-        (opened[-1].levels,) = broadcasts(machine_context(room, tmp_path, {}))
+        (opened[-1].levels,) = create_broadcasts(create_machine_context(room, tmp_path, {}))
         opened[-1].exceptions()
         return opened[-1]
 
@@ -75,7 +75,7 @@ def test_a_broadcast_level_is_shown_while_it_is_heard_and_not_played_for_without
 
 def test_a_broadcast_to_all_is_heard_and_not_answered(make):
     bench = make()
-    assert bench.send(with_crc(bytes.fromhex("008002030000000777"))) == b""
+    assert bench.send(append_crc(bytes.fromhex("008002030000000777"))) == b""
     assert view(bench).amount_cents == 777
 
 
@@ -122,7 +122,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert again.room.journal.states(ProgressiveKey.WIN) == {}
     again.room.close()
     with open_view(tmp_path) as kept:
-        report = Auditor(Shelf([GAME.parent])).run(kept.bodies())
+        report = Auditor(Shelf([GAME.parent])).run(kept.iter_bodies())
     assert report.findings == []
 
 
@@ -146,7 +146,7 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
 
 def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
     room = room_of(tmp_path)
-    assert broadcasts(machine_context(room, tmp_path, {})) == ()
+    assert create_broadcasts(create_machine_context(room, tmp_path, {})) == ()
     room.close()
 
 

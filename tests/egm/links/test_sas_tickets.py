@@ -9,7 +9,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.money.host.model import HostMoney
-from egm.money.ticket_terms import ticket_terms
+from egm.money.ticket_terms import find_ticket_terms
 from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
@@ -51,11 +51,11 @@ def make(tmp_path):
 
 def printed(bench: Bench) -> None:
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        bench.room.printer_says(state)
+        bench.room.report_print_state(state)
 
 
 def stacked(bench: Bench) -> None:
-    bench.room.ledger.vended()
+    bench.room.ledger.credit_stacked_paper()
     bench.room.ledger.vend_confirmed()
 
 
@@ -345,8 +345,8 @@ def test_what_is_printed_on_tickets_is_laid_down(make):
     assert bench.long(0x7C, "03000541") == "00", "a text cut short"
     old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
     assert bench.long(0x7D, f"{len(old) // 2:02x}{old}") == "01"
-    assert ticket_terms(bench.room.machine).location == "HOTEL", "7C outranks 7D"
-    assert ticket_terms(bench.room.machine).cashable_days == 10
+    assert find_ticket_terms(bench.room.machine).location == "HOTEL", "7C outranks 7D"
+    assert find_ticket_terms(bench.room.machine).cashable_days == 10
     assert bench.long(0x7D, "00") == "01"
 
 

@@ -7,7 +7,7 @@ from egm.kernel.events import EventType, State
 from egm.money.host.model import HostMoney
 from egm.money.host.ticket_port import HostTickets
 from egm.records.keys import MoneyKey
-from egm.testing.clearing import clear_it, paid
+from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.desk import TicketDesk
@@ -19,7 +19,7 @@ def cleared(room: MachineRig, folder, **options) -> MachineRig:
     """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
     credit_cents = room.credit_cents
     room.close()
-    clear_it(folder, **({"credit_1_cashable": paid(credit_cents)} if credit_cents else {}))
+    clear_it(folder, **({"credit_1_cashable": build_paid_decision(credit_cents)} if credit_cents else {}))
     return MachineRig(folder, devices=("printer",), **options).boot()
 
 
@@ -63,12 +63,12 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
     come_to(room, 40)
     room.offer_ticket(tickets[0])
     place = number_of(room.machine.memory.get(MoneyKey.PAPER)["id"])
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     again = cleared(room, tmp_path)
     come_to(again, place)
     again.offer_ticket(tickets[1])
-    again.ledger.vended()
+    again.ledger.credit_stacked_paper()
     again.ledger.vend_confirmed()
     assert again.credit_cents == 1000
     again.offer_ticket(tickets[1])
@@ -107,7 +107,7 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     port.read(numbers[1])
     assert port.unread().ticket.number == numbers[2]
     port.read(numbers[2])
-    assert (port.unread(), room.machine.state(TicketDesk).unreported()) == (None, [])
+    assert (port.unread(), room.machine.state(TicketDesk).list_unreported()) == (None, [])
     room.close()
 
 
@@ -129,10 +129,10 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, t
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     again.offer_ticket(number)
-    again.ledger.vended()
+    again.ledger.credit_stacked_paper()
     again.ledger.vend_confirmed()
     again.close()
-    clear_it(tmp_path, credit_1_cashable=paid(2000))
+    clear_it(tmp_path, credit_1_cashable=build_paid_decision(2000))
     for path, data in before.items():
         path.write_bytes(data)
     for _ in range(2):  # a second clear does not forget it either

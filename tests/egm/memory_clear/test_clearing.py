@@ -17,7 +17,16 @@ from egm.memory_clear.claims import CLAIMS, WITH
 from egm.progressive.level import Level
 from egm.records.games import GameInProgress
 from egm.records.keys import MoneyKey, ProgressiveKey
-from egm.testing.clearing import ENDED, WHO, Decision, carried, clear_it, decided, now, paid
+from egm.testing.clearing import (
+    ENDED,
+    WHO,
+    Decision,
+    build_carried_decision,
+    build_clearance,
+    build_paid_decision,
+    clear_it,
+    read_clear_time,
+)
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -41,7 +50,7 @@ def again(room: MachineRig, folder: Path, *, make=None, **decisions: Decision) -
 
 
 def wrong(room: MachineRig) -> list[str]:
-    report = Auditor(Shelf([VECTORS])).run(room.journal.bodies())
+    report = Auditor(Shelf([VECTORS])).run(room.journal.iter_bodies())
     return [f"{finding.id}: {finding.why}" for finding in report.findings]
 
 
@@ -74,7 +83,7 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
 @pytest.mark.requirement("A-05")
 def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    room = again(room, tmp_path, credit_1_cashable=paid(2000))
+    room = again(room, tmp_path, credit_1_cashable=build_paid_decision(2000))
     values = room.journal.meters().values
     assert (room.credit_cents, values["att_cancel_credit"]) == (0, 2000)
     (claim,) = next(room.journal.entries()).record["cleared"]["claims"]
@@ -119,7 +128,7 @@ def won_by_hand(folder: Path) -> MachineRig:
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
     room = won_by_hand(tmp_path)
     cents = room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
-    room = again(room, tmp_path, handpay_1=paid(cents))
+    room = again(room, tmp_path, handpay_1=build_paid_decision(cents))
     assert room.state is State.IDLE
     assert room.journal.meters().values["att_jackpot"] == cents
     room.close()
@@ -150,7 +159,7 @@ def test_a_decided_game_paid_by_hand_is_over(tmp_path):
     game = room.machine.state(GameInProgress).record
     win_cents = game.win_cents
     before = room.credit_cents
-    room = again(room, tmp_path, game_1=paid(win_cents))
+    room = again(room, tmp_path, game_1=build_paid_decision(win_cents))
     assert (room.state, room.credit_cents) == (State.IDLE, before)
     assert room.journal.meters().values["att_jackpot"] == win_cents
     room.close()
@@ -211,7 +220,7 @@ def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
     room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     room.play()
     credit = room.credit_cents
-    room = again(room, tmp_path, make=lambda: room_of(tmp_path), game_1=paid(50))
+    room = again(room, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
     assert (room.state, room.credit_cents) == (State.IDLE, credit)
     assert room.journal.meters().values["refund_defect"] == 50
     room.close()
@@ -237,13 +246,13 @@ def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
 def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    room.printer_says(PrintState.PRINTING)
+    room.report_print_state(PrintState.PRINTING)
     number = room.hands.jobs[-1].barcode
     room.close()
     assert claims_of(tmp_path) == {"payout:1": 2000}
     room = again(room, tmp_path)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
-    room.printer_says(end)
+    room.report_print_state(end)
     if end is PrintState.BARCODE_DONE:
         assert room.store.get(number).state is TicketState.ISSUED
         assert room.journal.balance_cents("out:voucher:cashable") == 2000
@@ -256,7 +265,8 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
 
 @pytest.mark.requirement("A-05", "H-06")
 @pytest.mark.parametrize(
-    ("decision", "ticket"), [(paid(2000), TicketState.VOID), (Decision(act=ENDED), TicketState.ISSUED)]
+    ("decision", "ticket"),
+    [(build_paid_decision(2000), TicketState.VOID), (Decision(act=ENDED), TicketState.ISSUED)],
 )
 def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
     """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
@@ -278,10 +288,10 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
     assert claims_of(tmp_path) == {"paper:1": 2000}
     room = again(room, tmp_path)
     if stacked:
-        room.ledger.vended()
+        room.ledger.credit_stacked_paper()
         room.ledger.vend_confirmed()
     else:
-        room.ledger.not_stacked("returned at power-up")
+        room.ledger.void_unstacked_paper("returned at power-up")
     assert room.credit_cents == (2000 if stacked else 0)
     assert wrong(room) == []
     room.close()
@@ -289,7 +299,8 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
 
 @pytest.mark.requirement("A-05", "H-08")
 @pytest.mark.parametrize(
-    ("decision", "ticket"), [(paid(2000), TicketState.REDEEMED), (Decision(act=ENDED), TicketState.ISSUED)]
+    ("decision", "ticket"),
+    [(build_paid_decision(2000), TicketState.REDEEMED), (Decision(act=ENDED), TicketState.ISSUED)],
 )
 def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
@@ -309,7 +320,7 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
     room.machine.installed(TicketDesk).printed = lambda _: (
         None
     )  # the power goes here, the bar code out and the journal written
-    room.printer_says(PrintState.BARCODE_DONE)
+    room.report_print_state(PrintState.BARCODE_DONE)
     assert room.store.get(number).state is TicketState.RESERVED
     room = again(room, tmp_path)
     assert room.store.get(number).state is TicketState.ISSUED
@@ -324,7 +335,7 @@ def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
     assert room.state is State.PAYING
     assert room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
     room.close()
-    clear_it(tmp_path, payout_1=paid(cents - 200))
+    clear_it(tmp_path, payout_1=build_paid_decision(cents - 200))
     room = MachineRig(tmp_path, devices=SOLD).boot()
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     values = room.journal.meters().values
@@ -346,18 +357,18 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
     room = won_by_hand(tmp_path)
     room.close()
     found = look(tmp_path, FEATURES)
-    acts = {each.id: carried() for each in found.proposals if each.id != "handpay:1"}
+    acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
     with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
         clearance(found, acts, **WHO, challenge=found.inspection.challenge)
     with pytest.raises(ClearRefused, match="nothing is owed under ghost"):
-        decided(found, ghost=carried())
+        build_clearance(found, ghost=build_carried_decision())
     cents = found.proposals[-1].proposed.amount
     with pytest.raises(ClearRefused, match="cents are owed"):
-        decided(found, handpay_1=paid(int(cents) + 100000))
-    blind = decided(found)
+        build_clearance(found, handpay_1=build_paid_decision(int(cents) + 100000))
+    blind = build_clearance(found)
     other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
     with pytest.raises(ClearRefused, match="settle or carry over each claim"):
-        clear(tmp_path, other, now=now)
+        clear(tmp_path, other, now=read_clear_time)
 
 
 @pytest.mark.requirement("A-05", "A-06")

@@ -6,8 +6,8 @@ from rigs.table_games import definition, offer
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
 from egm.memory_clear.carrying import look
-from egm.records.tables import standing_tables
-from egm.testing.clearing import clear_it, paid
+from egm.records.tables import list_standing_tables
+from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -36,7 +36,7 @@ def evening(tmp_path, monkeypatch):
             return owed
 
         def wrong(self):
-            report = Auditor(Shelf([tmp_path / "games"])).run(rooms[-1].journal.bodies())
+            report = Auditor(Shelf([tmp_path / "games"])).run(rooms[-1].journal.iter_bodies())
             return [each.why for each in report.findings]
 
     yield Evening()
@@ -55,7 +55,7 @@ def test_bets_that_stand_are_carried_over_and_played_on(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     assert evening.clear() == {"credit": 930, "table": 70}
     room = evening.start("point", 2)
-    assert [table.standing_cents for table in standing_tables(room.machine)] == [70]
+    assert [table.standing_cents for table in list_standing_tables(room.machine)] == [70]
     throw(room)
     assert room.credit_cents == 930 + 100
     assert evening.wrong() == []
@@ -64,9 +64,9 @@ def test_bets_that_stand_are_carried_over_and_played_on(evening):
 @pytest.mark.requirement("A-05")
 def test_bets_that_stand_are_paid_by_hand_where_people_say_so(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
-    evening.clear(table=paid(70))
+    evening.clear(table=build_paid_decision(70))
     room = evening.start("point")
-    assert (standing_tables(room.machine), room.credit_cents) == ((), 930)
+    assert (list_standing_tables(room.machine), room.credit_cents) == ((), 930)
     assert room.journal.meters().values["push"] == 70
     assert evening.wrong() == []
 

@@ -12,7 +12,7 @@ from egm.memory_clear.carrying import look
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
 from egm.records.keys import MoneyKey
-from egm.testing.clearing import decided, paid
+from egm.testing.clearing import build_clearance, build_paid_decision
 from egm.testing.machine import MachineRig
 from meters.clear import ClearRefused
 
@@ -38,7 +38,7 @@ def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clear
     HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
     assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
     assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
-    for settled in (paid(5100), None):
+    for settled in (build_paid_decision(5100), None):
         decisions = {} if settled is None else {"credit_1_cashable": settled}
         room = again(room, tmp_path, make=lambda: hosted(tmp_path), **decisions)
         assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
@@ -57,7 +57,7 @@ def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_regis
     room.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=paid(5000))
+    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
     port = HostTransfers(room.engine, room.happen)
     assert not port.registration.registered
     assert order(room, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
@@ -78,8 +78,10 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     (told,) = [each for each in look(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"]
     assert "paid" in told.acts
     assert told.proposed.says == {}
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=paid(700))
-    assert (room.machine.kind_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
+    room = again(
+        room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700)
+    )
+    assert (room.machine.read_credit_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
     assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms
     room.close()
 
@@ -91,8 +93,8 @@ def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     room.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
-        decided(look(tmp_path, FEATURES), credit_1_restricted=paid(900))
+        build_clearance(look(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
     room = again(room, tmp_path, make=lambda: hosted(tmp_path))
-    assert (room.machine.kind_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
+    assert (room.machine.read_credit_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
     assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms
     room.close()

@@ -10,15 +10,15 @@ from egm.app.process import MachineProcess
 from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate, KernelKey, Owner
 from egm.kernel.positions import Position
-from egm.money.disputed import disputed_amounts
-from egm.money.host.controls import game_is_allowed
+from egm.money.disputed import list_disputed_amounts
+from egm.money.host.controls import is_game_allowed
 from egm.money.host.model import HostMoney
 from egm.money.host.ticket_port import HostTickets
-from egm.money.ticket_terms import TicketTerms, ticket_terms
+from egm.money.ticket_terms import TicketTerms, find_ticket_terms
 from egm.people import Role
 from egm.record_codec import to_json
 from egm.records.game_record import GameName, TableRecord
@@ -37,7 +37,7 @@ def again(room, tmp_path, **changed):
 
 
 def rule(room, amount_cents):
-    [disputed] = disputed_amounts(room.machine)
+    [disputed] = list_disputed_amounts(room.machine)
     menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
@@ -69,7 +69,7 @@ def test_a_ticket_ordered_into_an_acceptor_that_is_gone_stays_locked_for_the_rul
 def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
     room = MachineRig(tmp_path).boot()
     room.offer(2000)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     without = again(room, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
     assert without.machine.memory.get(MoneyKey.PAPER) is None
@@ -83,9 +83,9 @@ def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
     room.ledgers.payouts.ordered(
         PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial="07")
     )
-    room.ledgers.payouts.progressed(payout_id, coins - 5)
+    room.ledgers.payouts.record_coins_paid(payout_id, coins - 5)
     without = again(room, tmp_path)
-    [disputed] = disputed_amounts(without.machine).values()
+    [disputed] = list_disputed_amounts(without.machine).values()
     assert disputed.held_cents == 5 * room.profile.coins.hopper_cents
     assert without.state is State.TILT
 
@@ -95,9 +95,9 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
     for source in ("host:main", "host:main:silent", "progressive"):
         room.engine.handle(EventType.DISABLED, source=source, reason="host")
     same = again(room, tmp_path)
-    assert (same.state, len(disabled_by(same.machine))) == (State.OUT_OF_SERVICE, 3)
+    assert (same.state, len(list_disabling_sources(same.machine))) == (State.OUT_OF_SERVICE, 3)
     without = again(same, tmp_path, holders=("host:other",))
-    assert (without.state, disabled_by(without.machine)) == (State.TILT, {})
+    assert (without.state, list_disabling_sources(without.machine)) == (State.TILT, {})
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
     menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
@@ -165,11 +165,11 @@ def test_what_a_host_withheld_is_given_back_when_it_is_not_configured_any_more(t
         room.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
     HostTickets(room.engine, room.happen).agree({"redemption": False, "location": "elsewhere"})
     kept = again(room, tmp_path, devices=("printer",), host=by_host)
-    assert not game_is_allowed(kept.machine, "maple-classic")
+    assert not is_game_allowed(kept.machine, "maple-classic")
     assert "holder_gone" not in kept.machine.faults
     room = again(kept, tmp_path, devices=("printer",), holders=())
-    assert game_is_allowed(room.machine, "maple-classic")
-    assert ticket_terms(room.machine) == TicketTerms()
+    assert is_game_allowed(room.machine, "maple-classic")
+    assert find_ticket_terms(room.machine) == TicketTerms()
     assert room.machine.faults["holder_gone"]["detail"] == "host:main"
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("it stands alone now").home().touch("leave")
@@ -177,7 +177,7 @@ def test_what_a_host_withheld_is_given_back_when_it_is_not_configured_any_more(t
     assert room.machine.faults == {}
     room.insert(500).offer_ticket(room.cash_out_ticket())
     assert room.ledger.pending() is not None
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 

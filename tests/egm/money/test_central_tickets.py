@@ -5,7 +5,7 @@ import pytest
 from egm.config.cabinet_file import Validation
 from egm.kernel.events import EventType, State
 from egm.money.host.model import HostMoney
-from egm.money.value_in import tickets_wanted
+from egm.money.value_in import should_accept_tickets
 from egm.testing.machine import MachineRig
 
 
@@ -13,7 +13,7 @@ from egm.testing.machine import MachineRig
 def test_where_tickets_must_be_kept_centrally_a_machine_that_stands_alone_has_none(tmp_path):
     """Monaco 19.7: no ticket is printed or taken without a system that keeps it; the player is paid by hand."""
     alone = MachineRig(tmp_path, profile="monaco", devices=("printer",)).boot().insert(2000)
-    assert not tickets_wanted(alone.machine, State.IDLE)
+    assert not should_accept_tickets(alone.machine, State.IDLE)
     alone.engine.handle(EventType.CASH_OUT)
     assert (alone.state, alone.hands.jobs) == (State.HANDPAY, [])
     alone.close()
@@ -31,7 +31,7 @@ def test_with_a_central_system_the_same_place_prints_and_takes_them(tmp_path):
         .boot()
         .insert(2000)
     )
-    assert tickets_wanted(enrolled.machine, State.IDLE)
+    assert should_accept_tickets(enrolled.machine, State.IDLE)
     enrolled.engine.handle(EventType.CASH_OUT)
     assert enrolled.state is State.PAYING
     enrolled.close()

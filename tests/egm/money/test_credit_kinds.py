@@ -9,12 +9,12 @@ import egm.profiles
 from egm.app.view import snapshot
 from egm.devices.interface import Devices, PrintState
 from egm.errors import InvariantError
-from egm.kernel.credits import CreditKind, parted, taken
+from egm.kernel.credits import CreditKind, build_credit_transfers, split_stakes
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.transfers import transfer
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
+from egm.money.host.transfers import execute_transfer_order
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -54,12 +54,12 @@ def gift(room: MachineRig, **cents: int) -> MachineRig:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
     room.machine.state(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
-    transfer(room.machine, Event(EventType.TRANSFER_ORDERED))
+    execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
     return room
 
 
 def kinds(room: MachineRig) -> tuple[int, int, int]:
-    return tuple(room.machine.kind_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
+    return tuple(room.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
@@ -134,7 +134,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     assert (record.ticket.kind, record.ticket.amount_cents) == (TicketKind.RESTRICTED, 300)
     assert kinds(room) == (0, 0, 0)
     room.offer_ticket(number)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     assert kinds(room) == (300, 0, 0)
     meters = room.journal.meters().values
@@ -145,29 +145,29 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
 def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_away(make, generous):
     """It expired as soon as it was in: an older promotion's last day was over."""
     room = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
-    chance, room.machine.chance = room.machine.chance, generator()
+    chance, room.machine.chance = room.machine.chance, create_generator()
     number = room.cash_out_ticket()
     room.machine.chance = chance
     order = Order(identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2))
     room.machine.state(HostMoney).order = order
-    transfer(room.machine, Event(EventType.TRANSFER_ORDERED))
+    execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
     room.play()
     room.shown()
     assert kinds(room) == (0, 0, 0)
     room.clock.pass_seconds(3 * 24 * 3600)
     room.offer_ticket(number)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     room.engine.handle(EventType.PROMOTION_EXPIRED)
     assert kinds(room) == (300, 0, 0)
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
     room = gift(make(generous), restricted=300)
     room.engine.handle(EventType.CASH_OUT)
     assert kinds(room) == (0, 0, 0)
-    room.printer_says(PrintState.FAILED, "paper jam")
+    room.report_print_state(PrintState.FAILED, "paper jam")
     assert (room.state, kinds(room)) == (State.IDLE, (300, 0, 0))
     assert room.notice == "restricted_stays"
 
@@ -191,10 +191,12 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     for _ in range(2):
         room.play()
         room.shown()
-    room.machine.chance = generator()
+    room.machine.chance = create_generator()
     for _ in range(2):
         room.cash_out_ticket()
-    report = Auditor(Shelf()).run(room.journal.bodies(), head=(room.journal.sequence, room.journal.head_hash))
+    report = Auditor(Shelf()).run(
+        room.journal.iter_bodies(), head=(room.journal.sequence, room.journal.head_hash)
+    )
     assert (report.wrong, report.games, report.credits_cents) == (0, 2, 0)
     assert report.meters == room.journal.meters().values
     assert (report.meters["coin_in.restricted"], report.meters["ticket_out.promo_restricted.value"]) == (
@@ -206,15 +208,15 @@ def test_the_audit_derives_promotional_money_again(make, generous):
 # ---------------------------------------------------------------------------------------------- the rule
 def test_more_than_there_is_cannot_be_taken():
     with pytest.raises(InvariantError, match="5 cents short"):
-        taken(10, "house:wager", lambda name: 5 if name == account(CASHABLE) else 0)
+        build_credit_transfers(10, "house:wager", lambda name: 5 if name == account(CASHABLE) else 0)
 
 
 def test_a_stake_goes_back_where_it_came_from():
-    wager = taken(
+    wager = build_credit_transfers(
         7, "house:wager", {account(RESTRICTED): 3, account(NONRESTRICTED): 0, account(CASHABLE): 9}.get
     )
     staked = [(t.source, t.amount_cents) for t in wager]
-    assert parted(staked, (0, 0, 7), Position()) == (
+    assert split_stakes(staked, (0, 0, 7), Position()) == (
         (),
         (),
         ((account(RESTRICTED), 3), (account(CASHABLE), 4)),
@@ -223,7 +225,7 @@ def test_a_stake_goes_back_where_it_came_from():
 
 def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_money():
     staked = [(account(CASHABLE), 5), (account(RESTRICTED), 4)]
-    lost, stays, back = parted(staked, (2, 3, 4), Position())
+    lost, stays, back = split_stakes(staked, (2, 3, 4), Position())
     assert lost == ((account(RESTRICTED), 2),)
     assert stays == ((account(RESTRICTED), 2), (account(CASHABLE), 1))
     assert back == ((account(CASHABLE), 4),)
@@ -232,4 +234,4 @@ def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_
 @pytest.mark.parametrize("amounts", [(4, 3, 3), (4, 3, 1), (10, -1, 0)])
 def test_what_is_parted_is_what_was_staked(amounts):
     with pytest.raises(InvariantError, match="staked"):
-        parted([(account(CASHABLE), 9)], amounts, Position())
+        split_stakes([(account(CASHABLE), 9)], amounts, Position())

@@ -27,7 +27,7 @@ from egm.money.host.transfer_port import HostTransfers
 from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
-from egm.tickets.numbers import system
+from egm.tickets.numbers import prepend_system_number
 from egm.tickets.redemption import Reason
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -101,7 +101,7 @@ class Machine:
         """The acceptor gives back what lay in escrow; what was ordered had not begun to move."""
         record = self.room.ledger.pending()
         if record is not None and record.phase is EscrowPhase.ORDERED:
-            self.room.ledger.not_stacked("returned at power-up")
+            self.room.ledger.void_unstacked_paper("returned at power-up")
         elif record is not None:
             self.room.ledger.vend_confirmed()
         self.escrow = None
@@ -118,14 +118,14 @@ class Machine:
             self.room.offer(self.dice.choice((100, 500, 2000)))
             if self.room.ledger.pending() is not None:
                 cents = self.room.ledger.pending().content.amount_cents
-                self.room.ledger.vended()
+                self.room.ledger.credit_stacked_paper()
                 self.room.ledger.vend_confirmed()
                 self.seen["in"] += cents
 
     def ticket(self) -> None:
         if self.escrow is None and self.room.ledger.pending() is None:
             self.numbers += 1
-            self.escrow = system(9, f"{self.numbers:016d}")
+            self.escrow = prepend_system_number(9, f"{self.numbers:016d}")
             self.room.offer_ticket(self.escrow)
 
     def paper_moves(self) -> None:
@@ -133,11 +133,11 @@ class Machine:
         record = self.room.ledger.pending()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
-                self.room.ledger.vended()
+                self.room.ledger.credit_stacked_paper()
                 self.seen["in"] += self.room.machine.memory.get(MoneyKey.PAPER)["amount_cents"]
                 self.room.ledger.vend_confirmed()
             else:
-                self.room.ledger.not_stacked("jam")
+                self.room.ledger.void_unstacked_paper("jam")
             self.escrow = None
         elif self.escrow is not None and self.room.hands.orders[-1][0] == "return":
             self.escrow = None
@@ -157,12 +157,12 @@ class Machine:
         if printing is None:
             return
         if printing["state"] == PrintState.BARCODE_DONE:
-            self.room.printer_says(PrintState.TAKEN)
+            self.room.report_print_state(PrintState.TAKEN)
         elif self.dice.random() < 0.8:
-            self.room.printer_says(PrintState.BARCODE_DONE)
+            self.room.report_print_state(PrintState.BARCODE_DONE)
             self.seen["out"] += pay_out["amount_cents"]
         else:
-            self.room.printer_says(PrintState.FAILED, "jam")
+            self.room.report_print_state(PrintState.FAILED, "jam")
 
     # -------------------------------------------------------------- the attendant, and what happens
     def key(self) -> None:
@@ -188,7 +188,7 @@ class Machine:
         self.numbers += 1
         wanted = self.tickets.number_request
         if self.dice.random() < 0.8:
-            answer = self.tickets.give_number(system(8, f"{self.numbers:016d}"))
+            answer = self.tickets.give_number(prepend_system_number(8, f"{self.numbers:016d}"))
         else:
             answer = self.tickets.refuse_number(silent=self.dice.random() < 0.5)
         assert (answer is NumberAnswer.TAKEN) is (wanted is not None)
@@ -197,7 +197,7 @@ class Machine:
         digits = self.tickets.offered
         if self.dice.random() < 0.2 or digits is None:
             self.tickets.decline(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
-            self.tickets.authorise(system(9, "9" * 16), CreditKind.CASHABLE, 1)
+            self.tickets.authorise(prepend_system_number(9, "9" * 16), CreditKind.CASHABLE, 1)
         else:
             pool = self.dice.randrange(2)
             self.tickets.authorise(digits, self.dice.choice(KINDS), self.dice.randrange(0, 900), pool=pool)
@@ -303,6 +303,6 @@ def test_in_whatever_order_things_happen_the_money_adds_up(tmp_path, seed):
             machine.check()
         assert machine.seen["in"] > 0
         assert machine.seen["out"] > 0
-        assert Auditor(Shelf()).run(machine.room.journal.bodies()).findings == []
+        assert Auditor(Shelf()).run(machine.room.journal.iter_bodies()).findings == []
     finally:
         machine.room.close()

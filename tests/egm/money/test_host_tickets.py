@@ -10,7 +10,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.people import Role
@@ -19,13 +19,13 @@ from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system
+from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced, prepend_system_number
 from egm.tickets.redemption import Reason
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 CASHABLE, RESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED
-FIRST, SECOND = system(7, "1111222233334444"), system(7, "5555666677778888")
+FIRST, SECOND = prepend_system_number(7, "1111222233334444"), prepend_system_number(7, "5555666677778888")
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 
 
@@ -54,11 +54,11 @@ def make(tmp_path):
 
 def printed(room: MachineRig) -> None:
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        room.printer_says(state)
+        room.report_print_state(state)
 
 
 def stacked(room: MachineRig) -> None:
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
 
 
@@ -185,7 +185,7 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
     assert not room.port.wants_enrolment
     for place in range(1, 4):
         room.insert(500)
-        assert room.cash_out_ticket() == secure_enhanced(0x003039, 0x0002A5 + place)
+        assert room.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + place)
     first = room.port.unread()
     assert (first.place, first.ticket.number) == (1, "004724978028378429")
     room.port.read(first.ticket.number)
@@ -311,7 +311,7 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     room.port.authorise(FIRST, RESTRICTED, 500, **terms)
     stacked(room)
     assert room.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
-    assert room.machine.kind_cents(RESTRICTED) == 500
+    assert room.machine.read_credit_cents(RESTRICTED) == 500
     room.port.acknowledge_result()
     room.offer_ticket(SECOND)
     assert room.port.authorise(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
@@ -359,11 +359,11 @@ def test_no_number_is_in_the_journal_whole(make):
             continue
         room.port.authorise(FIRST, CASHABLE, 1234)
         if answer == "returned":
-            room.ledger.not_stacked("jam")
+            room.ledger.void_unstacked_paper("jam")
             room.port.acknowledge_result()
         else:
             stacked(room)
-    bodies = b"".join(room.journal.bodies())
+    bodies = b"".join(room.journal.iter_bodies())
     for number in (FIRST, SECOND):
         assert number.encode() not in bodies
         assert number[-4:].encode() in bodies
@@ -390,7 +390,7 @@ def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     room = make()
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, CASHABLE, 1234)
-    room.ledger.not_stacked("the path is clear")
+    room.ledger.void_unstacked_paper("the path is clear")
     assert (room.port.redeeming.status, room.credit_cents) == (Redeeming.NOT_STACKED, 0)
     room.port.acknowledge_result()
     room.offer_ticket(FIRST)
@@ -425,17 +425,17 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, CASHABLE, 1234)
     if lose == "lost":
-        room.ledger.lost_track("the acceptor is idle")
+        room.ledger.dispute_lost_paper("the acceptor is idle")
     else:
         room.machine.state(TicketDesk).redeem_abort(
             room.machine.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
         )
-        room.ledger.vended()
+        room.ledger.credit_stacked_paper()
         room.ledger.vend_confirmed()
     assert (room.port.redeeming.status, room.port.has_unread_result) == (Redeeming.PENDING, False)
     at = make()
     assert (at.port.redeeming.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
-    [disputed] = disputed_amounts(at.machine)
+    [disputed] = list_disputed_amounts(at.machine)
     menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
@@ -443,4 +443,4 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     assert at.port.has_unread_result
     at.port.acknowledge_result()
     assert not at.port.has_unread_result
-    assert Auditor(Shelf()).run(at.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(at.journal.iter_bodies()).findings == []

@@ -10,11 +10,11 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.timeouts import HostTimeouts, host_timeouts
+from egm.money.host.timeouts import HostTimeouts, create_host_timeouts
 from egm.money.host.transfer_port import HostTransfers
 from egm.testing.jumping_loop import LoopClock, jump
 from egm.testing.machine import MachineRig
-from egm.testing.sas import machine_context
+from egm.testing.sas import create_machine_context
 
 TICKET = "071111222233334444"
 
@@ -29,8 +29,8 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         room = MachineRig(folder, devices=("printer",), host=None if alone else host)
         room.machine.clock = LoopClock(asyncio.get_running_loop())
         room.machine.times = Timekeeper(room.machine.clock)
-        context = machine_context(room, folder, {})
-        (waiting,) = host_timeouts(context)
+        context = create_machine_context(room, folder, {})
+        (waiting,) = create_host_timeouts(context)
         room.engine._changed = lambda: waiting.changed(snapshot(room.engine, fingerprint=""))
         room.boot()
         task = asyncio.create_task(waiting.run())
@@ -145,6 +145,6 @@ def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_c
 
 def test_a_machine_that_stands_alone_waits_for_nobody(tmp_path):
     room = MachineRig(tmp_path)
-    assert list(host_timeouts(machine_context(room, tmp_path, {}))) == []
-    assert isinstance(HostTimeouts(machine_context(room, tmp_path, {})), HostTimeouts)
+    assert list(create_host_timeouts(create_machine_context(room, tmp_path, {}))) == []
+    assert isinstance(HostTimeouts(create_machine_context(room, tmp_path, {})), HostTimeouts)
     room.close()

@@ -17,7 +17,7 @@ from egm.money.pay_out import payout_is_due
 from egm.records.keys import HostKey, MoneyKey
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Transfer
-from meters.recall import details, log
+from meters.recall import log, read_details
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
 IN, OUT, BONUS, JACKPOT = TransferKind.IN, TransferKind.OUT, TransferKind.BONUS, TransferKind.BONUS_JACKPOT
@@ -65,7 +65,7 @@ def ask(room, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=Fals
 
 
 def kinds(room: MachineRig) -> tuple[int, ...]:
-    return tuple(room.machine.kind_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
+    return tuple(room.machine.read_credit_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
 
 
 @pytest.mark.requirement("K-09", "D-12")
@@ -245,7 +245,7 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
     ask(room, cashable=1000, if_locked=True)
     ask(room, "T-2", cashable=300_001)
     ask(room, "T-3", OUT, cashable=400)
-    shown = [details(entry) for entry in log(room.journal, "transfers")]
+    shown = [read_details(entry) for entry in log(room.journal, "transfers")]
     assert [(line["identifier"], line["status"], line["cents"]["cashable"]) for line in shown] == [
         ("T-3", "full", 400),
         ("T-2", "over_limit", 0),
@@ -456,7 +456,7 @@ def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
     assert ask(again, "T-2", cashable=5, key=key) is Status.FULL
     assert not again.port.unregister().registered
     assert ask(again, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED
-    bodies = b"".join(again.journal.bodies())
+    bodies = b"".join(again.journal.iter_bodies())
     assert key not in bodies
     assert key.hex().encode() not in bodies
 

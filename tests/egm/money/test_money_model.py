@@ -71,7 +71,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.jump = timedelta(0)
         self.journal = self.open()
         self.append(
-            *(tuple(posting.opening("toy", self.model.level))[:1]),
+            *(tuple(posting.build_opening_transfers("toy", self.model.level))[:1]),
             state={"level:toy": self.model.level.to_json()},
         )
 

@@ -13,11 +13,11 @@ from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
-from egm.testing.clearing import clear_it, paid
+from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu
 from meters.keys import MachineKey
@@ -42,7 +42,7 @@ def cashed_out(folder, place, *devices, cents=525):
     room = MachineRig(folder / "state", profile=place, devices=("hopper", *devices)).boot()
     room.insert(500)
     for number in range(1, (cents - 500) // 25 + 1):
-        room.ledgers.coins.coins_in(((25, True),), number)
+        room.ledgers.coins.credit_coins_in(((25, True),), number)
     room.engine.handle(EventType.CASH_OUT)
     return room
 
@@ -62,7 +62,7 @@ def told(room):
 
 
 def ends_honest(room):
-    findings = Auditor(Shelf()).run(room.journal.bodies()).findings
+    findings = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
     room.close()
     assert findings == []
 
@@ -100,12 +100,12 @@ def test_coins_nobody_knows_of_are_told_apart(tmp_path, coins_first):
 def test_a_ticket_that_fails_in_between_is_no_end_of_it(tmp_path, coins_first):
     room = cashed_out(tmp_path, coins_first, "printer")
     hopper_pays(room, 5)
-    room.printer_says(PrintState.FAILED, "it jams")
+    room.report_print_state(PrintState.FAILED, "it jams")
     assert told(room) == (525, 500, 25)
     room.engine.handle(EventType.CASH_OUT)  # the player would rather have a ticket
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "ticket"
-    room.printer_says(PrintState.FAILED, "it jams again")
+    room.report_print_state(PrintState.FAILED, "it jams again")
     assert told(room) == (525, 500, 25)
     ends_honest(room)
 
@@ -116,12 +116,12 @@ def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_pa
     room = MachineRig(tmp_path / "state", devices=("printer", "hopper")).boot().insert(500)
     room.engine.handle(EventType.CASH_OUT)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
-        room.printer_says(state)
-    room.ledgers.coins.coins_in(((100, True),), 1)
+        room.report_print_state(state)
+    room.ledgers.coins.credit_coins_in(((100, True),), 1)
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["way"]) == (State.PAYING, "coins")
     hopper_pays(room, 1)
-    room.printer_says(PrintState.TAKEN)
+    room.report_print_state(PrintState.TAKEN)
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     ends_honest(room)
 
@@ -184,12 +184,12 @@ def test_a_rest_at_a_clear_of_the_memory_is_paid_once(tmp_path, coins_first, by_
     hopper_pays(room, 5)
     assert room.credit_cents == 25
     room.close()
-    clear_it(tmp_path / "state", **({"credit_1_cashable": paid(25)} if by_hand else {}))
+    clear_it(tmp_path / "state", **({"credit_1_cashable": build_paid_decision(25)} if by_hand else {}))
     room = MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     if by_hand:
         assert (room.state, room.credit_cents) == (State.IDLE, 0)
-        room.ledgers.coins.coins_in(((25, True),), 2)
+        room.ledgers.coins.credit_coins_in(((25, True),), 2)
         assert (room.state, room.credit_cents) == (State.IDLE, 25)
     else:
         assert (room.state, told(room)) == (State.HANDPAY, (525, 500, 25))
@@ -204,12 +204,12 @@ def test_a_later_credit_that_is_as_much_as_a_rest_was_is_not_it(tmp_path, coins_
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(room, 5)
     for cents in first:
-        room.ledgers.coins.coins_in(((cents, True),), 2)
+        room.ledgers.coins.credit_coins_in(((cents, True),), 2)
     menu = Menu(room).sign_in(Role.SUPERVISOR)
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.fill("orphan_credits", "bank 4").home().touch("leave")
     assert len(list(room.journal.entries("cashout.ended"))) == 1
-    room.ledgers.coins.coins_in(((25, True),), 3)
+    room.ledgers.coins.credit_coins_in(((25, True),), 3)
     assert (room.state, room.credit_cents) == (State.IDLE, 25)
     ends_honest(room)
 
@@ -228,14 +228,14 @@ def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_firs
     with pytest.raises(PowerCutError):
         hopper_pays(room, 2, "its count was lost")
     room = again()
-    [disputed] = disputed_amounts(room.machine)
+    [disputed] = list_disputed_amounts(room.machine)
     ruling = {"disputed": disputed, "amount_cents": 100, "reason": "one was seen to fall"}
     Menu(room).sign_in(Role.SUPERVISOR)
     room.cut_power_after(written)
     with suppress(PowerCutError):
         room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **ruling)
     room = again()
-    assert bool(disputed_amounts(room.machine)) is (written == 0)
+    assert bool(list_disputed_amounts(room.machine)) is (written == 0)
     if written:
         Menu(room).sign_in(Role.SUPERVISOR).home().touch("leave")
         assert told(room) == (525, 200, 25)
@@ -270,7 +270,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(room, 5)
     room.machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
-    found = Auditor(Shelf()).run(room.journal.bodies()).findings
+    found = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
     room.close()
     assert ["the remainder is still on the credit meter" in str(each) for each in found] == [True]
 
@@ -284,7 +284,7 @@ def test_a_lie_about_the_coins_is_named(tmp_path, coins_first, kind, path, what)
     room = cashed_out(tmp_path, coins_first)
     hopper_pays(room, 2)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    honest = adopted(list(room.journal.bodies()), KEY)
+    honest = adopted(list(room.journal.iter_bodies()), KEY)
     room.close()
     assert findings(honest) == set()
     entries = json.loads(json.dumps(honest))

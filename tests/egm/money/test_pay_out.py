@@ -33,15 +33,15 @@ def restart(room, folder, **options) -> MachineRig:
 def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
-    room.printer_says(PrintState.PRINTING)
+    room.report_print_state(PrintState.PRINTING)
     number = room.hands.jobs[-1].barcode
     assert room.journal.balance_cents(VOUCHERS) == 0
     assert room.store.get(number).state is TicketState.RESERVED
-    room.printer_says(PrintState.BARCODE_DONE)
+    room.report_print_state(PrintState.BARCODE_DONE)
     assert room.state is State.IDLE
     assert room.journal.balance_cents(VOUCHERS) == 2000
     assert room.store.get(number).state is TicketState.ISSUED
-    room.printer_says(PrintState.TAKEN)
+    room.report_print_state(PrintState.TAKEN)
     assert room.machine.memory.get(MoneyKey.PRINT) is None
     assert room.journal.meters().values["ticket_out.cashable.value"] == 2000
 
@@ -63,8 +63,8 @@ def test_the_ticket_says_what_it_must_in_the_players_language(room, language, wo
 def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
-    room.printer_says(PrintState.PRINTING)
-    room.printer_says(PrintState.FAILED, "jam")
+    room.report_print_state(PrintState.PRINTING)
+    room.report_print_state(PrintState.FAILED, "jam")
     assert room.state is State.HANDPAY
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
     assert room.store.get(number).state is TicketState.VOID
@@ -112,8 +112,8 @@ def _fund(cents):
 @pytest.mark.requirement("G-10:c")
 def test_the_next_ticket_waits_until_the_last_is_taken(room):
     room.engine.handle(EventType.CASH_OUT)
-    room.printer_says(PrintState.PRINTING)
-    room.printer_says(PrintState.BARCODE_DONE)
+    room.report_print_state(PrintState.PRINTING)
+    room.report_print_state(PrintState.BARCODE_DONE)
     room.insert(500)
     room.engine.handle(EventType.CASH_OUT)  # the last one is still in the mouth of the printer
     assert room.state is State.HANDPAY
@@ -127,9 +127,9 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
     if cut_after == "reserved":  # before the printer's driver had it
         room.machine.record("test.forget", state={MoneyKey.PRINT: None})
     if cut_after in {"printing", "done"}:
-        room.printer_says(PrintState.PRINTING)
+        room.report_print_state(PrintState.PRINTING)
     if cut_after == "done":
-        room.printer_says(PrintState.BARCODE_DONE)
+        room.report_print_state(PrintState.BARCODE_DONE)
     again = restart(room, tmp_path)
     if cut_after == "reserved":
         assert [job.barcode for job in again.hands.jobs] == [number]  # the same ticket, once
@@ -140,8 +140,8 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
     else:
         assert again.state is State.PAYING
         if cut_after != "printing":
-            again.printer_says(PrintState.PRINTING)
-        again.printer_says(PrintState.BARCODE_DONE)
+            again.report_print_state(PrintState.PRINTING)
+        again.report_print_state(PrintState.BARCODE_DONE)
     assert again.journal.balance_cents(VOUCHERS) == 2000
     assert again.store.get(number).state is TicketState.ISSUED
     assert again.credit_cents == 0
@@ -170,11 +170,11 @@ def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_
 def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, monkeypatch):
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
-    room.printer_says(PrintState.PRINTING)
+    room.report_print_state(PrintState.PRINTING)
     monkeypatch.setattr(
         room.machine.installed(TicketDesk), "printed", lambda number: None
     )  # the power goes just here
-    room.printer_says(PrintState.BARCODE_DONE)
+    room.report_print_state(PrintState.BARCODE_DONE)
     assert room.store.get(number).state is TicketState.RESERVED
     again = restart(room, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
@@ -201,7 +201,7 @@ def test_in_quebec_video_lottery_a_coupon_comes_by_itself_at_a_thousand_dollars(
     assert room.state is State.PAYING
     assert "COUPON DE REMBOURSEMENT" in str(room.hands.jobs[-1].fields)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
-        room.printer_says(state)
+        room.report_print_state(state)
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     room.close()
 
@@ -213,7 +213,7 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     room.offer_ticket(number)
     assert room.hands.orders[-1][0] == "stack"
     assert room.credit_cents == 0
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     assert room.credit_cents == 2000
     assert room.journal.meters().values["ticket_in.cashable.value"] == 2000
@@ -249,10 +249,10 @@ def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
     assert again.ledger.pending().content.digits == number
     assert again.store.get(number).state is TicketState.PENDING
     if end == "stacked":
-        again.ledger.vended()
+        again.ledger.credit_stacked_paper()
         assert again.store.get(number).state is TicketState.REDEEMED
     else:
-        again.ledger.not_stacked("it came back")
+        again.ledger.void_unstacked_paper("it came back")
         assert again.store.get(number).state is TicketState.ISSUED
     assert again.credit_cents == (2000 if end == "stacked" else 0)
     again.close()
@@ -270,7 +270,7 @@ def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
 def test_no_whole_number_of_a_ticket_stands_in_the_journal(room):
     number = room.cash_out_ticket()
     room.offer_ticket(number)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     assert not [entry.sequence for entry in room.journal.entries() if number in str(entry)]
 
 
@@ -297,7 +297,7 @@ def coins(tmp_path):
 
 @pytest.mark.requirement("D-13", "G-09", "F-01")
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
-    coins.ledgers.coins.coins_in(((100, True), (200, False)), 2)
+    coins.ledgers.coins.credit_coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300
     assert coins.ledgers.coins.position() == 2
     values = coins.journal.meters().values
@@ -313,7 +313,7 @@ def _order(room):
 
 def _pay_coins_and_a_rest(coins):
     coins.insert(500)
-    coins.ledgers.coins.coins_in(((25, True),), 1)
+    coins.ledgers.coins.credit_coins_in(((25, True),), 1)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     assert number == 5
@@ -335,7 +335,7 @@ def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(co
 def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stopped):
     if stopped == "door":
         coins.insert(500)
-        coins.ledgers.coins.coins_in(((25, True),), 1)
+        coins.ledgers.coins.credit_coins_in(((25, True),), 1)
         coins.engine.handle(EventType.CASH_OUT)
         payout_id, _ = _order(coins)
         coins.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -344,7 +344,7 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
         coins.engine.handle(EventType.DOOR_CLOSED, door="main")
         again = coins
     else:  # cut right after the coins were settled
-        coins.ledgers.coins.coins_in(((25, True),), 1)
+        coins.ledgers.coins.credit_coins_in(((25, True),), 1)
         coins.machine.record("test.cut", state={MoneyKey.GOES_ON: True})
         coins.close()
         again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
@@ -371,7 +371,7 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
     room = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
-    room.ledgers.coins.coins_in(((25, True),), 1)
+    room.ledgers.coins.credit_coins_in(((25, True),), 1)
     for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
@@ -416,7 +416,7 @@ def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     for paid in range(1, number + 1):
-        coins.ledgers.payouts.progressed(payout_id, paid)
+        coins.ledgers.payouts.record_coins_paid(payout_id, paid)
         for event, values in PLAYERS:
             coins.engine.handle(event, **values)
         assert coins.state is State.PAYING

@@ -9,7 +9,7 @@ from egm.app.ports import DRIVERS, Fitting
 from egm.devices.interface import Devices, PrintState
 from egm.kernel.events import EventType, State
 from egm.memory_clear.carrying import look
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.people import Role
 from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it
@@ -25,7 +25,7 @@ VOUCHERS, BY_HAND = "out:voucher:cashable", "out:handpay_cancelled_credit"
 
 
 def audited(room: MachineRig) -> None:
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
 
 
 class Cabinet:
@@ -55,7 +55,7 @@ class Cabinet:
 
 
 def decide(room: MachineRig, ruling: str) -> None:
-    [disputed] = disputed_amounts(room.machine)
+    [disputed] = list_disputed_amounts(room.machine)
     menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(ruling, "the player showed it")
     menu.home().touch("leave")
@@ -120,8 +120,8 @@ def test_a_machine_that_dies_beside_a_printer_that_lives_asks_nobody(tmp_path, p
 def disputed(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    room.printer_says(PrintState.PRINTING)
-    room.printer_says(PrintState.DISPUTED, "a whole ticket may have come out")
+    room.report_print_state(PrintState.PRINTING)
+    room.report_print_state(PrintState.DISPUTED, "a whole ticket may have come out")
     assert room.state is State.TILT
     yield room
     room.close()
@@ -131,13 +131,13 @@ def disputed(tmp_path):
 @pytest.mark.parametrize("ruling", ["good", "void"])
 def test_a_ruling_cut_between_its_entries_ends_at_the_next_start(disputed, tmp_path, ruling):
     menu = Menu(disputed).sign_in(Role.SUPERVISOR).touch("disputed")
-    menu.touch(f"disputed:{next(iter(disputed_amounts(disputed.machine)))}").enter(ruling).enter("seen")
+    menu.touch(f"disputed:{next(iter(list_disputed_amounts(disputed.machine)))}").enter(ruling).enter("seen")
     disputed.cut_power_after(1)
     with pytest.raises(PowerCutError):
         menu.touch("confirm")
     disputed.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert disputed_amounts(again.machine) == {}
+    assert list_disputed_amounts(again.machine) == {}
     assert again.journal.balance_cents(VOUCHERS) == (2000 if ruling == "good" else 0)
     owed = again.machine.memory.get(MoneyKey.HANDPAY)
     assert (owed is None) is (ruling == "good")
@@ -147,10 +147,10 @@ def test_a_ruling_cut_between_its_entries_ends_at_the_next_start(disputed, tmp_p
 def test_a_printer_taken_away_over_a_ticket_it_may_have_printed(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    room.printer_says(PrintState.PRINTING)
+    room.report_print_state(PrintState.PRINTING)
     room.close()
     without = MachineRig(tmp_path).boot()
-    assert (without.state, len(disputed_amounts(without.machine))) == (State.TILT, 1)
+    assert (without.state, len(list_disputed_amounts(without.machine))) == (State.TILT, 1)
     decide(without, "void")
     assert without.state is State.HANDPAY
     audited(without)
@@ -161,11 +161,11 @@ def test_a_ticket_of_a_lost_ledger_cannot_be_ruled_good(disputed, tmp_path):
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert len(disputed_amounts(again.machine)) == 1
-    [about] = disputed_amounts(again.machine)
+    assert len(list_disputed_amounts(again.machine)) == 1
+    [about] = list_disputed_amounts(again.machine)
     menu = Menu(again).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
     menu.enter("good").enter("seen").touch("confirm")
-    assert len(disputed_amounts(again.machine)) == 1
+    assert len(list_disputed_amounts(again.machine)) == 1
     menu.home().touch("leave")
     decide(again, "void")
     assert again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000

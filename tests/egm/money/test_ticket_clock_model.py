@@ -106,7 +106,7 @@ class Machine:
             assert self.room.notice == "ticket_refused.expired"
             assert self.room.store.found(number) == record
             return
-        self.room.ledger.vended()
+        self.room.ledger.credit_stacked_paper()
         self.room.ledger.vend_confirmed()
         self.meter_cents += self.tickets.pop(number)
 
@@ -138,5 +138,5 @@ def test_whatever_the_clock_shows_the_money_is_somewhere_and_the_audit_finds_not
     machine.is_confirmed()
     assert machine.dated, "no ticket was printed: the run shows nothing"
     journal = machine.room.journal
-    report = Auditor(Shelf()).run(journal.bodies(), head=(journal.sequence, journal.head_hash))
+    report = Auditor(Shelf()).run(journal.iter_bodies(), head=(journal.sequence, journal.head_hash))
     assert report.findings == []

@@ -35,7 +35,7 @@ def told(room):
 
 def print_it(room):
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        room.printer_says(state)
+        room.report_print_state(state)
 
 
 @pytest.mark.requirement("F-07:a", "F-07:c", "F-08", "F-09", "G-10")
@@ -60,7 +60,7 @@ def test_when_paper_is_back_the_player_asks_and_the_attendants_key_prints(tmp_pa
     handed = [kind for kind in kinds if kind.startswith(("handpay.", "voucher."))]
     assert handed == ["handpay.pending", "handpay.way", "handpay.returned", "voucher.request", "voucher.out"]
     assert room.records("handpay.returned")[0]["person"] == "attendant"
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 
@@ -73,7 +73,7 @@ def test_the_player_may_think_again_and_is_paid_by_hand(tmp_path):
     assert told(room).ticket == "offered"
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.journal.balance_cents(HAND)) == (State.IDLE, 2000)
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 
@@ -105,7 +105,7 @@ def test_where_the_key_alone_is_not_enough_a_person_lets_it(tmp_path):
     print_it(room)
     assert room.journal.balance_cents(TICKET) == 2000
     assert room.records("handpay.returned")[0]["person"] == NUMBERS[Role.ATTENDANT]
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 
@@ -157,14 +157,14 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
             case "key":
                 room.engine.handle(EventType.KEY_TURNED, key="attendant")
             case "printed" | "failed" if room.ledgers.printing.pending() is not None:
-                room.printer_says(PrintState.PRINTING)
-                room.printer_says(PrintState.BARCODE_DONE if step == "printed" else PrintState.FAILED)
+                room.report_print_state(PrintState.PRINTING)
+                room.report_print_state(PrintState.BARCODE_DONE if step == "printed" else PrintState.FAILED)
                 if step == "printed":
-                    room.printer_says(PrintState.TAKEN)
+                    room.report_print_state(PrintState.TAKEN)
             case "bill":
                 room.offer(500)
                 if room.hands.orders[-1] == ("stack", room._escrow):
-                    room.ledger.vended()
+                    room.ledger.credit_stacked_paper()
                     room.ledger.vend_confirmed()
             case "play" if room.state is State.IDLE:
                 room.play()

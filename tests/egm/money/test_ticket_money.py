@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from egm.devices.interface import PrintState
 from egm.errors import OperatorError
-from egm.integrity.clock_watch import clock_watch
+from egm.integrity.clock_watch import create_clock_watch
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.people import Person, Role, Roster
 from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it
@@ -25,10 +25,10 @@ from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import digest
 from egm.tickets.proof import PURPOSE as NUMBERS
-from egm.tickets.proof import commitment, prove, taken_in
+from egm.tickets.proof import compute_commitment, list_accepted_redemptions, prove
 from egm.tickets.record import Action
 from egm.tickets.restoration import restore
-from egm.tickets.store import PURPOSE, TicketStore, head_at
+from egm.tickets.store import PURPOSE, TicketStore, encode_head
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -45,7 +45,7 @@ def room(tmp_path):
     for left in list(OPENED):
         left.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 def restarted(room, tmp_path, **changes):
@@ -56,14 +56,16 @@ def restarted(room, tmp_path, **changes):
 
 def watch(room):
     """What the attachment of the machine does now and then."""
-    (watching,) = clock_watch(SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen))
+    (watching,) = create_clock_watch(
+        SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen)
+    )
     watching.look()
 
 
 def take(room, digits):
     room.offer_ticket(digits)
     assert room.hands.orders[-1][0] == "stack", room.notice
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
 
 
@@ -129,10 +131,10 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     cage = Cage(room.store, room.clock, "Luc", second="Mia")
     cage.release(number, "the machine is stuck")
     cage.pay(number)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     assert (room.credit_cents, room.state) == (0, State.TILT)
-    (disputed,) = disputed_amounts(room.machine).values()
+    (disputed,) = list_disputed_amounts(room.machine).values()
     assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
@@ -148,7 +150,7 @@ def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
-        room.ledger.vended()
+        room.ledger.credit_stacked_paper()
     cage = Cage(room.store, room.clock, "Luc", second="Mia")
     cage.release(number, "the machine is dead")
     cage.pay(number)
@@ -224,7 +226,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
     room.engine.handle(EventType.CASH_OUT)
     for said in (PrintState.PRINTING, PrintState.BARCODE_DONE):
         if state is not PrintState.PENDING and (said is PrintState.PRINTING or state is said):
-            room.printer_says(said)
+            room.report_print_state(said)
     room.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
@@ -236,7 +238,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
         assert (out_cents, by_hand, again.state) == (10_000, None, State.IDLE)
     elif state is PrintState.PRINTING:
         assert (out_cents, by_hand, again.state) == (0, None, State.TILT)
-        [disputed] = disputed_amounts(again.machine).values()
+        [disputed] = list_disputed_amounts(again.machine).values()
         assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     else:
         assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
@@ -289,7 +291,7 @@ def restore_ledger(room, tmp_path, persons=(SUPERVISOR, MANAGER)):
     """As ``egm ticket restore`` does, the machine stopped."""
     key, numbers = room.journal.derive(PURPOSE), room.journal.derive(NUMBERS)
     with open_view(tmp_path) as view:
-        taken = taken_in((view,))
+        taken = list_accepted_redemptions((view,))
     return restore(
         tmp_path,
         tmp_path / "second",
@@ -297,7 +299,7 @@ def restore_ledger(room, tmp_path, persons=(SUPERVISOR, MANAGER)):
         persons=persons,
         why="looked into",
         at=room.clock.wall,
-        taken=lambda number: taken.get(commitment(numbers, number)),
+        taken=lambda number: taken.get(compute_commitment(numbers, number)),
     )
 
 
@@ -330,7 +332,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     files["issued"] = ledger_files(tmp_path)
     room.offer_ticket(number)
     files["pending"] = ledger_files(tmp_path)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     room.close()
     put_back(files[came_to])
@@ -469,8 +471,8 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
     room = restarted(room, tmp_path)
     before = ledger_files(tmp_path)
     room.offer_ticket(number)
-    room.ledger.lost_track("no report explains it")
-    (disputed,) = disputed_amounts(room.machine).values()
+    room.ledger.dispute_lost_paper("no report explains it")
+    (disputed,) = list_disputed_amounts(room.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
@@ -516,7 +518,7 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
         with TicketStore.open(
             tmp_path, key=room.journal.derive(PURPOSE), second=tmp_path / "second"
         ) as store:
-            store._head.write(head_at(store.end))
+            store._head.write(encode_head(store.end))
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.credit_cents == 10000
     why = again.machine.faults["journal_short"]["detail"]
@@ -548,7 +550,7 @@ def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
     clear_it(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     cleared.offer_ticket(number)
-    cleared.ledger.vended()
+    cleared.ledger.credit_stacked_paper()
     assert cleared.credit_cents == 10000
 
 

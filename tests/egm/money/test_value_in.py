@@ -3,12 +3,12 @@
 import pytest
 from rigs.lies import KEY, found_in, without_terms
 
-from egm.app.wiring import reported
+from egm.app.wiring import iter_reported_events
 from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.money.value_in import bills_wanted
+from egm.money.value_in import list_wanted_bills
 from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from tools.dev.lies import adopted
@@ -27,7 +27,7 @@ def test_credit_comes_only_with_the_stacked_bill(room):
     assert room.hands.orders == [("stack", 1)]
     assert room.credit_cents == 0
     assert room.ledger.pending().phase is EscrowPhase.ORDERED
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     assert room.credit_cents == 2000
     assert room.notice == "bill_accepted"
     room.ledger.vend_confirmed()
@@ -40,24 +40,24 @@ def test_a_restart_remembers_the_bill_under_way(room, tmp_path):
     room.close()
     again = MachineRig(tmp_path).boot()
     assert again.ledger.pending().content == Note(2000)
-    again.ledger.vended()
+    again.ledger.credit_stacked_paper()
     again.close()
     third = MachineRig(tmp_path).boot()
     assert third.ledger.pending().phase is EscrowPhase.VENDED
     with pytest.raises(InvariantError):
-        third.ledger.vended()
+        third.ledger.credit_stacked_paper()
     assert third.credit_cents == 2000
     third.close()
 
 
 def test_a_bill_that_never_reached_the_box_is_void(room):
     room.offer(2000)
-    room.ledger.not_stacked("pulled back")
+    room.ledger.void_unstacked_paper("pulled back")
     assert room.credit_cents == 0
     assert room.journal.pending() == []
     assert room.records("bill.not_stacked") == [{"why": "pulled back", "amount_cents": 2000}]
     with pytest.raises(InvariantError):
-        room.ledger.vended()
+        room.ledger.credit_stacked_paper()
 
 
 @pytest.mark.requirement("G-03")
@@ -72,7 +72,7 @@ def test_a_bill_the_profile_does_not_take_is_returned_with_the_reason_on_screen(
 def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
     for _ in range(inserted):
         room.insert(10000)
-    assert bool(bills_wanted(room.machine, room.state)) is taken
+    assert bool(list_wanted_bills(room.machine, room.state)) is taken
     room.offer(100)
     assert room.hands.orders[-1][0] == ("stack" if taken else "return")
 
@@ -80,7 +80,7 @@ def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
 @pytest.mark.requirement("G-04", "J-02")
 def test_a_bill_offered_while_the_door_is_open_goes_back(room):
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert bills_wanted(room.machine, room.state) == frozenset()
+    assert list_wanted_bills(room.machine, room.state) == frozenset()
     room.offer(2000)
     assert room.hands.orders == [("return", 1)]
     assert room.state is State.DOOR_OPEN
@@ -89,7 +89,7 @@ def test_a_bill_offered_while_the_door_is_open_goes_back(room):
 def test_a_bill_stacked_as_the_door_opens_is_credited(room):
     room.offer(2000)
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     assert room.credit_cents == 2000
     assert room.state is State.DOOR_OPEN
 
@@ -114,7 +114,7 @@ def test_a_ticket_is_never_stacked_as_a_bill(room):
 
 # ---------------------------------------------------------------------------------------------- given back
 def given_back(room, content):
-    for event in reported(
+    for event in iter_reported_events(
         Returned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
     ):
         room.happen(event)
@@ -155,7 +155,7 @@ def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(room, stop):
     room.engine.handle(event, **values)
     assert not room.ledger.may_order()
     room.ledger.stack_ordered(Note(500), 0)
-    entries = adopted(list(room.journal.bodies()), KEY)
+    entries = adopted(list(room.journal.iter_bodies()), KEY)
     assert "is not allowed while the machine is" in found_in(entries)[len(entries)]
     earlier = [without_terms(raw) for raw in entries]  # earlier versions did not ask again
     assert len(entries) not in found_in(earlier)

@@ -17,7 +17,7 @@ from egm.people import (
     Roster,
     RosterError,
     check_pin,
-    permissions_of,
+    find_permissions,
 )
 from egm.people.pins import PinDigest
 
@@ -53,7 +53,7 @@ def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
 
 
 def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
-    enrolled(path).with_pin("2", "135790", by="1", at=NOW)  # the manager's PIN, and nobody can see it
+    enrolled(path).set_pin("2", "135790", by="1", at=NOW)  # the manager's PIN, and nobody can see it
     text = path.read_text()
     assert "135790" not in text
     assert "246801" not in text
@@ -62,7 +62,7 @@ def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
 
 
 def test_changes_are_told_by_person(path):
-    roster = enrolled(path).with_pin("2", "97531086", by="2", at=NOW).disabled("2", by="1", at=NOW)
+    roster = enrolled(path).set_pin("2", "97531086", by="2", at=NOW).disabled("2", by="1", at=NOW)
     assert roster.get("2") is None
     assert roster.proves("2", "97531086") is None
     assert roster.enabled("2", by="1", at=NOW).proves("2", "97531086") == MECHANIC
@@ -84,8 +84,8 @@ def test_changes_are_told_by_person(path):
         (lambda r: r.added(Person("3", "A\nB", Role.MECHANIC), "246801", by="1", at=NOW), "printable"),
         (lambda r: r.disabled("1", by="1", at=NOW), "the last person who can enrol"),
         (lambda r: r.disabled("7", by="1", at=NOW), "nobody has the staff number '7'"),
-        (lambda r: r.with_pin("7", "246801", by="1", at=NOW), "nobody has"),
-        (lambda r: r.with_pin("2", "1111", by="1", at=NOW), "like or consecutive"),
+        (lambda r: r.set_pin("7", "246801", by="1", at=NOW), "nobody has"),
+        (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "like or consecutive"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):
@@ -107,7 +107,7 @@ def test_two_who_change_it_at_once_lose_neither(path):
     second = Roster.load(path)
     first.disabled("2", by="1", at=NOW)
     with pytest.raises(RosterError, match="somebody else has just changed it"):
-        second.with_pin("2", "864200", by="1", at=NOW)
+        second.set_pin("2", "864200", by="1", at=NOW)
     assert Roster.load(path).get("2") is None
 
 
@@ -161,12 +161,12 @@ def test_a_real_digest_is_dear(path):
 
 @pytest.mark.requirement("J-16", "J-08", "Q-12")
 def test_nobody_who_handles_money_configures_alone_and_only_the_management_enrols():
-    assert {role for role in Role if Permission.ENROL in permissions_of(role)} == {Role.MANAGER}
+    assert {role for role in Role if Permission.ENROL in find_permissions(role)} == {Role.MANAGER}
     technical = {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
     money = {Permission.PAY_BY_HAND, Permission.SETTLE, Permission.COLLECT}
     for role in Role:
-        held = permissions_of(role)
+        held = find_permissions(role)
         assert held, role
         assert not (held & technical and held & money), f"{role} both opens the machine and pays"
     reading = {permission for permission in Permission if permission.value.startswith("read_")}
-    assert permissions_of(Role.INSPECTOR) == reading
+    assert find_permissions(Role.INSPECTOR) == reading

@@ -78,8 +78,8 @@ class Place:
 @pytest.fixture(autouse=True)
 def _quick_digests(monkeypatch):
     """Digest each PIN at the least cost: what is tested is who is believed, not how long a guess takes."""
-    scrypt = pins._scrypt
-    monkeypatch.setattr(pins, "_scrypt", lambda pin, salt, _cost: scrypt(pin, salt, 2))
+    scrypt = pins._compute_scrypt
+    monkeypatch.setattr(pins, "_compute_scrypt", lambda pin, salt, _cost: scrypt(pin, salt, 2))
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_an_older_roster_is_not_taken_where_the_second_copy_has_gone_on(place):
     place.stop()
     kept = place.path.read_text()
     place.egm("people", "disable", "2", "--by", "1", typed=(PINS["1"],))
-    Roster.load(place.path, place.spare).written_to(place.spare)
+    Roster.load(place.path, place.spare).write_to(place.spare)
     place.path.write_text(kept)
     place.start()
     assert place.fault == "technician"

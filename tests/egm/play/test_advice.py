@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from egm.app.view import game_view
+from egm.app.view import build_game_view
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.play.installed_games import InstalledGame
@@ -15,13 +15,13 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import status
+from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import load_game
 from tools.dev.gallery.felts import felt
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 GENERIC = files("egm.profiles").joinpath("generic.toml").read_text()
 GAME = "quebec-red-dog"
@@ -55,7 +55,7 @@ def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
 def test_the_chart_of_best_play_is_shown_where_advice_is():
     game = load_game("quebec-blackjack")
     installed = InstalledGame(game, (25,), Fraction(99, 100), Pools())
-    told, untold = game_view(installed), game_view(installed, advice=False)
+    told, untold = build_game_view(installed), build_game_view(installed, advice=False)
     assert "chart" in told.presentation
     assert untold.presentation == {k: v for k, v in told.presentation.items() if k != "chart"}
 
@@ -70,13 +70,13 @@ def test_the_chart_of_best_play_is_shown_where_advice_is():
 def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
     question, theme = asked(tmp_path), load_theme()
     _, told = felt(GAME)
-    view = at_rest((told,), told, language)
+    view = build_idle_view((told,), told, language)
     view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
 
     def said(question):
         dealt = apply_message(view, question)
         seen = replace(dealt, now=dealt.now + 60)  # when the cards that led to the question lie
-        return status(Stage(Painter(theme), Texts(language), LANDSCAPE, seen))[0]
+        return choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE, seen))[0]
 
     assert said(question) == words
     plain = words.partition(" / ")[0]

@@ -9,7 +9,7 @@ from rigs.table_games import LINE, PLACE, definition, offer
 from egm.kernel.events import EventType, State
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
-from egm.records.tables import standing_tables
+from egm.records.tables import list_standing_tables
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -46,7 +46,7 @@ def sound(room, tmp_path):
     """The books add up, and the audit derives every table again."""
     room.journal.self_audit()
     folders = sorted(tmp_path.glob("games-*"))
-    assert Auditor(Shelf(folders)).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf(folders)).run(room.journal.iter_bodies()).findings == []
     return room.journal.meters().values
 
 
@@ -55,7 +55,7 @@ def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
     room = point(2).insert(1000)
     throw(room, line=10, place=4)
     assert room.credit_cents == 1000 - 70
-    (table,) = standing_tables(room.machine)
+    (table,) = list_standing_tables(room.machine)
     assert table.table == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
     assert table.standing_cents == 70
     again = point(4, 2)
@@ -109,7 +109,7 @@ def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
     throw(room, place=4)  # the throw of 2 makes the point, and no line stands on it
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
-    assert standing_tables(room.machine) == ()
+    assert list_standing_tables(room.machine) == ()
     (returned,) = room.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("taken_down", 20)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -190,7 +190,7 @@ def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
     room.play()
     assert room.state is State.OUT_OF_SERVICE
     room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, standing_tables(room.machine)) == (State.HANDPAY, ())
+    assert (room.state, list_standing_tables(room.machine)) == (State.HANDPAY, ())
     (returned,) = room.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("stopped", 70)
     assert sound(room, tmp_path)["credits"] == 1000
@@ -233,7 +233,7 @@ def test_the_audit_finds_a_table_that_is_not_what_it_was(point, tmp_path, lie):
     throw(room)
     kind, change, why = LIES[lie]
     last = max(entry.sequence for entry in room.journal.entries(kind))
-    bodies = [_altered(body, last, change, lie) for body in room.journal.bodies()]
+    bodies = [_altered(body, last, change, lie) for body in room.journal.iter_bodies()]
     found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
     assert any(why in each.why for each in found), [each.why for each in found]
 
@@ -257,7 +257,7 @@ def test_what_is_given_back_of_a_table_is_booked_to_its_own_game_and_credit(poin
     room.engine.handle(EventType.CASH_OUT)
     sound(room, tmp_path)
     bodies = []
-    for body in room.journal.bodies():
+    for body in room.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == "table.returned":
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
@@ -279,7 +279,7 @@ def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
     room.shown()
     before_cents = room.credit_cents
     room.engine.handle(EventType.CASH_OUT)
-    (table,) = standing_tables(room.machine)
+    (table,) = list_standing_tables(room.machine)
     assert (table.standing_cents, table.staked) == (unit_cents, (("credit:1:cashable", unit_cents),))
     given_cents = room.journal.meters().values["coin_out"]
     assert given_cents == 30 * unit_cents
@@ -303,9 +303,9 @@ def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_pat
         return told
 
     assert fill_in() == "refused.place_is_said"
-    assert standing_tables(room.machine)  # a form that is not whole moves nothing
+    assert list_standing_tables(room.machine)  # a form that is not whole moves nothing
     fill_in(place="bank 4")
-    assert (room.state, room.credit_cents, list(standing_tables(room.machine))) == (State.IDLE, 0, [])
+    assert (room.state, room.credit_cents, list(list_standing_tables(room.machine))) == (State.IDLE, 0, [])
     (orphan,) = room.records("orphan.credits")
     assert orphan["amount_cents"] == 1000
     assert [entry["why"] for entry in room.records("table.returned")] == ["stopped"]

@@ -6,7 +6,7 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC, allowed, down, kind_and_number, proposal, throw
 
 from egm.kernel.events import EventType, State
-from egm.records.tables import standing_tables
+from egm.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import load_game
 from tools.audit.games import Shelf
@@ -83,13 +83,13 @@ def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
     assert (meters["coin_in"], meters["coin_out"]) == (staked, back)
     assert meters["games_played"] == rounds
     room.journal.self_audit()
-    assert Auditor(Shelf(())).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf(())).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 
 def standing(room):
     """What stands on its table, credits by spot, as the machine remembers it."""
-    tables = standing_tables(room.machine)
+    tables = list_standing_tables(room.machine)
     found = {}
     for table in tables:
         found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}

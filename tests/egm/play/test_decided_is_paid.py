@@ -15,7 +15,7 @@ from egm.app.features import MENU
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision, Play
 from egm.play.rulings import void_game
-from egm.progressive.game_levels import awards
+from egm.progressive.game_levels import list_awards
 from egm.records.games import GameInProgress
 from egm.records.keys import IntegrityKey, PlayKey, ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
@@ -138,7 +138,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
     game = room.machine.state(GameInProgress).record
-    (award,) = awards(room.machine, game)
+    (award,) = list_awards(room.machine, game)
     due = game.win_cents + award.amount_cents
     room.close()
     again = room_of(tmp_path, levels=())
@@ -214,7 +214,7 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
     won.shown()
     assert (won.state, won.credit_cents) == (State.IDLE, 10000 - STAKE + WIN)
     assert won.records("game.void") == []
-    assert Auditor(Shelf()).run(won.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(won.journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("F-14", "E-13")
@@ -228,7 +228,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
     room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
     assert fill_in(room, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
     void_game(room.machine, refund=True, **LIE)
-    report = Auditor(Shelf([GAME.parent])).run(room.journal.bodies())
+    report = Auditor(Shelf([GAME.parent])).run(room.journal.iter_bodies())
     told = report.findings if kept else report.notices
     assert any("no number that it needs is missing" in each.why for each in told)
     room.close()
@@ -255,7 +255,7 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
     room = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     room.play()
-    (award,) = awards(room.machine, room.machine.state(GameInProgress).record)
+    (award,) = list_awards(room.machine, room.machine.state(GameInProgress).record)
     room.machine.chance = FailingChance()
     room.engine.handle(EventType.CHOOSE, value=1)
     fill_in(room, "refund_game", **TWO, reason="planted")

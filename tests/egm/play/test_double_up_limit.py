@@ -15,7 +15,7 @@ from egm.profiles import load_profile
 from paytables import Depth, ReplayDraw, analyse, load_game
 from paytables.contract import Choice
 from paytables.definition import LIBRARY
-from tools.lab.parsheet import sheet
+from tools.lab.parsheet import build_sheet
 
 
 def game(tmp_path, *, double_up=""):
@@ -73,7 +73,7 @@ def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
     told = bet.doubled.law
     assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
     assert (told.moment(1), told.variance()) == (before.mean_credits, bet.doubled.variance)
-    whole = sheet(found, analyse(found, Depth.FULL))
+    whole = build_sheet(found, analyse(found, Depth.FULL))
     (facts,) = (dict(page["facts"]) for page in whole["feature_sheets"] if page["sheet"] == "Double-up")
     assert Fraction(facts[f"bet {bet.bet}, level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]
     data = whole["bets"][0]

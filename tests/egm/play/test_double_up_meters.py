@@ -46,7 +46,7 @@ def double(room, rounds):
 
 def audited(folder):
     with open_view(folder) as view:
-        return Auditor(Shelf()).run(view.bodies()).findings
+        return Auditor(Shelf()).run(view.iter_bodies()).findings
 
 
 @pytest.mark.requirement("D-08", "C-20", "D-02")

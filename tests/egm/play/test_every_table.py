@@ -8,10 +8,10 @@ from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.people import Role
-from egm.records.tables import standing_tables, table_of
+from egm.records.tables import list_standing_tables, read_table
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, translated
-from paytables import load_game, tables
+from egm.testing.service_menu import Menu, translate_words
+from paytables import list_table_games, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -25,7 +25,9 @@ class Player:
 
     def __init__(self, folder, game, seed):
         self.folder, self.game, self.rng = folder, game, random.Random(seed)
-        self.levels = tuple(LevelSlot(game=game, level=each.level) for each in load_game(game).every_level())
+        self.levels = tuple(
+            LevelSlot(game=game, level=each.level) for each in load_game(game).list_every_level()
+        )
         self.room = MachineRig(folder, games=(game,), levels=self.levels).boot()
         assert self.room.refused == ()
 
@@ -54,17 +56,17 @@ class Player:
         if self.rng.random() < 0.1:
             room.engine.handle(EventType.CASH_OUT)
             return
-        bets = self._bets()
+        bets = self._find_bets_after()
         cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
         room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
         if room.notice:  # it may not be laid so: throw for nothing, or the least the game offers
-            least = 0 if standing_tables(room.machine) else room.machine.games[self.game].bet_options[0]
+            least = 0 if list_standing_tables(room.machine) else room.machine.games[self.game].bet_options[0]
             room.engine.handle(EventType.BET, value=least)
         room.play()
 
-    def _bets(self):
+    def _find_bets_after(self):
         game = self.room.machine.games[self.game]
-        kept = table_of(self.room.machine, game.digest)
+        kept = read_table(self.room.machine, game.digest)
         at = game if kept is None else game.at(kept.table)
         open_ = [spot for spot in at.rules.layout() if spot.open]
         chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
@@ -77,7 +79,7 @@ def played(folder, game, rounds, seed):
     player.play(rounds)
     room = player.room
     room.journal.self_audit()
-    report = Auditor(Shelf()).run(room.journal.bodies())
+    report = Auditor(Shelf()).run(room.journal.iter_bodies())
     assert report.findings == []
     assert report.games == rounds
     values = room.journal.meters().values
@@ -98,19 +100,19 @@ def recalled(room):
         cells = [cell for table in figures for line in table.rows for cell in line.cells]
         became = [line.cells[1] for line in figures[-1].rows if len(line.cells) == 3]
         assert [words for words in became if words.kind == "plain"] == []
-        told |= {translated(cell, language) for cell in cells for language in ("en", "fr")}
+        told |= {translate_words(cell, language) for cell in cells for language in ("en", "fr")}
         menu.touch("back")
     return told
 
 
 @pytest.mark.requirement("D-15", "C-17", "E-01")
-@pytest.mark.parametrize("game", tables())
+@pytest.mark.parametrize("game", list_table_games())
 def test_what_is_staked_at_a_table_is_decided_given_back_or_stands(tmp_path, game):
     assert played(tmp_path, game, QUICK, seed=7)["coin_in"] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("D-15", "C-17")
-@pytest.mark.parametrize("game", tables())
+@pytest.mark.parametrize("game", list_table_games())
 def test_the_same_of_long_sessions(tmp_path, game):
     assert played(tmp_path, game, SLOW, seed=11)["coin_in"] > 0

@@ -60,7 +60,7 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     for game, results in ((ROULETTE, spins), (BACCARAT, hands)):
         select(again, game)
         assert told(again) == tuple(reversed(results))
-    assert Auditor(Shelf()).run(again.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(again.journal.iter_bodies()).findings == []
     again.close()
 
 

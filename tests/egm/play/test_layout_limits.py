@@ -9,7 +9,7 @@ import egm.profiles
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.events import EventType, State
 from egm.play.installed_games import admit
-from egm.play.prize_limits import largest_prizes, largest_win_cents
+from egm.play.prize_limits import compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig
 from paytables import load_game
@@ -51,9 +51,9 @@ def test_a_layout_that_could_win_more_than_the_place_allows_is_not_taken(tmp_pat
 @pytest.mark.requirement("F-11")
 def test_the_most_a_table_can_win_counts_bets_of_any_cost_laid_together(place):
     game = load_game(GAME)
-    prizes = largest_prizes(game)
-    assert largest_win_cents(game, 100, 1000, prizes) == 36 * 1000
-    assert largest_win_cents(game, 100, 1050, prizes) == 36 * 1000
+    prizes = compute_largest_prizes(game)
+    assert compute_largest_win_cents(game, 100, 1000, prizes) == 36 * 1000
+    assert compute_largest_win_cents(game, 100, 1050, prizes) == 36 * 1000
     residents, refused = admit((GameSlot(game=GAME),), load_profile(place))
     assert residents[GAME].denominations_cents == (100, 500)
     assert not refused

@@ -11,7 +11,7 @@ import pytest
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Play
 from egm.records.keys import MoneyKey
-from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, generator
+from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, create_generator
 from meters import JournalError, SelfAuditFailed
 from rng import OutOfService
 
@@ -308,9 +308,9 @@ def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_res
     assert room.state is State.OUT_OF_SERVICE
     assert room.credit_cents == 10000
     assert room.records("game.start") == []
-    again = restart(room, tmp_path, chance=generator())
+    again = restart(room, tmp_path, chance=create_generator())
     assert again.state is State.OUT_OF_SERVICE  # a power cycle is no authority
-    again.restarts += [OutOfService("still"), generator()]
+    again.restarts += [OutOfService("still"), create_generator()]
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (again.state, again.notice) == (State.OUT_OF_SERVICE, "chance_still_fails")
     again.engine.handle(EventType.KEY_TURNED, key="attendant")

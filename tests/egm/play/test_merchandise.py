@@ -14,7 +14,7 @@ from egm.play.prizes_in_kind import exchange_prizes
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.records.keys import MoneyKey
-from egm.staff.registers import lines
+from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import Menu
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
@@ -59,7 +59,7 @@ def meters(room) -> dict[str, int]:
 
 def verified(room) -> list[str]:
     """What an audit of the exported journal finds wrong, on the definition alone."""
-    report = Auditor(Shelf([GAME.parent])).run(room.journal.bodies())
+    report = Auditor(Shelf([GAME.parent])).run(room.journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
 
@@ -137,7 +137,7 @@ def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path)
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.IDLE
-    [paid] = lines("handpays", room.journal.entries())
+    [paid] = iter_register_lines("handpays", room.journal.entries())
     assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
     assert paid["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
     room.close()
@@ -167,7 +167,7 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
     assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
     assert verified(room) == []
-    events = [line["event"] for line in lines("merchandise", room.journal.entries())]
+    events = [line["event"] for line in iter_register_lines("merchandise", room.journal.entries())]
     assert events == ["merchandise.won", "handpay.exchanged"]
     room.close()
 
@@ -271,7 +271,9 @@ def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert (room.state, meters(room)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
-        line for line in lines("merchandise", room.journal.entries()) if line["event"] == "forfeit.prize"
+        line
+        for line in iter_register_lines("merchandise", room.journal.entries())
+        if line["event"] == "forfeit.prize"
     ]
     assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
     assert verified(room) == []

@@ -72,9 +72,9 @@ def test_a_voucher_and_a_coin_move_no_meter_of_bills(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     before = room.journal.meters()
     room.offer_ticket(room.cash_out_ticket())
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
-    room.ledgers.coins.coins_in(((25, True),), 1)
+    room.ledgers.coins.credit_coins_in(((25, True),), 1)
     after = room.journal.meters()
     for reading in (before, after):
         assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)

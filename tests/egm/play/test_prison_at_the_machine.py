@@ -3,11 +3,11 @@
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.play.recall_words import wager_rows, win_rows
-from egm.records.tables import standing_tables
+from egm.play.recall_words import iter_wager_rows, win_rows
+from egm.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
-from paytables.cards.card import Shoe, card_of
+from paytables.cards.card import Shoe, parse_card
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -43,7 +43,7 @@ def spin(room, *answers, **bets):
 
 def sound(room):
     room.journal.self_audit()
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     return room.journal.meters().values
 
 
@@ -52,7 +52,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     room = roulette(0).insert(5000)
     spin(room, "prison", "half", red=8, low=16)  # asked in the order of the cloth
     assert room.credit_cents == 5000 - 2400 + 400
-    (table,) = standing_tables(room.machine)
+    (table,) = list_standing_tables(room.machine)
     assert table.table == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
     again = roulette(0)
     spin(again, "prison")  # a second zero: the stake is worth half, and eight may be halved again
@@ -60,7 +60,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     freed = roulette(1)
     spin(freed, **{"straight-17": 1})
     assert freed.credit_cents == 3000 - 100 + 800
-    assert standing_tables(freed.machine) == ()
+    assert list_standing_tables(freed.machine) == ()
     meters = sound(freed)
     assert (meters["coin_in"], meters["coin_out"]) == (2500, 1200)
 
@@ -72,7 +72,7 @@ def test_whoever_leaves_a_stake_in_prison_takes_his_part(roulette):
     assert room.credit_cents == 4200
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
-    assert standing_tables(room.machine) == ()
+    assert list_standing_tables(room.machine) == ()
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 4600
     meters = sound(room)
@@ -85,7 +85,7 @@ def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
     game, record = load_game(GAME), room.records("game.start")[0]
     bought = [
         (name.values, amount.value)
-        for name, amount in list(wager_rows(game, Wager.from_json(record["wager"]), 100))[1:]
+        for name, amount in list(iter_wager_rows(game, Wager.from_json(record["wager"]), 100))[1:]
     ]
     assert bought == [
         ({"en": "Dozen 1-12", "fr": "Douzaine 1-12"}, 500),
@@ -102,7 +102,7 @@ def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
 def dealt(*names):
     """The numbers that deal these cards from a fresh shoe of six decks."""
     shoe, numbers = Shoe.of(6), []
-    for card in map(card_of, names):
+    for card in map(parse_card, names):
         numbers.append(sum(shoe.counts[:card]))
         shoe.take(card)
     return numbers
@@ -118,7 +118,7 @@ def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other
     room.boot().insert(10000)
     spin(room, "prison", black=40, red=100, **{"red-insured": 1})
     assert room.credit_cents == 10000 - 41 * 25
-    (table,) = standing_tables(room.machine)
+    (table,) = list_standing_tables(room.machine)
     assert table.table["held"] == [{"spot": "black", "credits": 40, "count": 1}]
     assert sum(table.table["shoe"].values()) == 312 - len(rows)
     room.close()

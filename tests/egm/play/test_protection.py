@@ -10,8 +10,8 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY
-from egm.play.player_protection import due_reminder, time_due_at
-from egm.play.reminders import Reminders, reminders
+from egm.play.player_protection import find_due_reminder, time_due_at
+from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
 from egm.records.keys import PlayKey
 from egm.testing.machine import MachineRig
@@ -60,7 +60,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
     play(room)
     for after, wanted in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
         minutes(room, after)
-        assert due_reminder(room.machine) == wanted
+        assert find_due_reminder(room.machine) == wanted
         if wanted:
             room.engine.handle(EventType.REMINDER_DUE)
             room.play()
@@ -73,7 +73,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
     minutes(room, 300)  # the machine was left alone over several: one is enough
     room.engine.handle(EventType.REMINDER_DUE)
     room.engine.handle(EventType.ACKNOWLEDGE)
-    assert due_reminder(room.machine) is None
+    assert find_due_reminder(room.machine) is None
     assert time_due_at(room.machine) > room.clock.now()
 
 
@@ -95,7 +95,7 @@ def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
     room.play()
     assert room.notice == "refused.no_reminder_stands"
     room.engine.handle(EventType.ACKNOWLEDGE)
-    assert due_reminder(room.machine) is None  # until as much more is spent
+    assert find_due_reminder(room.machine) is None  # until as much more is spent
     play(room)
 
 
@@ -115,7 +115,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     minutes(room, 5)
     room.engine.handle(EventType.PAUSE_OVER)
     play(room)
-    assert due_reminder(room.machine) is None  # counted anew
+    assert find_due_reminder(room.machine) is None  # counted anew
 
 
 @pytest.mark.requirement("N-02", "N-03")
@@ -128,11 +128,11 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
     minutes(room, 20)
     room.clock.wall += timedelta(minutes=minutes_set)
     assert room.machine.times.is_believed
-    assert due_reminder(room.machine) is None
+    assert find_due_reminder(room.machine) is None
     minutes(room, 39)
-    assert due_reminder(room.machine) is None
+    assert find_due_reminder(room.machine) is None
     minutes(room, 1)
-    assert due_reminder(room.machine) == "time_limit"
+    assert find_due_reminder(room.machine) == "time_limit"
     room.engine.handle(EventType.REMINDER_DUE)
     room.clock.wall -= timedelta(minutes=minutes_set)
     minutes(room, 14)
@@ -147,22 +147,22 @@ def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_ha
     room = make("remind_minutes = [60, 30]").insert(10000)
     play(room)
     room.clock.wall = room.clock.wall.replace(year=9990)
-    assert due_reminder(room.machine) is None
+    assert find_due_reminder(room.machine) is None
     room.machine.times.confirm()
-    assert due_reminder(room.machine) == "time"
+    assert find_due_reminder(room.machine) == "time"
     room.engine.handle(EventType.REMINDER_DUE)
     room.engine.handle(EventType.ACKNOWLEDGE)
-    assert due_reminder(room.machine) is None
+    assert find_due_reminder(room.machine) is None
     for after, wanted in ((29, None), (1, "time")):
         minutes(room, after)
-        assert due_reminder(room.machine) == wanted
+        assert find_due_reminder(room.machine) == wanted
     assert time_due_at(room.machine) == room.clock.wall
 
 
 @pytest.mark.requirement("N-02", "N-03")
 def test_at_a_limit_the_place_may_pay_the_player_out(make):
     room = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
-    while due_reminder(room.machine) is None:
+    while find_due_reminder(room.machine) is None:
         play(room)
     room.engine.handle(EventType.REMINDER_DUE)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
@@ -196,7 +196,7 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     session = snapshot(room.engine, fingerprint="").session
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
     minutes(room, 10)
-    assert due_reminder(room.machine) == "time_limit"
+    assert find_due_reminder(room.machine) == "time_limit"
     room.engine.handle(EventType.REMINDER_DUE)
     assert snapshot(room.engine, fingerprint="").reminder.own
     room.cash_out_ticket()
@@ -280,7 +280,7 @@ def test_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits
             room.engine.handle(EventType.LIMIT, value=value, options={"of": of})
             assert room.notice == "limit_set"
         for _ in range(12):
-            if due_reminder(room.machine):
+            if find_due_reminder(room.machine):
                 room.engine.handle(EventType.REMINDER_DUE)
                 minutes(room, 1)
                 room.engine.handle(EventType.PAUSE_OVER)
@@ -334,7 +334,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
     rules = "remind_minutes = [60]\nlimit_minutes = 90\npause_minutes = 5\nsession_gap_minutes = 5"
     room = make(rules).insert(500)
     play(room)
-    (attachment,) = reminders(context(room, tmp_path))
+    (attachment,) = create_reminders(context(room, tmp_path))
 
     async def session():
         running = asyncio.create_task(attachment.run())
@@ -366,8 +366,8 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 
 
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
-    assert reminders in PLAY.position_services
-    assert list(reminders(context(make("clock = true"), tmp_path))) == []
+    assert create_reminders in PLAY.position_services
+    assert list(create_reminders(context(make("clock = true"), tmp_path))) == []
 
 
 @pytest.mark.requirement("N-03", "A-28")
@@ -379,7 +379,7 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
     minutes(room, 1)
     room.engine.handle(EventType.REMINDER_DUE)
     room = make("clock = true")
-    (attachment,) = reminders(context(room, tmp_path))
+    (attachment,) = create_reminders(context(room, tmp_path))
 
     async def goes_on():
         running = asyncio.create_task(attachment.run())
@@ -397,4 +397,4 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
     if not pause:
         room.insert(500)
     play(room)
-    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []

@@ -9,7 +9,7 @@ from egm.kernel.positions import Position
 from egm.money.rulings import forfeit_credits
 from egm.profiles import profile as profiles
 from egm.records.keys import PlayKey
-from egm.staff.registers import lines
+from egm.staff.registers import iter_register_lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from meters import Transaction, Transfer
 from tools.audit.games import Shelf
@@ -47,7 +47,7 @@ def leave_a_rest(room) -> None:
 
 
 def findings(room) -> list[str]:
-    return [finding.why for finding in Auditor(Shelf()).run(room.journal.bodies()).findings]
+    return [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
 
 
 @pytest.mark.requirement("F-10", "D-13")
@@ -92,7 +92,7 @@ def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     room.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
     assert (room.notice, room.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
     assert snapshot(room.engine, fingerprint="").residual is None
-    [line] = lines("residuals", room.journal.entries())
+    [line] = iter_register_lines("residuals", room.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
 

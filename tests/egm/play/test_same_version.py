@@ -66,7 +66,7 @@ def test_another_definition_of_the_same_version_is_told_by_the_check_and_by_the_
     asyncio.run(MachineProcess(state, load_cabinet(file), StoppedClock()).run())
     with Journal.open(played, now=StoppedClock().now) as journal:
         entries = [entry.record for entry in journal.entries("game.same_version")]
-        bodies = list(journal.bodies())
+        bodies = list(journal.iter_bodies())
     now = load_game(str(tmp_path / "own.toml"))
     assert now.digest != before.digest
     same = {"game": GAME, "version": before.version, "digest": now.digest, "before": before.digest}

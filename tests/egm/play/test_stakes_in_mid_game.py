@@ -47,7 +47,7 @@ def choose(room, option):
 def sound(room, tmp_path):
     """The books add up, and the audit derives every stake again."""
     room.journal.self_audit()
-    report = Auditor(Shelf([tmp_path / "games"])).run(room.journal.bodies())
+    report = Auditor(Shelf([tmp_path / "games"])).run(room.journal.iter_bodies())
     assert report.findings == []
     return room.journal.meters().values
 
@@ -185,11 +185,11 @@ def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
     give = Transfer("world:aft_in:restricted", "credit:1:restricted", 30)
     room.machine.record("aft.complete", transfers=(give,))
     bet(room, ante=10)
-    assert room.machine.kind_cents(CreditKind.RESTRICTED) == 0
+    assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
     choose(room, "stay")
     room.shown()
-    assert room.machine.kind_cents(CreditKind.RESTRICTED) == 30
-    assert room.machine.kind_cents(CreditKind.CASHABLE) == 100
+    assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 30
+    assert room.machine.read_credit_cents(CreditKind.CASHABLE) == 100
 
 
 @pytest.mark.parametrize("kind", ["game.choice", "game.push", "game.end"])
@@ -205,7 +205,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
     room.shown()
     assert sound(room, tmp_path)["push"] == 100
     bodies = []
-    for body in room.journal.bodies():
+    for body in room.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == kind:
             assert entry["dims"][what] != told

@@ -10,15 +10,15 @@ import egm.profiles
 from egm.config.cabinet_file import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.play.installed_games import admit
-from egm.play.prize_limits import largest_prizes, remembered
-from egm.profiles import available, load_profile
+from egm.play.prize_limits import cache_in_journal, compute_largest_prizes
+from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
-from paytables.definition import source_of
+from paytables.definition import read_source
 
 GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
 
 
-@pytest.mark.parametrize("name", available())
+@pytest.mark.parametrize("name", list_profile_ids())
 def test_every_shipped_profile_loads(name):
     profile = load_profile(name)
     assert profile.id == name
@@ -36,7 +36,7 @@ def test_quebec_casino_has_the_by_laws_floors():
 @pytest.mark.requirement("C-05")
 def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
-    floors = {name: load_profile(name).returns.floor("roulette") for name in available()}
+    floors = {name: load_profile(name).returns.floor("roulette") for name in list_profile_ids()}
     refused = {name: floor.refused(returns) for name, floor in floors.items()}
     assert refused == {"quebec-casino": None, "quebec-vlt": "tie", "monaco": None, "generic": None}
     assert floors["quebec-casino"].refused({"tie": returns["tie"]}) == "tie"
@@ -92,7 +92,7 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
 )
 def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lower, said):
     """The library's game is admitted in Québec; the same game with one lower prize is not."""
-    text = source_of(game).path.read_text("utf-8")
+    text = read_source(game).path.read_text("utf-8")
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
     low.write_text(text.replace(prize, lower).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
@@ -102,7 +102,7 @@ def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lowe
 
 
 @pytest.mark.requirement("M-10")
-@pytest.mark.parametrize("name", available())
+@pytest.mark.parametrize("name", list_profile_ids())
 def test_no_profile_of_the_product_admits_keno_below_65_percent(name):
     assert load_profile(name).returns.floor("keno").least >= Fraction(65, 100)
 
@@ -129,7 +129,7 @@ def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule
 
 @pytest.mark.requirement("B-01")
 def test_a_game_that_draws_nothing_is_refused(tmp_path):
-    whole = source_of("maple-classic").path.read_text("utf-8")
+    whole = read_source("maple-classic").path.read_text("utf-8")
     sure = tmp_path / "sure.toml"
     one = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
     one += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
@@ -190,17 +190,17 @@ def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_p
 
     def compute(game):
         computed.append(game.id)
-        return largest_prizes(game)
+        return compute_largest_prizes(game)
 
     def start():
         with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
-            known = remembered(journal, compute)
+            known = cache_in_journal(journal, compute)
             installed, _ = admit((GameSlot(game="maple-classic"),), load_profile("quebec-vlt"), (), known)
             return installed["maple-classic"].denominations_cents
 
     assert start() == start() == (5, 25)
     assert computed == ["maple-classic"]
-    monkeypatch.setattr("egm.play.prize_limits.code_digest", lambda: "another")
+    monkeypatch.setattr("egm.play.prize_limits.compute_code_digest", lambda: "another")
     assert start() == (5, 25)
     assert computed == ["maple-classic"] * 2
 

@@ -14,10 +14,10 @@ from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive import topics
-from egm.progressive.connection import AT_LEAST_ONCE, connection, tls, together
+from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim, Contribution, Enrolment, Join, encode, from_controller
+from egm.progressive.messages import Claim, Contribution, Enrolment, Join, decode_controller_message, encode
 from egm.progressive.mqtt import MqttCarrier
 from tools.floor.progressive.certificates import (
     AUTHORITY,
@@ -50,7 +50,7 @@ class Taciturn:
     """A broker with one listener at a time, that does not answer packets named ``unanswered``."""
 
     def __init__(self, folder, unanswered, refusing=False):
-        self._folder, self._unanswered, self._refusing = folder, unanswered, refusing
+        self._folder, self._note_missing_reply, self._refusing = folder, unanswered, refusing
         now = CERTIFIED
         make_authority(folder, now)
         make_certificate(folder, BROKER, now, ("127.0.0.1",))
@@ -99,7 +99,7 @@ class Taciturn:
                     self.connections += 1
                 if name == "disconnect":
                     break
-                if name != self._unanswered:
+                if name != self._note_missing_reply:
                     writer.write(self._answer(name, head, body))
         writer.close()
 
@@ -212,7 +212,7 @@ def test_a_broker_that_does_not_prove_itself_is_told_nothing(tmp_path, intruder)
                 slot = slot.model_copy(update={"host": "localhost"})
             refused = pytest.raises(aiomqtt.MqttError) if intruder else contextlib.nullcontext()
             with refused:
-                async with connection(slot, tls(slot), "EGM-1"):
+                async with open_connection(slot, build_tls_context(slot), "EGM-1"):
                     pass
             return broker.connections
 
@@ -254,10 +254,10 @@ def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeyp
         tasks[0].cancel()
 
     async def speak(slot):
-        async with connection(slot, tls(slot), "EGM-1") as line:
+        async with open_connection(slot, build_tls_context(slot), "EGM-1") as line:
             await line.subscribe(topics.ALL_VALUES)
             while True:
-                await line.publish(topics.up("EGM-1"), b"x", AT_LEAST_ONCE)
+                await line.publish(topics.build_uplink_topic("EGM-1"), b"x", AT_LEAST_ONCE)
                 await asyncio.sleep(0)
 
     async def session():
@@ -282,7 +282,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
 
     class Said:
         async def publish(self, topic, data, care):
-            told.append(from_controller(data))
+            told.append(decode_controller_message(data))
 
     async def session():
         nowhere = LinkSlot(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
@@ -313,7 +313,7 @@ def test_of_what_ends_together_a_lost_connection_is_told_last():
         raise ArithmeticError("money")
 
     async def both():
-        await together(lost(), asyncio.sleep(3600), wrong())
+        await run_together(lost(), asyncio.sleep(3600), wrong())
 
     with pytest.raises(ArithmeticError):
         asyncio.run(both())

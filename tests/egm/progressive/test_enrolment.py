@@ -29,7 +29,7 @@ from egm.progressive.enrolment import EnrolmentError, Stick, request_of
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, offered, translated
+from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -85,7 +85,7 @@ class Hall:
         menu.touch(f"link_{name}").complete(second=second)
         notice = menu.notice
         assert notice == "service.done" or (
-            translated(menu.page.notice, "en") and translated(menu.page.notice, "fr")
+            translate_words(menu.page.notice, "en") and translate_words(menu.page.notice, "fr")
         )
         return notice.removeprefix("notice.refused."), menu
 
@@ -128,7 +128,7 @@ def hall(tmp_path, monkeypatch):
 def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     menu = hall.menu()
     assert "This machine is not enrolled yet" in menu.lines()
-    assert "link_enrol" not in offered(menu.page)
+    assert "link_enrol" not in list_enabled_actions(menu.page)
     floor(hall.authority, hall.stick, "--prepare")
     assert hall.step("request")[0] == "service.done"
     secret = (hall.link.root / "request.key").read_bytes()
@@ -158,7 +158,7 @@ def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     assert "Valid until" in hall.menu().lines()
     hall.room.close()
     with open_view(hall.folder / "state") as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 def spoil(hall, **changes):
@@ -238,7 +238,7 @@ def test_a_host_is_a_name_or_an_address(hall, host):
     spoil(hall, host=host)
     notice, menu = hall.step("answer")
     assert notice == "link_no_host"
-    assert translated(menu.page.notice, "en").isprintable()
+    assert translate_words(menu.page.notice, "en").isprintable()
     with pytest.raises(ValueError, match="neither a host name nor an address"):
         LinkSlot(**hall.link.table(host, 8883))
 
@@ -372,7 +372,7 @@ def test_a_clock_that_is_wrong_is_named_as_the_reason(tmp_path, monkeypatch, yea
     assert hall.step("answer")[0] == code
     words = hall.hands.page.notice
     for language in ("en", "fr"):
-        assert f"{year}-01-01" in translated(words, language)
+        assert f"{year}-01-01" in translate_words(words, language)
     hall.room.close()
 
 
@@ -463,7 +463,7 @@ def test_an_answer_taken_before_there_was_a_journal_is_recorded_by_the_first_sta
 def test_files_a_builder_gave_are_not_the_machines_to_change(hall):
     hall.slot = hall.slot.model_copy(update={"key": hall.folder / "elsewhere.key"})
     hall.start()
-    assert offered(hall.menu().page) == ["back"]
+    assert list_enabled_actions(hall.menu().page) == ["back"]
     hall.slot = None
     hall.start()
     assert "The cabinet file names no link" in hall.menu().lines()

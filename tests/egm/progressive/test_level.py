@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from egm.progressive import posting
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from meters.chart import check_flow
-from paytables import mystery_rate
+from paytables import compute_mystery_rate
 
 TERMS = Terms(base_cents=2500, increment=Fraction(1, 200), hidden=Fraction(1, 700), ceiling_cents=4000)
 
@@ -210,7 +210,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
             balances[t.target] += t.amount_cents
 
     level, paid = Level.open(first), []
-    move(posting.opening("p", level))
+    move(posting.build_opening_transfers("p", level))
     for what, value in happened:
         before = level
         if what == "wager":
@@ -248,4 +248,4 @@ def test_the_analysis_knows_how_often_a_mystery_is_hit(increment, wager):
         here = still * min(Fraction(1), Fraction(favourable, bound))
         mean, still = mean + game * here, still - here
         level = level.contribute(wager)
-    assert 1 / mean == mystery_rate(50 / (increment * wager))
+    assert 1 / mean == compute_mystery_rate(50 / (increment * wager))

@@ -12,8 +12,8 @@ from egm.people import Role
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
-from egm.testing.controller import pool
-from egm.testing.service_menu import Menu, translated
+from egm.testing.controller import create_pool
+from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -75,7 +75,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_pat
     again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     again.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf([GAME.parent])).run(view.bodies()).findings == []
+        assert Auditor(Shelf([GAME.parent])).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,19 @@ def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
 
 @pytest.mark.requirement("I-05", "D-16", "D-18")
 def test_every_level_is_shown_at_the_machine(room):
-    room.machine.install(Pools((*room.machine.state(Pools).by_id.values(), pool("SHARED"))))
+    room.machine.install(Pools((*room.machine.state(Pools).by_id.values(), create_pool("SHARED"))))
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")
-    tables = {translated(table.title, "en"): table for table in menu.page.tables}
+    tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables
     given_up = tables["three-levels.top.1000, out of play"]
-    lines = {translated(row.cells[0], "en"): translated(row.cells[1], "en") for row in given_up.rows}
+    lines = {
+        translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in given_up.rows
+    }
     assert lines["Displayed"] == "$300.42"
     assert lines["Exact amount, minor units"] == "210300/7"
     assert lines["Increment, share of each wager"] == "1/70"
     shared = tables["SHARED (SHARED)"]
-    assert translated(shared.rows[1].cells[1], "en") == "Not linked"
+    assert translate_words(shared.rows[1].cells[1], "en") == "Not linked"
 
 
 @pytest.mark.requirement("E-01")

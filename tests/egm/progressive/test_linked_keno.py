@@ -9,7 +9,7 @@ from test_progressive_link import Rig, run
 from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
-from egm.progressive.definition import levels_of
+from egm.progressive.definition import create_levels
 from egm.records.keys import ProgressiveKey
 from meters import open_view
 from tools.audit.games import Shelf
@@ -35,7 +35,7 @@ def level(**changes):
         "base_cents": BASE_CENTS,
         "increment": "1/50",
     }
-    return levels_of({"level": [{**entry, **changes}]}, "levels.toml")
+    return create_levels({"level": [{**entry, **changes}]}, "levels.toml")
 
 
 def life_of(folder, controller, *numbers):
@@ -71,7 +71,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
     assert record.level.contributed == Fraction(25, 50)
     controller.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-03")

@@ -17,7 +17,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Play
 from egm.records.keys import MoneyKey, ProgressiveKey
 from meters import open_view
-from meters.entry import canonical
+from meters.entry import encode_canonical_json
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -44,7 +44,7 @@ def plays(rig):
 
 def audited(folder, due=()):
     with open_view(folder / "state") as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     report = Auditor(Shelf([GAME.parent])).run(bodies)
     assert [finding.why for finding in report.findings] == list(due)
     return bodies
@@ -444,5 +444,5 @@ def test_the_audit_names_a_prize_that_was_not_won_like_that(tmp_path, controller
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
     raw = json.loads(bodies[at])
     change(raw)
-    report = Auditor(Shelf([GAME.parent])).run([*bodies[:at], canonical(raw), *bodies[at + 1 :]])
+    report = Auditor(Shelf([GAME.parent])).run([*bodies[:at], encode_canonical_json(raw), *bodies[at + 1 :]])
     assert any(why in finding.why for finding in report.findings), report.findings

@@ -10,7 +10,7 @@ from egm.progressive import messages as m
 from egm.progressive.display import Status
 from egm.progressive.feeder import RETRY_NS, WINDOW
 from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, Over, Phase
-from egm.testing.controller import SmallController, pool
+from egm.testing.controller import SmallController, create_pool
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.store import SqliteStore
 
@@ -29,7 +29,7 @@ def claim(name="c1", after=0, level="TOP", machine="EGM-1"):
 
 
 def joined(**changes):
-    terms = pool().definition.terms
+    terms = create_pool().definition.terms
     told = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
     return m.Joined(**told, base_cents=terms.base_cents, **changes)
 
@@ -40,7 +40,7 @@ class Wire:
     def __init__(self, *pools):
         self.now = 0
         self.controller = SmallController()
-        self.link = Link("EGM-1", pools or (pool(),), stale_ns=STALE)
+        self.link = Link("EGM-1", pools or (create_pool(),), stale_ns=STALE)
         self.sent = []
 
     def connect(self):
@@ -107,8 +107,8 @@ def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
     assert value(9, 1700) == 1600  # an old message, replayed
     assert value(12, 1500, falls=1) == 1500
     assert value(13, 1800, falls=0) == 1500
-    again = Link("EGM-1", (pool(),), stale_ns=STALE)
-    again.last_shown("TOP", 1500, 1)
+    again = Link("EGM-1", (create_pool(),), stale_ns=STALE)
+    again.restore_shown_amount("TOP", 1500, 1)
     again.connected("n", 0)
     again.receive(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
     assert again.shown("TOP", 0).amount_cents == 1500
@@ -116,14 +116,14 @@ def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
 
 @pytest.mark.requirement("I-03")
 def test_a_controller_that_will_not_have_the_machine_leaves_it_down():
-    wire = Wire(pool(), pool("NOWHERE"))
+    wire = Wire(create_pool(), create_pool("NOWHERE"))
     wire.connect()
     wire.values(2)
     assert wire.status is Status.UP
     assert wire.link.shown("NOWHERE", 0).status is Status.DOWN
     (complaint,) = wire.link.take_news()
     assert complaint.code == "refused.unknown_level"
-    other = Wire(pool(increment=Fraction(1, 71)))
+    other = Wire(create_pool(increment=Fraction(1, 71)))
     other.connect()
     other.values(2)
     assert other.status is Status.DOWN
@@ -143,7 +143,7 @@ def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
 
 
 def test_no_more_than_a_window_is_sent_ahead():
-    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 200):
         link.contributed(contribution(n), 0)
     link.connected("n", 0)
@@ -162,7 +162,7 @@ def test_no_more_than_a_window_is_sent_ahead():
 
 
 def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
-    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 21):
         link.contributed(contribution(n), 0)
     link.connected("n", 0)
@@ -177,7 +177,7 @@ def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
 
 
 def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
-    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     link.remember("TOP", 5, [])
     link.connected("n", 0)
     link.receive(joined(counted=3), 0)
@@ -223,7 +223,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
 
 
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():
-    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     controller = SmallController()
     link.connected("n", 0)
     for answer in controller.hear(link.take_messages()[0]):
@@ -267,7 +267,7 @@ class Machine:
         self.live()
 
     def live(self):
-        self.link = Link(self.name, (pool(),), stale_ns=STALE)
+        self.link = Link(self.name, (create_pool(),), stale_ns=STALE)
         self.link.remember("TOP", 0, self.made)
         for made in self.claims.values():
             self.link.hit(made, 0)
@@ -357,7 +357,7 @@ class RealController:
     def __init__(self, path):
         self.path = path
         self.open()
-        self.controller.open_levels([pool().definition])
+        self.controller.open_levels([create_pool().definition])
         for n in range(3):
             self.controller.admit(f"EGM-{n}")
 
@@ -371,7 +371,7 @@ class RealController:
 
     def rule(self):
         with self.controller.reading() as session:
-            held = [each.claim for each in session.all_held() if not each.ruling]
+            held = [each.claim for each in session.list_held_claims() if not each.ruling]
         for claim in held:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 

@@ -19,8 +19,8 @@ from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
 from egm.records.games import GameInProgress
 from egm.records.keys import MoneyKey, ProgressiveKey
-from egm.staff.registers import lines
-from egm.testing.machine import generator
+from egm.staff.registers import iter_register_lines
+from egm.testing.machine import create_generator
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
 from tools.audit.games import Shelf
@@ -174,7 +174,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     values = machine.journal.meters().values
     assert (values["att_progressive"], values["att_jackpot"]) == (1500, 100)
     machine.journal.self_audit()
-    hit, paid = lines("progressives", machine.journal.entries())
+    hit, paid = iter_register_lines("progressives", machine.journal.entries())
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
         "TEST-1", "three-levels.top.50", 1500, "hand",
     )  # fmt: skip
@@ -349,7 +349,7 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(room):
 
 def test_real_chance_plays_the_levels_too(room):
     machine = room()
-    machine.machine.chance = generator()
+    machine.machine.chance = create_generator()
     for _ in range(40):
         machine.play()
         if machine.machine.state(GameInProgress).conversation.decision is not None:
@@ -412,4 +412,4 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     second.close()
     first.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf([GAME.parent])).run(view.bodies()).findings == []
+        assert Auditor(Shelf([GAME.parent])).run(view.iter_bodies()).findings == []

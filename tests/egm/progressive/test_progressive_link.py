@@ -25,7 +25,7 @@ from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level import Level, Terms
-from egm.progressive.pools import Pools, available_bets
+from egm.progressive.pools import Pools, list_available_bets
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
@@ -332,7 +332,7 @@ def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
     assert not room.journal.states(ProgressiveKey.HELD)
-    findings = Auditor(Shelf((GAME.parent,))).run(room.journal.bodies()).findings
+    findings = Auditor(Shelf((GAME.parent,))).run(room.journal.iter_bodies()).findings
     assert [finding.why for finding in findings] == [NOT_PAID]
     room.close()
 
@@ -353,7 +353,7 @@ def test_what_a_controller_says_after_an_award_that_cannot_be_changes_nothing(tm
     room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **ruling)
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
-    assert Auditor(Shelf((GAME.parent,))).run(room.journal.bodies()).findings == []
+    assert Auditor(Shelf((GAME.parent,))).run(room.journal.iter_bodies()).findings == []
     room.close()
 
 
@@ -428,7 +428,7 @@ def test_a_controller_restored_from_a_copy_older_than_a_hit_is_told_the_hit_agai
             await rig.until(lambda: len(rig.room.records("progressive.closed")) == 2)
             assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 0}]
             assert not rig.room.journal.states(ProgressiveKey.CLAIM)
-            return list(rig.room.journal.bodies())
+            return list(rig.room.journal.iter_bodies())
 
     bodies = asyncio.run(life())
     assert (older.levels["TOP"].hits, older.commits) == (1, controller.commits)
@@ -466,7 +466,7 @@ def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
         "three-levels.luck.1000",
     } <= kept  # each stake of the game, offered or not
     offered = {
-        bet * cents for cents in game.denominations_cents for bet in available_bets(pools, game, cents)
+        bet * cents for cents in game.denominations_cents for bet in list_available_bets(pools, game, cents)
     }
     assert offered == {50, 100}
     room.close()

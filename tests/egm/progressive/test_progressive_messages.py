@@ -7,8 +7,8 @@ import pytest
 
 from egm.config.levels import Kind
 from egm.progressive import messages as m
-from egm.progressive.definition import LevelFileError, levels_of
-from paytables import load_game, mystery_rate
+from egm.progressive.definition import LevelFileError, create_levels
+from paytables import compute_mystery_rate, load_game
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 FILE = {
@@ -40,7 +40,11 @@ FILE = {
     ],
 )
 def test_a_message_comes_back_as_it_was(message):
-    read = m.from_machine if hasattr(message, "machine") and message.type != "refused" else m.from_controller
+    read = (
+        m.decode_machine_message
+        if hasattr(message, "machine") and message.type != "refused"
+        else m.decode_controller_message
+    )
     assert read(m.encode(message)) == message
 
 
@@ -61,11 +65,11 @@ def test_a_message_comes_back_as_it_was(message):
 )
 def test_what_is_no_message_is_refused(line):
     with pytest.raises(m.ProgressiveMessageError):
-        m.from_machine(line)
+        m.decode_machine_message(line)
 
 
 def test_a_level_file_becomes_levels():
-    (level,) = levels_of(FILE, "levels.toml")
+    (level,) = create_levels(FILE, "levels.toml")
     assert (level.kind, level.terms.increment, level.chance.odds) == (
         Kind.LINKED,
         Fraction(1, 200),
@@ -77,7 +81,7 @@ def test_a_level_file_becomes_levels():
 def test_a_level_file_may_take_its_odds_from_the_game():
     entry = {key: value for key, value in FILE["level"][0].items() if key != "odds"}
     named = {"game": "lantern-harbour", "game_level": "harbour"}
-    (level,) = levels_of({"level": [entry | named]}, "levels.toml")
+    (level,) = create_levels({"level": [entry | named]}, "levels.toml")
     game = load_game("lantern-harbour")
     assert level.chance.odds == game.levels(game.wager(10))[0].odds
     for wrong, said in (
@@ -90,7 +94,7 @@ def test_a_level_file_may_take_its_odds_from_the_game():
         (named | {"increment": "1/201"}, "increment"),
     ):
         with pytest.raises(LevelFileError, match=rf"level\.0 \(harbour\): {said}"):
-            levels_of({"level": [entry | wrong]}, "levels.toml")
+            create_levels({"level": [entry | wrong]}, "levels.toml")
 
 
 MYSTERY = {
@@ -106,13 +110,15 @@ MYSTERY = {
 
 @pytest.mark.requirement("I-03", "R-09")
 def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
-    (level,) = levels_of({"level": [MYSTERY]}, "levels.toml")
-    assert level.chance.odds == mystery_rate(Fraction(50) / (Fraction(50) / 90))
+    (level,) = create_levels({"level": [MYSTERY]}, "levels.toml")
+    assert level.chance.odds == compute_mystery_rate(Fraction(50) / (Fraction(50) / 90))
     game = load_game(THREE)
-    (play,) = (each for each in game.every_level() if (each.level, each.stake_credits) == ("mystery", 10))
+    (play,) = (
+        each for each in game.list_every_level() if (each.level, each.stake_credits) == ("mystery", 10)
+    )
     assert level.chance.odds == play.odds
     named = {"game": str(THREE), "game_level": "mystery"}
-    assert levels_of({"level": [MYSTERY | named]}, "levels.toml") == (level,)
+    assert create_levels({"level": [MYSTERY | named]}, "levels.toml") == (level,)
     top = {"game": str(THREE), "game_level": "top", "increment": "1/70"}
     for wrong, said in (
         ({"odds": "1/9"}, "odds"),
@@ -124,7 +130,7 @@ def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
     ):
         entry = {key: value for key, value in (MYSTERY | wrong).items() if value is not None}
         with pytest.raises(LevelFileError, match=rf"level\.0 \(luck\): {said}"):
-            levels_of({"level": [entry]}, "levels.toml")
+            create_levels({"level": [entry]}, "levels.toml")
 
 
 @pytest.mark.requirement("I-03")
@@ -133,10 +139,10 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
     entry |= {"stake_cents": 5, "increment": "1/100"}
     del entry["odds"]
     with pytest.raises(LevelFileError, match="wagers of several prices play for it"):
-        levels_of({"level": [entry]}, "levels.toml")
+        create_levels({"level": [entry]}, "levels.toml")
     shared = entry | {"game": "summit-keno", "game_level": "summit", "stake_cents": 25, "increment": "1/50"}
-    (level,) = levels_of({"level": [shared]}, "levels.toml")
-    assert level.chance.odds == load_game("summit-keno").every_level()[0].odds
+    (level,) = create_levels({"level": [shared]}, "levels.toml")
+    assert level.chance.odds == load_game("summit-keno").list_every_level()[0].odds
 
 
 @pytest.mark.parametrize(
@@ -154,5 +160,5 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
 )
 def test_a_level_file_that_is_wrong_says_where(change, named):
     with pytest.raises(LevelFileError, match=r"levels\.toml") as refused:
-        levels_of({"level": [FILE["level"][0] | change]}, "levels.toml")
+        create_levels({"level": [FILE["level"][0] | change]}, "levels.toml")
     assert named in str(refused.value)

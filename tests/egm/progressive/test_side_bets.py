@@ -39,8 +39,8 @@ from egm.progressive.display import LevelDisplays
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, ScriptedChance
-from meters.entry import canonical
-from paytables.cards import Shoe, cards_of
+from meters.entry import encode_canonical_json
+from paytables.cards import Shoe, parse_cards
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -274,11 +274,11 @@ def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
 def test_the_audit_names_another_share_than_the_hand_won(room, change, why):
     machine = room(STRAIGHT_FLUSH)
     one_game(machine)
-    bodies = list(machine.journal.bodies())
+    bodies = list(machine.journal.iter_bodies())
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.choice")
     raw = json.loads(bodies[at])
     change(raw["record"]["hits"][0])
-    bodies[at] = canonical(raw)
+    bodies[at] = encode_canonical_json(raw)
     assert any(why in finding.why for finding in Auditor(Shelf()).run(bodies).findings)
 
 
@@ -286,11 +286,11 @@ def test_the_audit_names_another_share_than_the_hand_won(room, change, why):
 def test_the_audit_names_a_side_bet_of_another_sum(room):
     machine = room(PAIR)
     one_game(machine, "fold")
-    bodies = list(machine.journal.bodies())
+    bodies = list(machine.journal.iter_bodies())
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.start")
     raw = json.loads(bodies[at])
     raw["record"]["denomination_cents"] = 25
-    bodies[at] = canonical(raw)
+    bodies[at] = encode_canonical_json(raw)
     found = Auditor(Shelf()).run(bodies).findings
     assert any("a side bet does not have its fixed amount" in finding.why for finding in found)
 
@@ -314,7 +314,7 @@ def two_boxes(folder, levels):
     path = folder / f"{TABLE}.toml"
     path.write_text("boxes = 2\n" + text.replace("seats = 7\n", ""))  # one player's
     shoe, script = Shoe.of(6), []
-    for card in cards_of(CARDS):
+    for card in parse_cards(CARDS):
         script.append(sum(shoe.counts[:card]))
         shoe.take(card)
     return MachineRig(
@@ -345,7 +345,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     assert (pot.current, pot.seeded) == (10_000_00, 30_000_00)
     machine.shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
-    assert Auditor(Shelf([tmp_path])).run(machine.journal.bodies()).findings == []
+    assert Auditor(Shelf([tmp_path])).run(machine.journal.iter_bodies()).findings == []
     machine.close()
 
 
@@ -365,5 +365,5 @@ def test_of_two_linked_hits_of_one_round_each_stands_behind_its_own_stake(tmp_pa
         (1, 10_000_00),
         (2, 10_000_00),
     ]
-    assert Auditor(Shelf([tmp_path])).run(machine.journal.bodies()).findings == []
+    assert Auditor(Shelf([tmp_path])).run(machine.journal.iter_bodies()).findings == []
     machine.close()

@@ -10,10 +10,10 @@ from test_progressive_link import Rig, run
 
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
-from egm.progressive.definition import LevelFileError, levels_of
-from egm.progressive.messages import Claim, Joined, encode, from_controller, from_machine
+from egm.progressive.definition import LevelFileError, create_levels
+from egm.progressive.messages import Claim, Joined, decode_controller_message, decode_machine_message, encode
 from egm.progressive.records import ClaimRecord
-from egm.progressive.unproved import doubt_award
+from egm.progressive.unproved import find_award_doubt
 from egm.records.keys import ProgressiveKey
 from meters import open_view
 from tools.audit.games import Shelf
@@ -33,7 +33,7 @@ def level(**changes):
         "base_cents": BASE,
         "increment": "1/2",
     }
-    return levels_of({"level": [{**entry, **(changes or OF_GAME)}]}, "levels.toml")
+    return create_levels({"level": [{**entry, **(changes or OF_GAME)}]}, "levels.toml")
 
 
 def life_of(folder, controller, *hands):
@@ -77,7 +77,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_st
     assert record.level.seeded == BASE + 999_55
     controller.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("I-09", "I-07")
@@ -162,7 +162,9 @@ def test_a_claim_of_a_part_that_no_wager_wins_is_refused(tmp_path):
                 pool="POT", level="jackpot", after=1, share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
                 game=GAME, at_utc="", amount_cents=None, way=None, unanswered=False,
             )  # fmt: skip
-            said = {cents: doubt_award(rig.room.machine, kept, cents) for cents in (999_99, 1000_05, 2500_00)}
+            said = {
+                cents: find_award_doubt(rig.room.machine, kept, cents) for cents in (999_99, 1000_05, 2500_00)
+            }
             assert said[1000_05] == ""
             assert "less than 1/10 of the base" in said[999_99]
             assert "more than the level can have come to" in said[2500_00]
@@ -175,10 +177,12 @@ def test_what_has_no_shares_is_said_as_before():
     joined = Joined(machine="A", nonce="n", level="L", increment=Fraction(1, 2), base_cents=1, counted=0)
     assert "shares" not in json.loads(encode(joined))
     parts = joined.model_copy(update={"shares": {"1/10": Fraction(1, 7)}})
-    assert from_controller(encode(parts)) == parts
+    assert decode_controller_message(encode(parts)) == parts
     claim = Claim(machine="A", level="L", claim="c", after=1, shown_cents=1)
     assert "share" not in json.loads(encode(claim))
-    assert from_machine(encode(claim.model_copy(update={"share": Fraction(1, 10)}))).share == Fraction(1, 10)
+    assert decode_machine_message(
+        encode(claim.model_copy(update={"share": Fraction(1, 10)}))
+    ).share == Fraction(1, 10)
 
 
 @pytest.mark.parametrize(

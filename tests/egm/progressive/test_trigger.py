@@ -8,7 +8,7 @@ import pytest
 
 from egm.progressive.level import Level, Terms
 from egm.progressive.trigger import Trigger, TriggerError
-from paytables import mystery_rate
+from paytables import compute_mystery_rate
 
 STAKE = 7
 TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
@@ -55,7 +55,7 @@ def test_every_wager_has_the_chance_of_every_other_whoever_makes_it(start):
     assert 0 < wins[last] <= share
     assert sum(wins.values()) == points
     mean = Fraction(sum(n * count for n, count in wins.items()), points)
-    assert 1 / mean == mystery_rate((110 - start) / step)
+    assert 1 / mean == compute_mystery_rate((110 - start) / step)
 
 
 def test_the_law_is_that_of_the_machine_s_own_mystery():

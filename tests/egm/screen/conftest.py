@@ -10,9 +10,9 @@ import pygame
 import pytest
 
 from egm.screen.theme import load_theme
-from paytables import Depth, analyse, library, load_game
+from paytables import Depth, analyse, list_library_games, load_game
 from tools.dev.gallery import kinds
-from tools.lab.views import game_view
+from tools.lab.views import build_game_view
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,7 +29,7 @@ def theme():
 
 @pytest.fixture(scope="session")
 def games():
-    return tuple(load_game(name) for name in library())
+    return tuple(load_game(name) for name in list_library_games())
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def analyses(games):
 
 @pytest.fixture(scope="session")
 def published(games, analyses):
-    return tuple(game_view(game, analyses[game.id]) for game in games)
+    return tuple(build_game_view(game, analyses[game.id]) for game in games)
 
 
 @pytest.fixture(scope="session")

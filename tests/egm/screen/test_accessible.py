@@ -6,19 +6,19 @@ import numpy as np
 import pygame
 import pytest
 
-from egm.screen.controls import by_name
+from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import labels, lit
+from egm.screen.scenes.deck import format_key_label, is_key_lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, Page
-from paytables import tables
+from paytables import list_table_games
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.felts import FELTS, every_felt
 from tools.dev.gallery.machine import machine_scenes
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 #: Looks that differ most: pale reels, dark reels, a board, a wheel.
 GAMES = ("maple-classic", "lantern-harbour", "archipelago-keno", "river-wheel", "orchard-picnic")
@@ -73,7 +73,7 @@ class Meter(Painter):
         if words.strip() and letters is not None:
             edged = style.edge > 0
             ground = style.edge_colour if edged else np.median(pygame.surfarray.array3d(under), (0, 1))
-            high = self._fitted(words, style, width).get_height() / self.scale
+            high = self._fit_font(words, style, width).get_height() / self.scale
             ratio = contrast(letters, ground)
             if ratio < (LARGE if high >= LARGE_FROM else SMALL):
                 self.faint.append((words, round(ratio, 2), round(high)))
@@ -99,29 +99,29 @@ def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, them
         if game.id in looks:
             scenes = game_scenes(published, game, outcomes[game.id], language, theme, layout)
             views += [(game.id, name, view) for name, view in scenes]
-    shown = FELTS if layout is LANDSCAPE else tables()  # all of them in the slow tier
+    shown = FELTS if layout is LANDSCAPE else list_table_games()  # all of them in the slow tier
     views += [("", name, view) for name, view in every_felt(shown, language, theme, layout)]
     for group, name, view in views:
         meter.faint = []
         picture.draw(surface, view)
         stage = Stage(meter, picture.texts(view), layout, view)
-        unlit = {labels(stage, key) for key in DECK if not lit(stage, key)}
+        unlit = {format_key_label(stage, key) for key in DECK if not is_key_lit(stage, key)}
         faults |= {(group, name, *fault) for fault in meter.faint if fault[0] not in unlit}
     assert not faults, "\n".join(map(str, sorted(faults)))
 
 
 def test_the_down_arrow_goes_on_among_places_and_lessens_a_bet(published, theme):
     """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
-    picture, view = Picture(theme), at_rest(published, published[0], "en")
+    picture, view = Picture(theme), build_idle_view(published, published[0], "en")
     wish = {
-        key: apply_action(view, by_name(key), theme, picture.choices(view))[1]
+        key: apply_action(view, find_action_by_name(key), theme, picture.choices(view))[1]
         for key in ("ArrowDown", "ArrowUp")
     }
     assert wish["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
     assert wish["ArrowUp"] == apply_action(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
     view, seen = replace(view, page=Page.GAMES), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
-        view, _ = apply_action(view, by_name(key), theme, picture.choices(view))
+        view, _ = apply_action(view, find_action_by_name(key), theme, picture.choices(view))
         seen.append(view.focus)
     assert seen == [0, 1, 2, 1]
 
@@ -129,7 +129,7 @@ def test_the_down_arrow_goes_on_among_places_and_lessens_a_bet(published, theme)
 def test_all_play_is_possible_from_the_deck_alone(published, theme):
     """Bet, play, choose a game and a denomination, read the help: with ten keys and no finger on the glass."""
     picture = Picture(theme)
-    view = at_rest(published, published[0], "en")
+    view = build_idle_view(published, published[0], "en")
     said = []
 
     def key(name):
@@ -168,7 +168,7 @@ def test_the_place_marked_is_seen_without_colour(published, theme):
     """The frame changes brightness, not only hue: grey pictures differ too."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)
-    view = apply_action(at_rest(published, published[0], "en"), Action("games"), theme)[0]
+    view = apply_action(build_idle_view(published, published[0], "en"), Action("games"), theme)[0]
     picture.draw(surface, view)
     before = pygame.transform.grayscale(surface)
     picture.draw(surface, replace(view, focused=True, focus=1))

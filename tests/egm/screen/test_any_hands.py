@@ -7,7 +7,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import BenchCommand
-from egm.screen.controls import BY_NAME, TYPED, by_name
+from egm.screen.controls import BY_NAME, TYPED, find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import advance_time, apply_message, mark_link_lost
@@ -32,13 +32,13 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
             scenes += [
                 view for _, view in game_scenes(published, game, outcomes[game.id], "en", theme, layout)
             ]
-    keys = [action for name in (*BY_NAME, *TYPED) if (action := by_name(name)) is not None]
+    keys = [action for name in (*BY_NAME, *TYPED) if (action := find_action_by_name(name)) is not None]
     view = scenes[0]
     sent = set()
     for turn in range(turns):
         now = view.now + hands.choice((0.01, 0.3, 4.0))
         view, wishes = advance_time(replace(view, now=now), now, theme)
-        touches = [touch.action for touch in picture.touches(view) if touch.action.name]
+        touches = [touch.action for touch in picture.list_touches(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
         view, more = apply_action(view, action, theme, picture.choices(view))
         sent |= {wish.name for wish in (*wishes, *more) if not isinstance(wish, BenchCommand)}

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from egm.screen.art import files as art_files
-from egm.screen.art.files import PictureError, picture
-from egm.screen.art.ink import Ink, Linear, painted
-from egm.screen.art.symbols import DRAWINGS, draw_symbol, drawing_name, is_blank
+from egm.screen.art.files import PictureError, render_own_picture
+from egm.screen.art.ink import Ink, Linear, create_painted_surface
+from egm.screen.art.symbols import DRAWINGS, draw_symbol, find_drawing_name, is_blank
 from egm.screen.theme import ThemeError, load_theme, parse_colour
 from paytables import load_game
 from tools.cli import main
@@ -36,7 +36,7 @@ def test_every_symbol_of_the_library_has_a_drawing_of_its_own(published):
         drawings = {}
         for symbol in game.presentation.get("symbols", {}):
             if not is_blank(symbol):
-                name = drawing_name(symbol)
+                name = find_drawing_name(symbol)
                 assert name is not None, f"{game.id}: {symbol} has no drawing"
                 assert DRAWINGS[name] not in drawings.values(), f"{game.id}: {symbol} looks like another"
                 drawings[symbol] = DRAWINGS[name]
@@ -71,12 +71,12 @@ def test_a_drawing_is_whole_but_for_light_that_goes_out_of_it(name):
 @pytest.mark.parametrize("size", [(32, 32), (512, 512), (300, 100)])
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_of_a_scene_is_whole_and_takes_the_colour_it_is_given(name, size):
-    drawn = picture(name, size)
+    drawn = render_own_picture(name, size)
     assert drawn.get_size() == size
     box = drawn.get_bounding_rect()
     assert max(box.size) > 0.4 * min(size)
     assert abs(box.centerx - size[0] / 2) < 0.2 * size[0]
-    green = picture(name, size, (0, 255, 0, 128))
+    green = render_own_picture(name, size, (0, 255, 0, 128))
     red, light, blue, opaque = pygame.transform.average_color(green)
     assert (red, blue) == (0, 0)
     assert 0 < light <= opaque <= 128
@@ -141,27 +141,27 @@ def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path,
 
 def test_a_symbol_nobody_has_drawn_is_named(theme):
     unknown = draw_symbol("zzz", "Zzz", (80, 80))
-    assert drawing_name("zzz") is None
+    assert find_drawing_name("zzz") is None
     assert unknown.get_bounding_rect().width > 60
     assert draw_symbol("blank", "", (20, 20)).get_bounding_rect().width == 0
 
 
 def test_names_find_their_drawings():
-    assert drawing_name("Triple Bar") == "triple_bar"
-    assert drawing_name("K") == "king"
-    assert drawing_name("7") == "seven"
-    assert drawing_name("red-seven") == "red_seven"
+    assert find_drawing_name("Triple Bar") == "triple_bar"
+    assert find_drawing_name("K") == "king"
+    assert find_drawing_name("7") == "seven"
+    assert find_drawing_name("red-seven") == "red_seven"
 
 
 def test_paint_of_two_stops_runs_from_the_one_to_the_other():
-    surface = painted((4, 200), Linear(((0, (255, 0, 0, 255)), (1, (0, 0, 255, 255)))))
+    surface = create_painted_surface((4, 200), Linear(((0, (255, 0, 0, 255)), (1, (0, 0, 255, 255)))))
     assert surface.get_at((1, 0)).r > 240
     assert surface.get_at((1, 199)).b > 240
 
 
 def test_ink_clips_a_shape_to_another():
     ink = Ink((100, 100), oversample=1)
-    ink.clipped(
+    ink.fill_inside(
         [(0, 0), (50, 0), (50, 100), (0, 100)], [(25, 25), (75, 25), (75, 75), (25, 75)], (255, 255, 255, 255)
     )
     assert ink.finish().get_bounding_rect() == pygame.Rect(25, 25, 26, 51)

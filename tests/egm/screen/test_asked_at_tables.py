@@ -8,12 +8,12 @@ from test_visit import Visit
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import figures, labels, lit
-from egm.screen.scenes.status import status
+from egm.screen.scenes.deck import compute_meter_figures, format_key_label, is_key_lit
+from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, asking
 from egm.testing.machine import ScriptedChance
-from paytables.cards import Shoe, cards_of
+from paytables.cards import Shoe, parse_cards
 
 GAME = "quebec-blackjack-options"
 #: Eights split twice, and doubled once: three hands.
@@ -23,7 +23,7 @@ INSURANCE = "As Ah Kd 9c 3h 8h 2c 3d"
 
 def numbers(cards):
     shoe = Shoe.of(8)
-    for card in cards_of(cards):
+    for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
         shoe.take(card)
 
@@ -59,12 +59,12 @@ def test_nothing_is_asked_or_advised_before_the_cards_lie_and_play_lays_them_at_
     assert at.view.decision is not None
     assert not asking(at.view, at.theme)
     assert at.bar == at.stage.texts.say("status.spinning")
-    assert lit(at.stage, "play")
+    assert is_key_lit(at.stage, "play")
     at.press("play")
     at.wait(0.6)
     assert asking(at.view, at.theme)
     assert "STAND" in at.bar
-    assert not lit(at.stage, "play")
+    assert not is_key_lit(at.stage, "play")
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
@@ -73,12 +73,12 @@ def test_a_key_that_is_dark_at_a_question_answers_nothing_and_a_lit_one_does_wha
     at, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
     for _ in range(3):
         before = at.view
-        assert not lit(at.stage, "play")
+        assert not is_key_lit(at.stage, "play")
         at.view, wishes = apply_action(at.view, Action("play"), at.theme, picture.choices(at.view))
         assert (wishes, at.view.focused, at.view.decision) == ((), False, before.decision)
     at.view, _ = apply_action(at.view, Action("bet_more"), at.theme, picture.choices(at.view))
-    assert lit(at.stage, "play")
-    assert labels(at.stage, "play") == labels(at.stage, "bet_max") == "SELECT"
+    assert is_key_lit(at.stage, "play")
+    assert format_key_label(at.stage, "play") == format_key_label(at.stage, "bet_max") == "SELECT"
     place = picture.choices(at.view)[at.view.focus]
     _, (wish,) = apply_action(at.view, Action("play"), at.theme, picture.choices(at.view))
     assert (wish.name, wish.value) == (place.name, place.value)
@@ -89,17 +89,17 @@ def test_the_meter_of_the_bet_counts_what_splits_and_doubles_have_added(visit):
     credits_, staked = [], 2
     for answer in ("split", "split", "double"):
         shown(at)
-        credits_.append(figures(at.stage).bet_credits)
+        credits_.append(compute_meter_figures(at.stage).bet_credits)
         assert credits_[-1] == staked
         staked += at.view.decision.costs[answer]
         at.press("choose", answer)
     shown(at)
-    assert figures(at.stage).bet_credits == staked == 8
+    assert compute_meter_figures(at.stage).bet_credits == staked == 8
     while at.view.decision is not None:
         at.press("choose", "stand")
         shown(at)
-    assert figures(at.stage).bet_credits == 2  # what PLAY would bet now
-    words, _ = status(at.stage)
+    assert compute_meter_figures(at.stage).bet_credits == 2  # what PLAY would bet now
+    words, _ = choose_status(at.stage)
     assert at.view.snapshot.win_cents == 0 or at.stage.money(800) in words
 
 

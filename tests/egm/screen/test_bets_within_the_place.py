@@ -4,9 +4,9 @@ import pytest
 from test_visit import Visit
 
 from egm.screen.layout import LANDSCAPE
-from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.felt_glass import format_spot_lines
 from egm.screen.scenes.hand import hand_keys
-from egm.screen.view import bet_credits, bets, unfinished
+from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_bets
 
 
 def at(folder, theme, game, least_cents=0, most_cents=10_000):
@@ -31,7 +31,7 @@ def test_max_bet_bets_the_most_the_place_allows(tmp_path, theme, game):
     assert visit.view.snapshot.bet_credits == few[1]
     visit.press("bet_more")
     assert visit.view.snapshot.bet_credits == few[1]
-    assert max(bets(visit.view)) == few[1]
+    assert max(list_available_bets(visit.view)) == few[1]
 
 
 def test_marked_cards_are_staked_no_higher_than_the_place_allows(tmp_path, theme):
@@ -53,14 +53,14 @@ def test_no_chip_makes_more_than_the_place_allows(tmp_path, theme):
     visit.press("chip", max(values))
     for spot in ("column-1", "column-2", "column-3", "column-1"):
         visit.press("spot", spot)
-        assert not unfinished(visit.view)
+        assert not has_unsent_bet(visit.view)
     assert visit.view.snapshot.bet_credits == most
     visit.press("spot", "column-2")
     assert visit.view.chips.refused in {"here", "most"}
     assert visit.stage.money(5_000) in visit.bar
     visit.press("double")
     assert visit.view.snapshot.bet_credits == most
-    lines = [words for words, _ in spot_lines(visit.stage, table.spots["column-1"], unit_cents)]
+    lines = [words for words, _ in format_spot_lines(visit.stage, table.spots["column-1"], unit_cents)]
     assert any(visit.stage.money(5_000) in words for words in lines)
 
 
@@ -68,7 +68,7 @@ def test_chips_under_the_least_bet_of_the_place_are_none_and_the_bar_says_so(tmp
     visit = at(tmp_path, theme, "monaco-roulette-european", least_cents=500)
     unit_cents = visit.view.snapshot.denomination_cents
     visit.press("clear")
-    while bet_credits(visit.view) + 1 < 500 // unit_cents:
+    while compute_bet_credits(visit.view) + 1 < 500 // unit_cents:
         visit.press("spot", "straight-7")
         assert visit.view.snapshot.bet_credits == 0
         assert visit.stage.money(500) in visit.bar

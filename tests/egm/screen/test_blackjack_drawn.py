@@ -13,16 +13,16 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.asked import turn_words
 from egm.screen.scenes.cards import hand_name, split_hand
-from egm.screen.scenes.dealt import hands_now
-from egm.screen.scenes.help import sheets
+from egm.screen.scenes.dealt import build_current_hands
+from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
-from egm.screen.view import Action, times
+from egm.screen.view import Action, build_view_timeline
 from paytables import Choice, Round, load_game
-from paytables.cards import Shoe, cards_of
+from paytables.cards import Shoe, parse_cards
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import at_rest, game_view
+from tools.lab.views import build_game_view, build_idle_view
 
 MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
 
@@ -32,7 +32,7 @@ class Player:
 
     def __init__(self, name, theme):
         self.game, told = felt(name)
-        self.theme, self.view = theme, at_rest((told,), told, "en")
+        self.theme, self.view = theme, build_idle_view((told,), told, "en")
         self.does("clear")
 
     def does(self, name, value=None):
@@ -64,7 +64,7 @@ def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
         update={"main": data.rules.definition.main.model_copy(update={"least_hands": 3})}
     )
     game = replace(data, rules=replace(data.rules, definition=three))
-    monkeypatch.setattr(f"{__name__}.felt", lambda _: (game, game_view(game)))
+    monkeypatch.setattr(f"{__name__}.felt", lambda _: (game, build_game_view(game)))
     player = Player(MULTI, theme)
     player.does("chip", 10)
     assert player.does("spot", "third") == {"main": 2, "second": 2, "third": 10}
@@ -87,7 +87,7 @@ def test_a_side_bet_is_laid_no_higher_than_the_main_one(theme):
 
 def numbers(cards):
     shoe = Shoe.of(8)
-    for card in cards_of(cards):
+    for card in parse_cards(cards):
         yield sum(shoe.counts[:card])
         shoe.take(card)
 
@@ -118,10 +118,10 @@ def split():
 )
 def test_hands_of_a_split_keep_the_numbers_they_came_as(split, theme, language, names):
     _, told = felt(OPTIONS)
-    view = at_rest((told,), told, language)
+    view = build_idle_view((told,), told, language)
     stage = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
     step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
-    hands = [hand.id for hand in hands_now(step, None, None, 0.0)]
+    hands = [hand.id for hand in build_current_hands(step, None, None, 0.0)]
     assert hands == ["bank", "box-1", "box-1-3", "box-1-2"]
     assert [hand_name(stage, hand, hands) for hand in hands[1:]] == names
     assert hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
@@ -144,11 +144,11 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
     wager = game.wager(10, bets={"main": 10})
     said = []
     for seat, code in ((0, "answer_within"), (1, "seat_answers")):
-        seated = game.rules.seated(wager, seat, {0: wager, 1: wager})
+        seated = game.rules.combine_seat_wagers(wager, seat, {0: wager, 1: wager})
         played = Round(game.play(seated, Drawn("8s 6h Th 8d 5h 8c")), seated)
         played.advance()
         played.advance(Choice("split"))
-        hands = hands_now(TableStep(played.decision.prompt, (), (), 0), None, None, 0.0)
+        hands = build_current_hands(TableStep(played.decision.prompt, (), (), 0), None, None, 0.0)
         assert [(hand.id, hand.seat, hand.own) for hand in hands] == [
             ("bank", None, False),
             ("box-1", 0, seat == 0),
@@ -156,7 +156,7 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
             ("box-2", 1, seat == 1),
         ]
         assert [bool(hand.staked) for hand in hands] == [hand.own for hand in hands]
-        view = at_rest((told,), told, language)
+        view = build_idle_view((told,), told, language)
         turn = Notice(code=code, values={"seat": 1, "seconds": 9})
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
         options = played.decision.options if seat == 0 else ()
@@ -181,14 +181,14 @@ def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
         begin = 0.0
         stops = (1.0, 2.0)
 
-    moved = hands_now(step, TableStep(before, (), (), 0), Over, 1.5)
+    moved = build_current_hands(step, TableStep(before, (), (), 0), Over, 1.5)
     assert {hand.id: hand.cards for hand in moved} == {
         "bank": ("6h",),
         "box-1": ("8s",),
         "box-1-2": ("8d",),
         "box-1-3": ("8c",),
     }
-    ended = hands_now(step, TableStep(before, (), (), 0), Over, 2.5)
+    ended = build_current_hands(step, TableStep(before, (), (), 0), Over, 2.5)
     assert {hand.id: list(hand.cards) for hand in ended} == {
         each["id"]: each["cards"] for each in asked.display["hands"]
     }
@@ -197,9 +197,9 @@ def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
 @pytest.mark.parametrize(("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr"), (PHONE, "fr")])
 def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     _, told = felt(OPTIONS)
-    view, _ = apply_action(at_rest((told,), told, language), Action("help"), theme)
+    view, _ = apply_action(build_idle_view((told,), told, language), Action("help"), theme)
     texts = Texts(language)
-    pages = sheets(Stage(Painter(theme), texts, layout, view))
+    pages = list_help_sheets(Stage(Painter(theme), texts, layout, view))
     place = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
     picture = Picture(theme, scale=0.5, layout=layout, timezone=UTC)
     surface = pygame.Surface(picture.pixels).convert()
@@ -211,9 +211,9 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     without = told.model_copy(
         update={"presentation": {k: v for k, v in told.presentation.items() if k != "chart"}}
     )
-    plain = at_rest((without,), without, language)
+    plain = build_idle_view((without,), without, language)
     assert texts.say("chart.title") not in [
-        page.heading for page in sheets(Stage(Painter(theme), texts, layout, plain))
+        page.heading for page in list_help_sheets(Stage(Painter(theme), texts, layout, plain))
     ]
 
 
@@ -231,7 +231,7 @@ def test_a_chart_has_a_row_for_every_hand_and_the_signs_that_are_drawn():
 
 def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
     view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
-    (time,), (step,) = times(view, theme).steps, view.show.steps
+    (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
     assert any(not cue.get("hand") for cue in step.cues)
     for since in (*time.stops, time.spun + 1):
-        assert [hand.id for hand in hands_now(step, None, time, since)] == ["player", "bank"]
+        assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

@@ -6,24 +6,24 @@ import pytest
 
 from egm.kernel.service_pages import Replay
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import recalled
+from egm.screen.message_reducer import build_recall_view
 from egm.screen.painter import Painter
-from egm.screen.scenes.dealt import hands_now
-from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.dealt import build_current_hands
+from egm.screen.scenes.felt_glass import format_spot_lines
 from egm.screen.scenes.hand import hand_keys
-from egm.screen.scenes.pays import paid, pays_of
+from egm.screen.scenes.pays import format_pay, pays_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import UNIT_CENTS, at_rest
+from tools.lab.views import UNIT_CENTS, build_idle_view
 
 
 def staged(name, theme, language="en", **changes):
     """A table at rest, and the bet in force as the machine tells it."""
     game, told = felt(name)
-    view = at_rest((told,), told, language)
+    view = build_idle_view((told,), told, language)
     if changes:
         view = replace(view, snapshot=view.snapshot.model_copy(update=changes))
     return game, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
@@ -41,7 +41,7 @@ def test_a_shuffle_a_burnt_card_or_a_position_is_no_hand(theme, name):
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
         time = StepTime(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (0.5, *(stop + 0.5 for stop in stops)):
-            assert [hand.id for hand in hands_now(step, None, time, since)] == end
+            assert [hand.id for hand in build_current_hands(step, None, time, since)] == end
     assert apart
 
 
@@ -53,8 +53,8 @@ def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bo
     hands = game.wager(bought, **options).options["hands"]
     royal, pair = pays_of(stage)[0], pays_of(stage)[-1]
     each = bought // hands
-    assert paid(stage, pair) == str(each)
-    assert paid(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)
+    assert format_pay(stage, pair) == str(each)
+    assert format_pay(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)
 
 
 def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
@@ -68,7 +68,7 @@ def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
 def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
     _, stage = staged("quebec-blackjack-options", theme, language)
     spot = next(spot for spot in stage.view.table.spots.values() if spot.least == spot.most)
-    lines = [words for words, _ in spot_lines(stage, spot, UNIT_CENTS)]
+    lines = [words for words, _ in format_spot_lines(stage, spot, UNIT_CENTS)]
     assert said.format(stage.money(spot.most * UNIT_CENTS)) in lines
 
 
@@ -91,7 +91,7 @@ def test_a_recalled_round_of_a_table_has_its_cloth_and_its_cards(theme):
         display=dict(display),
         time_utc=view.snapshot.time_utc,
     )
-    shown = recalled(view, view.snapshot, replay)
+    shown = build_recall_view(view, view.snapshot, replay)
     assert shown is not None
     assert shown.table == view.table is not None
     assert [hand["id"] for hand in shown.show.steps[-1].display["hands"]] == ["player", "bank"]

@@ -7,29 +7,33 @@ from fractions import Fraction
 import pytest
 from rigs.cards import dealing
 
-from egm.app.view import game_view
+from egm.app.view import build_game_view
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
-from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
+from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.painter import Painter
-from egm.screen.scenes.cards import _base, _places_of, _seats, hand_name
-from egm.screen.scenes.dealt import Hand, hands_now
+from egm.screen.scenes.cards import _find_base_hand, _list_hands_on_table, _place_hands, hand_name
+from egm.screen.scenes.dealt import Hand, build_current_hands
 from egm.screen.scenes.faces import BACK
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
-from paytables import Choice, load_game, tables
+from paytables import Choice, list_table_games, load_game
 from paytables.contract import Round
 from tools.dev.gallery import Walk
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": slim(390, 700).with_felt()}
+LAYOUTS = {
+    "landscape": LANDSCAPE,
+    "portrait": PORTRAIT,
+    "phone": build_telephone_layout(390, 700).with_felt(),
+}
 HELD = "jacks-or-better-9-6"
 #: Every table of cards, and one of those whose hand is held and drawn to: their hands are alike.
 CARDS = tuple(
     name
-    for name in tables()
+    for name in list_table_games()
     if load_game(name).presentation().get("hands")
     and (name == HELD or not load_game(name).presentation().get("hold"))
 )
@@ -63,19 +67,19 @@ def steps_of(game, wager, walk, answers=()):
 
 def moments(stage, steps):
     """Every hand with its places, before the first card, after each, and where the parts end."""
-    hands, before = _seats(stage, ()), None
+    hands, before = _list_hands_on_table(stage, ()), None
     yield laid(stage, hands)
     for step in steps:
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
         time = StepTime(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (*(stop + 0.5 for stop in stops), None):
-            now = hands_now(step, before, None if since is None else time, since or 0.0)
-            yield laid(stage, _seats(stage, now))
+            now = build_current_hands(step, before, None if since is None else time, since or 0.0)
+            yield laid(stage, _list_hands_on_table(stage, now))
         before = step
 
 
 def laid(stage, hands):
-    places = _places_of(stage, stage.view.table, hands)
+    places = _place_hands(stage, stage.view.table, hands)
     for hand, place in zip(hands, places, strict=True):
         assert len(place.cards) >= len(hand.cards)
         assert len(set(place.cards)) == len(place.cards)  # none lies on another
@@ -86,12 +90,12 @@ def moved(stage, steps):
     """The cards that lay and lie elsewhere: a split moves those of its own hand alone."""
     lay, count = {}, None
     for hands in moments(stage, steps):
-        of = Counter(_base(stage, hand.id)[0] for hand, _ in hands)
+        of = Counter(_find_base_hand(stage, hand.id)[0] for hand, _ in hands)
         came = [base for base in of if count and of[base] != count.get(base, 0)]
         assert count is None or not any(lay.values()) or set(of) == set(count), (
             "a hand that was not told came"
         )
-        lay = {key: rect for key, rect in lay.items() if _base(stage, key[0])[0] not in came}
+        lay = {key: rect for key, rect in lay.items() if _find_base_hand(stage, key[0])[0] not in came}
         count = of
         for hand, rects in hands:
             for n, _ in enumerate(hand.cards):
@@ -103,9 +107,9 @@ def moved(stage, steps):
 def at_table(theme, name, credits_=None):
     """The game, a wager at its table, and the table in each layout while that is played."""
     game = load_game(name)
-    told = game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
+    told = build_game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
     form = credits_ or max(game.bet_options)
-    view = at_rest((told,), told, "en", felt=game.rules.current_view(), bet_credits=form)
+    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view(), bet_credits=form)
     bets = dict(view.chips.bets)
     wager = game.wager(credits_) if credits_ else game.wager(sum(bets.values()), bets=bets)
     playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}
@@ -169,7 +173,8 @@ def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_
     three = [*one, *(Hand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]
     for stage in stages:
         before, after = (
-            {hand.id: cards for hand, cards in laid(stage, _seats(stage, hands))} for hands in (one, three)
+            {hand.id: cards for hand, cards in laid(stage, _list_hands_on_table(stage, hands))}
+            for hands in (one, three)
         )
         mine = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
         assert {each.id: before[each.id] for each in others} == {each.id: after[each.id] for each in others}
@@ -180,8 +185,8 @@ def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_
 
 def test_the_cards_that_remain_have_a_place_where_a_bet_is_on_them(theme):
     game = load_game("quebec-pai-gow-poker")
-    told = game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
-    view = at_rest((told,), told, "en")
+    told = build_game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
+    view = build_idle_view((told,), told, "en")
     for bets, count in (({"stake": 20}, 2), ({"stake": 20, "under": 2}, 3)):
         changes = {"state": "playing", "bet_credits": sum(bets.values()), "bet_wager": {"bets": bets}}
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))

@@ -10,12 +10,12 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.roads import often
-from egm.screen.scenes.faces import card_art
-from egm.screen.scenes.scoreboard import shows_board
-from egm.screen.view import Action, times
+from egm.screen.roads import count_most_and_least
+from egm.screen.scenes.faces import draw_card_art
+from egm.screen.scenes.scoreboard import should_show_board
+from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 def dealing(theme, name="monaco-punto-banco"):
@@ -34,10 +34,10 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     assert wishes == ()
     assert cut.show.play == view.show.play
     assert cut.again is None
-    ends = times(cut, theme).steps[-1]
+    ends = build_view_timeline(cut, theme).steps[-1]
     assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
-    assert cut.show.began + ends.spun - view.now < 0.6 < times(view, theme).steps[-1].spun
-    later = replace(cut, now=cut.show.began + times(cut, theme).done)
+    assert cut.show.began + ends.spun - view.now < 0.6 < build_view_timeline(view, theme).steps[-1].spun
+    later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).done)
     assert picture.touched(later, left + wide / 2, top + 40) is None or action.name == "play"
 
 
@@ -49,24 +49,24 @@ def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
 
 def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
     game, told = felt("quebec-baccarat")
-    view = at_rest((told,), told, "en")
+    view = build_idle_view((told,), told, "en")
     stage = Picture(theme)._stage
-    assert not shows_board(stage(view), view.table)  # nothing has come yet
+    assert not should_show_board(stage(view), view.table)  # nothing has come yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
-    assert shows_board(stage(view), view.table)
+    assert should_show_board(stage(view), view.table)
     hidden, wishes = apply_action(view, Action("board"), theme)
     assert wishes == ()
-    assert not shows_board(stage(hidden), view.table)
+    assert not should_show_board(stage(hidden), view.table)
     settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
-    done = settled.show.began + times(settled, theme).done
+    done = settled.show.began + build_view_timeline(settled, theme).done
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
-    assert not shows_board(stage(later), later.table)
+    assert not should_show_board(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
-    assert shows_board(stage(laid), laid.table)
+    assert should_show_board(stage(laid), laid.table)
     asked, _ = apply_action(later, Action("board"), theme)  # or its key is touched
-    assert shows_board(stage(asked), asked.table)
+    assert should_show_board(stage(asked), asked.table)
     away, _ = apply_action(replace(asked, now=asked.now + 1), Action("board"), theme)
-    assert not shows_board(stage(away), away.table)
+    assert not should_show_board(stage(away), away.table)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])
@@ -74,8 +74,8 @@ def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
 def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name, layout):
     _, told = felt(name)
     picture = Picture(theme, layout=layout)
-    view = at_rest((told,), told, "en")
-    places = [touch.rect for touch in picture.touches(view) if touch.action == Action("suits")]
+    view = build_idle_view((told,), told, "en")
+    places = [touch.rect for touch in picture.list_touches(view) if touch.action == Action("suits")]
     ((x, y, w, h),) = places
     action = picture.touched(view, x + w / 2, y + h / 2)
     asked, wishes = apply_action(view, action, theme)
@@ -83,7 +83,8 @@ def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name,
     faces = {}
     for suit in "shdc":
         two, four = (
-            card_art(picture._stage(view), (72, 100), card=f"A{suit}", four=each) for each in (False, True)
+            draw_card_art(picture._stage(view), (72, 100), card=f"A{suit}", four=each)
+            for each in (False, True)
         )
         faces[suit] = tuple(four.get_at((47, 71)))[:3]
         assert (pygame.image.tobytes(two, "RGB") == pygame.image.tobytes(four, "RGB")) == (suit in "sh")
@@ -95,9 +96,9 @@ def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name,
 
 
 def test_what_came_most_and_least_often_is_counted_of_the_results_that_are_kept():
-    most, least = often(("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2)
+    most, least = count_most_and_least(("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2)
     assert most == [("7", 3), ("0", 2)]
     assert least == [("15", 0), ("32", 1)]
-    most, least = often(("4-4-2", "4-1-2"), tuple("123456"), 3)
+    most, least = count_most_and_least(("4-4-2", "4-1-2"), tuple("123456"), 3)
     assert most == [("4", 3), ("2", 2), ("1", 1)]
     assert least == [("3", 0), ("5", 0), ("6", 0)]

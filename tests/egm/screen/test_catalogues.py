@@ -9,19 +9,19 @@ import pytest
 from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.rules import Refusal
 from egm.profiles import load_profile
 from egm.screen.text import (
     CATALOGUES,
     CatalogueError,
     Texts,
-    fault_words,
     flatten,
-    placeholders,
+    format_fault,
+    list_placeholders,
     read_catalogue,
 )
-from egm.staff.service.words import regulation_meter
+from egm.staff.service.words import say_regulation_meter_name
 from meters.events import EVENTS, Effect
 from meters.names import NAMES
 from meters.table import BY_NAME, OCCURRENCES
@@ -34,8 +34,8 @@ NBSP = "\u00a0"
 def test_both_catalogues_have_the_same_keys_and_names_in_braces():
     english, french = read_catalogue("en"), read_catalogue("fr")
     assert english.keys() == french.keys()
-    assert {key: placeholders(text) for key, text in english.items()} == {
-        key: placeholders(text) for key, text in french.items()
+    assert {key: list_placeholders(text) for key, text in english.items()} == {
+        key: list_placeholders(text) for key, text in french.items()
     }
 
 
@@ -150,8 +150,8 @@ def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_a_fault_nobody_has_worded_says_whose_it_is():
-    assert fault_words(Texts("en"), "hopper.strange") == "Hopper failure"
-    assert fault_words(Texts("en"), "strange") == "Fault"
+    assert format_fault(Texts("en"), "hopper.strange") == "Hopper failure"
+    assert format_fault(Texts("en"), "strange") == "Fault"
 
 
 @pytest.mark.requirement("Q-14")
@@ -178,11 +178,11 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
     ]
     named = [code for code in codes if "*" not in code]
     assert len(named) > 8
-    said = {code: fault_words(texts, code) for code in named}
+    said = {code: format_fault(texts, code) for code in named}
     assert len(set(said.values())) == len(said)  # none is told as another
     for code in named:
         assert said[code] != texts.say("tilt.text.other")
-        assert texts.has(f"tilt.cleared_{fault(code).cleared_by}")
+        assert texts.has(f"tilt.cleared_{get_fault(code).cleared_by}")
 
 
 def test_every_entry_and_every_meter_has_words():
@@ -193,5 +193,5 @@ def test_every_entry_and_every_meter_has_words():
     assert [kind for kind in sorted(kinds) if texts.code("entry", kind) == kind] == []
     assert [name for name in BY_NAME if texts.code("meter_name", name) == name] == []
     assert [name for name in OCCURRENCES if texts.code("meter_name", name) == name] == []
-    named = [regulation_meter(name, "us").value for name in NAMES["us"]]
+    named = [say_regulation_meter_name(name, "us").value for name in NAMES["us"]]
     assert [name for name in named if texts.code("regulation_meter", name) == name] == []

@@ -6,13 +6,13 @@ import pygame
 import pytest
 from rigs.painters import TextPainter
 
-from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
+from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
-from paytables import load_game, tables
+from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import felt
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": slim(390, 700)}
+LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": build_telephone_layout(390, 700)}
 #: A chip's disc is not its square's corners; a line's rectangle is higher than its capitals.
 ROUND = 7
 
@@ -39,7 +39,7 @@ class Watched(TextPainter):
         return place
 
 
-TABLES = tuple(name for name in tables() if load_game(name).presentation()["spots"])
+TABLES = tuple(name for name in list_table_games() if load_game(name).presentation()["spots"])
 #: These each time, the others in the slow tier.
 QUICK = {"quebec-craps", "quebec-blackjack-options", "quebec-boston-poker", "quebec-sic-bo"}
 CASES = [
@@ -53,7 +53,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "layout", "language"), CASES)
 def test_no_chip_lies_on_a_word(theme, name, layout, language):
     _, told = felt(name)
-    view = at_rest((told,), told, language)
+    view = build_idle_view((told,), told, language)
     picture = Picture(theme, layout=LAYOUTS[layout])
     painter = picture.painter = Watched(theme)
     table = view.table

@@ -10,22 +10,22 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
 from egm.screen.show import is_feature
 from egm.screen.text import LOCALES, Texts
-from egm.screen.view import times
-from paytables import library
+from egm.screen.view import build_view_timeline
+from paytables import list_library_games
 from tools.dev.gallery import game_scenes, shown
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 BET = 100
 
 
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", list_library_games())
 @pytest.mark.parametrize("language", LOCALES)
 def test_a_feature_closes_with_its_card_whatever_it_won(name, language, published, outcomes, theme):
     game = next(each for each in published if each.id == name)
     feature = outcomes[name].feature
     if feature is None:
         pytest.skip("this game has no step after its first")
-    view = shown(at_rest(published, game, language), game, feature)
+    view = shown(build_idle_view(published, game, language), game, feature)
     if not is_feature(view.show, len(view.show.steps) - 1):
         pytest.skip("this game does not end in another stage than it begins in")
     picture = Picture(theme, scale=0.3, layout=LANDSCAPE)
@@ -34,7 +34,7 @@ def test_a_feature_closes_with_its_card_whatever_it_won(name, language, publishe
         won = max(least * BET, BET // 2)
         told = {"bet_credits": BET, "win_credits": won, "win_cents": won}
         closing = replace(view, show=replace(view.show, play=view.show.play.model_copy(update=told)))
-        line = times(closing, theme)
+        line = build_view_timeline(closing, theme)
         assert line.level == level
         seen = []
         for play in (closing, replace(closing, show=replace(closing.show, is_complete=False))):
@@ -52,5 +52,5 @@ def test_a_level_won_in_a_feature_is_named_on_its_card(language, published, outc
     (level,) = view.show.play.progressives
     assert is_feature(view.show, len(view.show.steps) - 1)
     texts = Texts(language)
-    wanted = texts.say("progressive.won", name=texts.local(level.names))
+    wanted = texts.say("progressive.won", name=texts.choose_translation(level.names))
     assert wanted in words_on(view)

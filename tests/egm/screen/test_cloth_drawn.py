@@ -6,13 +6,13 @@ from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 from test_places import Scribe
 
-from egm.screen.cloth import cloth, parts
-from egm.screen.flow import felt_rect
+from egm.screen.cloth import lay_out_felt, list_felt_parts
+from egm.screen.flow import find_felt_rect
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 class Edged(TextPainter):
@@ -32,13 +32,13 @@ class Edged(TextPainter):
 def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layout, name):
     """A row's name and the numbers of the point looked like places, and took none."""
     game, told = felt(name)
-    view = at_rest((told,), told, "en", felt=game.rules.current_view())
+    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
-    for part in parts(view.table, picture._stage(view).layout) or ("",):
+    for part in list_felt_parts(view.table, picture._stage(view).layout) or ("",):
         shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
         painter = picture.painter = Edged(theme)
         picture.draw(pygame.Surface(picture.pixels), shown)
-        x, y, w, h = felt_rect(picture._stage(shown).layout)
+        x, y, w, h = find_felt_rect(picture._stage(shown).layout)
         cells = [r for r in painter.edged if x <= r[0] and r[0] + r[2] <= x + w and y <= r[1] <= y + h - r[3]]
         assert cells
         for cx, cy, cw, ch in cells:
@@ -58,7 +58,7 @@ def test_a_place_says_what_it_paid_back_stake_included(theme, layout, language, 
     painter = picture.painter = Scribe(theme)
     picture.draw(pygame.Surface(picture.pixels), view)
     words = [words for words, _ in painter.written]
-    laid = dict(cloth(view.table, view.chips, layout.with_felt()).at)
+    laid = dict(lay_out_felt(view.table, view.chips, layout.with_felt()).at)
     for each in view.show.play.settlements:
         if each["credits"] and each["spot"] in laid:
             assert str(each["credits"]) in words

@@ -6,21 +6,21 @@ import pygame
 import pytest
 
 from egm.kernel.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
-from egm.screen.controls import by_name
+from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message, mark_link_lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import promotional, residual_words
-from egm.screen.scenes.help import sheets
-from egm.screen.scenes.lockup import LOST_SECONDS, words_of
+from egm.screen.scenes.deck import describe_residual_credit, format_promotional_credit
+from egm.screen.scenes.help import list_help_sheets
+from egm.screen.scenes.lockup import LOST_SECONDS, describe_scene
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import status
+from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
-from egm.screen.view import Action, Page, Scene, times
+from egm.screen.view import Action, Page, Scene, build_view_timeline
 from tools.dev.gallery import shown
-from tools.lab.views import NOON, at_rest, snapshot
+from tools.lab.views import NOON, build_idle_view, snapshot
 
 HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
 
@@ -32,7 +32,7 @@ def game(published):
 
 @pytest.fixture
 def rest(published, game):
-    return at_rest(published, game, "en")
+    return build_idle_view(published, game, "en")
 
 
 def stage(view, theme, language="en", layout=LANDSCAPE):
@@ -50,12 +50,12 @@ def drawn(view, theme, layout=LANDSCAPE):
 @pytest.mark.requirement("F-03", "D-12")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_promotional_credit_is_never_taken_for_money(published, game, theme, layout):
-    plain = at_rest(published, game, "en", credit_cents=2000)
-    assert promotional(stage(plain, theme)) == ""
+    plain = build_idle_view(published, game, "en", credit_cents=2000)
+    assert format_promotional_credit(stage(plain, theme)) == ""
     kinds = {"credit_cents": 2000, "restricted_cents": 500, "nonrestricted_cents": 300}
-    view = at_rest(published, game, "en", **kinds)
-    assert promotional(stage(view, theme)) == "Play only: $5.00  ·  Promotional: $3.00"
-    assert "5,00" in promotional(stage(view, theme, "fr"))
+    view = build_idle_view(published, game, "en", **kinds)
+    assert format_promotional_credit(stage(view, theme)) == "Play only: $5.00  ·  Promotional: $3.00"
+    assert "5,00" in format_promotional_credit(stage(view, theme, "fr"))
     assert drawn(view, theme, layout) != drawn(plain, theme, layout)
 
 
@@ -68,28 +68,28 @@ def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and
     middle = (layout.message[0] + layout.message[2] / 2, layout.message[1] + layout.message[3] / 2)
     rest = Residual(amount_cents=3)
     for state in ("idle", "out_of_service"):
-        view = at_rest(
+        view = build_idle_view(
             published, game, "en", state=state, credit_cents=3, residual=rest, accepts=("residual",)
         )
         touched = picture.touched(view, *middle)
         assert touched == Action("residual")
         assert apply_action(view, touched, theme)[1] == (Intent(name="residual"),)
         assert drawn(view, theme, layout) != drawn(
-            at_rest(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
+            build_idle_view(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
         )
-    refused = at_rest(published, game, "en", credit_cents=3, accepts=("cash_out",))
+    refused = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
     assert picture.touched(refused, *middle) is None
     covered = replace(view, page=Page.HELP)
     assert picture.touched(covered, *middle) != Action("residual")
-    assert by_name("KeyR") == Action("residual")
+    assert find_action_by_name("KeyR") == Action("residual")
 
 
 @pytest.mark.requirement("C-12", "F-10")
 def test_a_rest_to_be_staked_says_its_chances_and_its_prize_before_the_bet(published, game, theme):
-    view = at_rest(published, game, "en", residual=Residual(amount_cents=3, prize_cents=5))
-    assert "3 chances in 5 to win $0.05" in residual_words(stage(view, theme))
-    view = at_rest(published, game, "fr", residual=Residual(amount_cents=3, prize_cents=5))
-    assert "3 chances sur 5" in residual_words(stage(view, theme, "fr"))
+    view = build_idle_view(published, game, "en", residual=Residual(amount_cents=3, prize_cents=5))
+    assert "3 chances in 5 to win $0.05" in describe_residual_credit(stage(view, theme))
+    view = build_idle_view(published, game, "fr", residual=Residual(amount_cents=3, prize_cents=5))
+    assert "3 chances sur 5" in describe_residual_credit(stage(view, theme, "fr"))
 
 
 # ---------------------------------------------------------------------------------------------- locks
@@ -100,42 +100,47 @@ def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme,
         replace(rest, page=Page.HELP), snapshot(game, "en", state="locked", lock=lock, accepts=())
     )
     assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, Page.NONE, NOON)
-    words = words_of(stage(view, theme), Scene.LOCKED)
+    words = describe_scene(stage(view, theme), Scene.LOCKED)
     assert said in words.large
     assert "floor" in words.lines[0]
     assert "in 10 s" in words.lines[1]
     later = replace(view, now=view.now + 4)
-    assert "in 6 s" in words_of(stage(later, theme), Scene.LOCKED).lines[1]
+    assert "in 6 s" in describe_scene(stage(later, theme), Scene.LOCKED).lines[1]
     over = replace(view, now=view.now + 60)
-    assert "in 0 s" in words_of(stage(over, theme), Scene.LOCKED).lines[1]
-    assert words_of(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
+    assert "in 0 s" in describe_scene(stage(over, theme), Scene.LOCKED).lines[1]
+    assert describe_scene(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
     assert drawn(view, theme) != drawn(rest, theme)
 
 
 def test_a_lock_that_says_no_more_is_still_a_lock(rest, game, theme):
     view = apply_message(rest, snapshot(game, "en", state="locked", accepts=()))
-    assert words_of(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
+    assert describe_scene(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
 
 
 # ---------------------------------------------------------------------------------------------- prizes in kind
 @pytest.mark.requirement("C-03")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, language):
-    view = at_rest(published, game, language)
-    pages = sheets(stage(view, theme, language))
+    view = build_idle_view(published, game, language)
+    pages = list_help_sheets(stage(view, theme, language))
     texts = Texts(language)
     [page] = [page for page in pages if page.heading == texts.say("help.in_kind")]
     heard_words = []
     on = stage(view, theme, language)
     on.painter.surface = pygame.Surface((1920, 1080))
-    paragraph = on.painter.paragraph
-    on.painter.paragraph = lambda words, *rest_, **more: (
+    paragraph = on.painter.write_paragraph
+    on.painter.write_paragraph = lambda words, *rest_, **more: (
         heard_words.append(words) or paragraph(words, *rest_, **more)
     )
     page.draw(on, LANDSCAPE.sheet)
-    del on.painter.paragraph  # it would hold the painter, and all it has drawn, until the next collection
+    del (
+        on.painter.write_paragraph
+    )  # it would hold the painter, and all it has drawn, until the next collection
     prize = game.presentation["merchandise"][0]
-    assert heard_words[:2] == [texts.local(prize["name"]), texts.local(prize["description"])]
+    assert heard_words[:2] == [
+        texts.choose_translation(prize["name"]),
+        texts.choose_translation(prize["description"]),
+    ]
     assert "120" in heard_words[2]
 
 
@@ -143,11 +148,11 @@ def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outco
     view = shown(rest, game, outcomes[game.id].loss)
     play = view.show.play.model_copy(update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0})
     won = replace(view, show=replace(view.show, play=play))
-    line = times(won, theme)
+    line = build_view_timeline(won, theme)
     assert line.level == len(theme.celebration_levels) - 1
     assert line.rolled > line.spun, "it is celebrated as long as a win of money"
     after = replace(won, now=100.0 + (line.spun + line.rolled) / 2)
-    assert status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
+    assert choose_status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
     assert drawn(after, theme) != drawn(replace(view, now=after.now), theme)
 
 
@@ -159,8 +164,8 @@ def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outco
 def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, theme, language, name, choice):
     for cash, amount_cents in ((False, 0), (True, 1850)):
         owed = Handpay(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
-        view = at_rest(published, game, language, state="handpay", handpay=owed)
-        words = words_of(stage(view, theme, language), Scene.HANDPAY)
+        view = build_idle_view(published, game, language, state="handpay", handpay=owed)
+        words = describe_scene(stage(view, theme, language), Scene.HANDPAY)
         told = " ".join(words.lines)
         assert (words.large, words.money) == (name, False)
         assert "120" in told
@@ -173,16 +178,16 @@ def test_the_lock_up_says_what_was_owed_what_came_as_coins_and_what_is_left(publ
     said = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
         owed = Handpay(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
-        view = at_rest(published, game, "en", state="handpay", handpay=owed)
-        told = words_of(stage(view, theme, "en"), Scene.HANDPAY).lines
+        view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
+        told = describe_scene(stage(view, theme, "en"), Scene.HANDPAY).lines
         assert (said in told) is bool(coins_cents)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_machine_that_never_answers_is_not_waited_for_in_silence(rest, theme, language):
     gone = mark_link_lost(rest)
-    assert words_of(stage(gone, theme, language), Scene.LOST).who == ""
+    assert describe_scene(stage(gone, theme, language), Scene.LOST).who == ""
     still = mark_link_lost(replace(gone, now=gone.now + LOST_SECONDS))  # heard of again and again
-    told = words_of(stage(still, theme, language), Scene.LOST)
+    told = describe_scene(stage(still, theme, language), Scene.LOST)
     assert ("attendant" if language == "en" else "préposé") in told.who
     assert drawn(still, theme) != drawn(gone, theme)

@@ -181,7 +181,7 @@ def test_a_top_screen_that_ends_is_started_again_some_seconds_later(card, signs,
     signs.step()
     assert signs.started == 2
     while not signs.file.exists() or not (told := signs.file.read_text()):
-        assert signs.above._runs(), "it has what it is lent"
+        assert signs.above._is_running(), "it has what it is lent"
         time.sleep(0.01)
     assert told == "none", "systemd hears of the player's screen alone"
     card.plug(SECOND)
@@ -267,7 +267,7 @@ def test_the_players_window_keeps_the_top_screen_and_ends_it_with_itself(theme, 
         window.show()
     assert signs.started == 1
     process = signs.above._process
-    assert signs.above._runs()
+    assert signs.above._is_running()
     window.close()
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)

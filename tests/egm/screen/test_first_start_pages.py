@@ -9,20 +9,20 @@ from test_picture import LEAST_LETTERS, Watcher
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
 from egm.app.first_start.probing import Answer
-from egm.app.first_start.steps import profiles
-from egm.app.first_start.wizard import Wizard, steps_of
+from egm.app.first_start.steps import list_profiles
+from egm.app.first_start.wizard import Wizard, build_steps
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
-from egm.progressive.enrolment import Stick, key_digest, read_request
+from egm.progressive.enrolment import Stick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkFolder
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.recall import page_touches
+from egm.screen.scenes.recall import list_page_touches
 from egm.screen.text import Texts
 from egm.testing.machine import StoppedClock
 from tools.floor.progressive.certificates import answer_request, make_authority
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 BY_ID = "/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A1B2C3D4-if00-port0"
 FOUND = (Answer("id003", BY_ID, "JCM UBA-10-SS"), Answer("tcl", BY_ID, "FL-PSA66"), Answer("ioboard", BY_ID))
@@ -38,7 +38,7 @@ async def walked(folder):
     stick.path.write_bytes(bytes(1 << 15))
     make_authority(authority, StoppedClock().now())
     link = Link(LinkFolder.of(state.root), stick, StoppedClock().now)
-    steps = steps_of(state, folder / "c.toml", StoppedClock(), list, (link,))
+    steps = build_steps(state, folder / "c.toml", StoppedClock(), list, (link,))
     wizard = Wizard(steps, draft, lambda: None)
     pages = [wizard.page]
 
@@ -65,7 +65,7 @@ async def walked(folder):
     stick.write()
     await touch("request")
     asked = stick.read()["request"]
-    key = key_digest(read_request(asked)[1])
+    key = compute_key_digest(read_request(asked)[1])
     stick.write(asked, answer_request(authority, asked, key, StoppedClock().now(), ("floor.example", 8883)))
     await touch("answer")
     await touch("next")
@@ -94,7 +94,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.pixels)
         for language in ("en", "fr"):
-            rest = at_rest(published, published[0], language, accepts=("language",))
+            rest = build_idle_view(published, published[0], language, accepts=("language",))
             for page in pages:
                 view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.begin()
@@ -109,7 +109,9 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
                     faults += [
                         (*name, words, "overlaps", other) for other, at, _ in others if box.colliderect(at)
                     ]
-                touched = {act.value for _, act in page_touches(picture._stage(view)) if act.name == "answer"}
+                touched = {
+                    act.value for _, act in list_page_touches(picture._stage(view)) if act.name == "answer"
+                }
                 assert {one.id for one in page.actions if one.enabled} <= touched, name
     # One is one where it is drawn, too, and not only where it is worded.
     assert {
@@ -123,14 +125,14 @@ def test_no_amount_has_a_currency_before_the_place_is_chosen(tmp_path):
     state = StateFolder(tmp_path / "state")
     state.prepare()
     draft = Draft(seed={"games": [{"game": "maple-classic"}]})
-    wizard = Wizard(steps_of(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None)
+    wizard = Wizard(build_steps(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None)
     shown = []
 
     def answer(action, text=""):
         shown.append(Texts("en").money(0, draft.currency))
         wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
 
-    place = f"pick:{[name for name, _ in profiles()].index('monaco')}"
+    place = f"pick:{[name for name, _ in list_profiles()].index('monaco')}"
     for action, text in (("next", ""), ("enter", "X 1"), ("enter", "X-1"), ("enter", "7"), ("next", "")):
         answer(action, text)
     answer(place)

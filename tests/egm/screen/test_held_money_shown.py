@@ -7,20 +7,22 @@ import pytest
 from egm.kernel.messages import Notice, Tilt
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.lockup import words_of
+from egm.screen.scenes.lockup import describe_scene
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import status
+from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
 from egm.screen.view import Scene
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 def said(published, theme, language, values, credit_cents=0):
     notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values)
-    view = at_rest(published, published[0], language, notices=(notice,), credit_cents=credit_cents)
+    view = build_idle_view(published, published[0], language, notices=(notice,), credit_cents=credit_cents)
     texts = Texts(language)
     moments = (900.0, 903.1, 906.2, 909.3)
-    return {status(Stage(Painter(theme), texts, LANDSCAPE, replace(view, now=now)))[0] for now in moments}
+    return {
+        choose_status(Stage(Painter(theme), texts, LANDSCAPE, replace(view, now=now)))[0] for now in moments
+    }
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -48,6 +50,6 @@ def test_a_tilt_that_holds_money_says_how_much(published, theme, language):
         Tilt(code="hopper.jam", held_cents=700, since=tilt["since"], cleared_by="attendant"),
         Tilt(code="hopper.disputed", held_cents=700, **tilt),
     )
-    view = at_rest(published, published[0], language, tilts=tilts)
-    words = words_of(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
+    view = build_idle_view(published, published[0], language, tilts=tilts)
+    words = describe_scene(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
     assert [line for line in words.lines if "7" in line and ("held" in line or "retenus" in line)]

@@ -11,12 +11,12 @@ from test_own_art import SVG, game_of_ones_own, png
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art import own
-from egm.screen.art.own import PIXEL_BYTES, drawn_apart
+from egm.screen.art.own import PIXEL_BYTES, draw_in_child_process
 from egm.screen.painter import Painter
 from paytables import load_game
 from paytables.assets import PICTURE_BYTES_MAX
 from tools.cli import main
-from tools.lab.views import game_view
+from tools.lab.views import build_game_view
 
 ROOT = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="{}">{}</svg>'
 
@@ -81,7 +81,7 @@ def test_a_hostile_picture_costs_its_drawer_and_nobody_else(name):
     data, kind = HOSTILE[name]
     good = SVG.format("#e010f0").encode()
     began = time.process_time()
-    first, answer, last = drawn_apart([("a.svg", good), (f"{name}{kind}", data), ("z.png", png())])
+    first, answer, last = draw_in_child_process([("a.svg", good), (f"{name}{kind}", data), ("z.png", png())])
     assert (len(first), len(last)) == (PIXEL_BYTES, PIXEL_BYTES)
     assert isinstance(answer, str) or len(answer) == PIXEL_BYTES, answer
     assert time.process_time() - began < 2, "nothing of it is drawn in this process"
@@ -102,7 +102,7 @@ def test_a_game_with_hostile_pictures_is_drawn_with_the_screens_own(mine, theme,
     """The machine has loaded it (an earlier release took it): the screen says so once, draws, and goes on."""
     data, _ = HOSTILE["flat"]
     (mine.parent / "seven.svg").write_bytes(data)
-    game = game_view(load_game(mine))
+    game = build_game_view(load_game(mine))
     painter = Painter(theme)
     painter.draw_for(game)
     for _ in range(3):
@@ -115,7 +115,7 @@ def test_a_game_with_hostile_pictures_is_drawn_with_the_screens_own(mine, theme,
 def test_pictures_that_are_slow_together_end_together(monkeypatch):
     monkeypatch.setattr(own, "_all_seconds", 1.5)
     began = time.monotonic()
-    answers = drawn_apart([(f"{n}.svg", HOSTILE["slow"][0]) for n in range(64)])
+    answers = draw_in_child_process([(f"{n}.svg", HOSTILE["slow"][0]) for n in range(64)])
     assert all(isinstance(answer, str) for answer in answers)
     assert time.monotonic() - began < 60
     assert (
@@ -124,11 +124,11 @@ def test_pictures_that_are_slow_together_end_together(monkeypatch):
 
 
 def test_a_drawer_that_does_not_answer_leaves_the_screen_its_own_pictures(monkeypatch, tmp_path):
-    monkeypatch.setattr(own, "python_module", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
+    monkeypatch.setattr(own, "build_python_command", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
     monkeypatch.setattr(own, "_PATIENCE_SECONDS", 0.2)
-    assert [type(answer) for answer in drawn_apart([("a.png", png())] * 2)] == [str, str]
-    monkeypatch.setattr(own, "python_module", lambda *_: ("/no/such/program",))
-    assert [type(answer) for answer in drawn_apart([("a.png", png())])] == [str]
+    assert [type(answer) for answer in draw_in_child_process([("a.png", png())] * 2)] == [str, str]
+    monkeypatch.setattr(own, "build_python_command", lambda *_: ("/no/such/program",))
+    assert [type(answer) for answer in draw_in_child_process([("a.png", png())])] == [str]
     path = tmp_path / "a.png"
     path.write_bytes(png())
     assert own.own_picture(ArtFile(path=str(path), sha256="0" * 64), 40) is None

@@ -7,7 +7,7 @@ import pytest
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
 from egm.links.screen.client import WAIT_FIRST, WAIT_MOST, Client
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 
 
 class Peer:
@@ -17,7 +17,7 @@ class Peer:
         self.path, self.token = folder / "m.sock", folder / "m.token"
         self.token.write_text("secret\n")
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with socket_address(self.path) as address:
+        with open_socket_address(self.path) as address:
             self.listener.bind(address)
         self.listener.listen()
         self.listener.settimeout(60)

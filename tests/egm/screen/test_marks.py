@@ -11,14 +11,14 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import figures
-from egm.screen.scenes.keno import slip_says, what_is_bought
+from egm.screen.scenes.deck import compute_meter_figures
+from egm.screen.scenes.keno import describe_purchase, format_slip_legal_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
-from egm.screen.view import Action, marked_since, times
-from paytables.keno.paper import slip
+from egm.screen.view import Action, build_view_timeline, has_changed_marks_since_game
+from paytables.keno.paper import build_slip
 from tools.dev.gallery import shown
-from tools.lab.views import at_rest, snapshot
+from tools.lab.views import build_idle_view, snapshot
 
 
 @pytest.fixture
@@ -40,17 +40,17 @@ def marked(view, theme, *numbers):
 
 @pytest.mark.requirement("M-03", "M-05")
 def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
-    view, wishes = marked(at_rest(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
+    view, wishes = marked(build_idle_view(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
     (wish,) = wishes
     assert (wish.name, wish.value) == ("bet", 2)
     wager = source.wager(wish.value, **wish.options)
     assert wager.credits == 2
-    assert marks.slip_of(wager.options) == view.slip
+    assert marks.slip_from_wager(wager.options) == view.slip
     assert view.slip.numbers == {7, 18, 33}
 
 
 def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
-    view, wishes = marked(at_rest(published, keno, "en"), theme, 7)
+    view, wishes = marked(build_idle_view(published, keno, "en"), theme, 7)
     assert wishes == ()
     assert apply_action(view, Action("play"), theme)[1] == ()
 
@@ -59,13 +59,13 @@ def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
     """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
     asked = 0
     for game in (game for game in published if marks.is_keno(game)):
-        view = at_rest(published, game, "en", bet_credits=max(game.bet_options))
+        view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
-        assert figures(stage).bet_credits == max(game.bet_options)
-        for number in range(1, max(marks.spots(game)) + 1):
+        assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
+        for number in range(1, max(marks.list_permitted_spot_counts(game)) + 1):
             view, wishes = marked(view, theme, number)
             bought = wishes[0].value if wishes else 0
-            assert figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
+            assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
             told = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
             assert told in Picture(theme).words(view)
             asked += bool(bought)
@@ -73,77 +73,77 @@ def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
 
 
 def test_no_more_marks_than_the_largest_card(published, keno, theme):
-    view, _ = marked(at_rest(published, keno, "en"), theme, *range(1, 30))
-    assert len(view.slip.numbers) == max(marks.spots(keno))
+    view, _ = marked(build_idle_view(published, keno, "en"), theme, *range(1, 30))
+    assert len(view.slip.numbers) == max(marks.list_permitted_spot_counts(keno))
     view, _ = marked(view, theme, 1)
     assert 1 not in view.slip.numbers, "a second touch takes the mark away"
 
 
 def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, theme):
-    view, _ = marked(at_rest(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
+    view, _ = marked(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
     wish = apply_action(view, Action("bet_more"), theme)[1][0]
     assert (wish.value, wish.options["selections"][0]["stakes"]) == (2, {"3": 2})
-    assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(marks.stakes(keno))
+    assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(marks.list_permitted_stakes(keno))
 
 
 @pytest.mark.requirement("M-18")
 def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source, theme):
-    view, _ = marked(at_rest(published, keno, "en"), theme, 1, 2, 3)
+    view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = apply_action(view, Action("quick_pick"), theme)
     assert not view.slip.marked
     assert source.wager(wish.value, **wish.options).credits == wish.value
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
-    busy = at_rest(published, keno, "en", state="playing", accepts=())
+    busy = build_idle_view(published, keno, "en", state="playing", accepts=())
     assert not marked(busy, theme, 1)[0].slip.marked
     reels = next(game for game in published if game.id == "maple-classic")
-    assert not marked(at_rest(published, reels, "en"), theme, 1)[0].slip.marked
+    assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].slip.marked
 
 
 def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, source):
     options = source.wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
-    view = at_rest(published, keno, "en", bet_credits=1, bet_wager=dict(options))
+    view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
     assert view.slip.numbers == {4, 5, 6}
-    assert not marks.slip_of(dict(source.wager(1).options)).marked, "a quick pick has no marks yet"
+    assert not marks.slip_from_wager(dict(source.wager(1).options)).marked, "a quick pick has no marks yet"
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
     picture = Picture(theme, layout=layout)
-    view = at_rest(published, keno, "en")
-    numbers = [touch for touch in picture.touches(view) if touch.action.name == "mark"]
+    view = build_idle_view(published, keno, "en")
+    numbers = [touch for touch in picture.list_touches(view) if touch.action.name == "mark"]
     assert [touch.action.value for touch in numbers] == list(range(1, 81))
     for touch in numbers:
         x, y, w, h = touch.rect
         assert picture.touched(view, x + w / 2, y + h / 2) == touch.action
     other = replace(view, snapshot=snapshot(keno, "en", accepts=("language",)))
-    assert not [touch for touch in picture.touches(other) if touch.action.name == "mark"]
+    assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
 
 
 def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, source, theme, outcomes):
     """And the quick-pick key is drawn wherever it can be touched."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)
-    rest = at_rest(published, keno, "en")
+    rest = build_idle_view(published, keno, "en")
     view = shown(rest, keno, outcomes[keno.id].little)
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     over = apply_message(replace(view, now=100 + line.done), snapshot(keno, "en"))
-    assert not marked_since(over)
-    key = next(touch.rect for touch in picture.touches(over) if touch.action.name == "quick_pick")
+    assert not has_changed_marks_since_game(over)
+    key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     place = pygame.Rect(*(round(length / 2) for length in key))
     picture.draw(surface, over)
     with_key = surface.subsurface(place).copy()
     picture.draw(surface, replace(over, snapshot=snapshot(keno, "en", accepts=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
     again, _ = apply_action(over, Action("mark", 5), theme)
-    assert marked_since(again)
+    assert has_changed_marks_since_game(again)
     assert again.slip.numbers == {5}
 
 
 def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno, theme):
     """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
-    view, (*_, wish) = marked(at_rest(published, keno, "en"), theme, 7, 18, 33)
+    view, (*_, wish) = marked(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
     assert apply_action(view, Action("play"), theme)[1] == ()
     taken = view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": wish.options})
     view = apply_message(view, taken)
@@ -167,7 +167,7 @@ def laid(view, theme, source, name, value=None):
 @pytest.mark.requirement("M-03", "M-05")
 def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, keno, source, theme):
     """Three cards, the last of three pairs: its pairs and threes of pairs that the game pays are its ways."""
-    view = at_rest(published, keno, "en", bet_credits=1)
+    view = build_idle_view(published, keno, "en", bet_credits=1)
     for number in (7, 18, 33):
         view = laid(view, theme, source, "mark", number)
     view = laid(view, theme, source, "new_card")
@@ -181,74 +181,78 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
     assert len(view.slip.cards) == 3
     view = laid(view, theme, source, "mark", 60)  # the last group loses a number, and is empty then refilled
     view = laid(view, theme, source, "mark", 60)
-    assert marks.cost(keno, view.slip, 1) >= 5
+    assert marks.compute_slip_cost(keno, view.slip, 1) >= 5
     view = laid(view, theme, source, "card", 0)
     assert view.slip.numbers == {7, 18, 33}
     view = laid(view, theme, source, "bet_more")
-    assert marks.stake_of(view.snapshot, keno) == marks.stakes(keno)[1]
+    assert marks.stake_of(view.snapshot, keno) == marks.list_permitted_stakes(keno)[1]
 
 
 def test_a_card_is_added_only_to_cards_that_can_be_played_and_up_to_the_games_most(
     published, keno, source, theme
 ):
-    view = laid(at_rest(published, keno, "en"), theme, source, "mark", 1)
+    view = laid(build_idle_view(published, keno, "en"), theme, source, "mark", 1)
     assert laid(view, theme, source, "new_card").slip == view.slip
     for _ in range(30):
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number) if number not in view.slip.numbers else view
         view = laid(view, theme, source, "new_card")
-    assert len(view.slip.cards) == marks.most(keno, "selections")
+    assert len(view.slip.cards) == marks.find_ticket_maximum(keno, "selections")
 
 
 @pytest.mark.requirement("P-07")
 def test_stakes_on_a_wheel_go_up_area_by_area_within_what_a_spin_may_cost(published, games, theme):
     wheel = next(game for game in published if game.id == "river-wheel")
     source = next(game for game in games if game.id == "river-wheel")
-    view = at_rest(published, wheel, "en", bet_credits=6)
-    assert marks.stakes_on(wheel, view.snapshot) == dict.fromkeys(
+    view = build_idle_view(published, wheel, "en", bet_credits=6)
+    assert marks.read_area_stakes(wheel, view.snapshot) == dict.fromkeys(
         ("otter", "heron", "trout", "loon", "bear", "star"), 1
     )
     view = laid(view, theme, source, "area", "bear")
-    assert marks.stakes_on(wheel, view.snapshot)["bear"] == 2
+    assert marks.read_area_stakes(wheel, view.snapshot)["bear"] == 2
     for _ in range(4):
         view = laid(view, theme, source, "area", "bear")
-    assert "bear" not in marks.stakes_on(wheel, view.snapshot), "after the highest stake comes none"
+    assert "bear" not in marks.read_area_stakes(wheel, view.snapshot), "after the highest stake comes none"
     for area in ("otter", "heron", "trout", "loon", "bear", "star"):
         for _ in range(9):
             view = laid(view, theme, source, "area", area)
-            assert 0 < sum(marks.stakes_on(wheel, view.snapshot).values()) <= 150
+            assert 0 < sum(marks.read_area_stakes(wheel, view.snapshot).values()) <= 150
     picture = Picture(theme)
-    areas = [touch.action.value for touch in picture.touches(view) if touch.action.name == "area"]
+    areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
     busy = replace(view, snapshot=snapshot(wheel, "en", accepts=()))
-    assert not [touch for touch in picture.touches(busy) if touch.action.name == "area"]
+    assert not [touch for touch in picture.list_touches(busy) if touch.action.name == "area"]
 
 
 @pytest.mark.requirement("M-05")
 def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(published, games, theme):
     game = next(game for game in published if game.id == "aurora-keno")
     source = next(game for game in games if game.id == "aurora-keno")
-    view = at_rest(published, game, "en", bet_credits=1)
+    view = build_idle_view(published, game, "en", bet_credits=1)
     for number in (7, 18, 33):
         view = laid(view, theme, source, "mark", number)
     view = laid(view, theme, source, "draws")
     view = laid(view, theme, source, "bonus", "northern-lights")
     wager = view.snapshot.bet_wager
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
-    assert view.snapshot.bet_credits == marks.cost(game, view.slip, 1) == 4  # the bonus doubles it, twice
-    assert marks.slip_of(wager).asked == view.slip.asked
+    assert (
+        view.snapshot.bet_credits == marks.compute_slip_cost(game, view.slip, 1) == 4
+    )  # the bonus doubles it, twice
+    assert marks.slip_from_wager(wager).asked == view.slip.asked
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
-    for _ in marks.draws_on_offer(game)[1:]:
+    for _ in marks.list_draws_on_offer(game)[1:]:
         view = laid(view, theme, source, "draws")
     assert view.slip.draws == 1, "after the most, one again"
     view = laid(view, theme, source, "bonus", "northern-lights")
     assert view.slip.bonuses == ()
     view = laid(view, theme, source, "bet_more")
-    if marks.most(game, "selections") > 1:
+    if marks.find_ticket_maximum(game, "selections") > 1:
         view = laid(view, theme, source, "new_card")
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number)
-        view = laid(replace(view, slip=marks.slip_of(view.snapshot.bet_wager)), theme, source, "bet_less")
+        view = laid(
+            replace(view, slip=marks.slip_from_wager(view.snapshot.bet_wager)), theme, source, "bet_less"
+        )
         stakes = [s["stakes"]["3"] for s in view.snapshot.bet_wager["selections"]]
         assert stakes == [1, 2], "the stake of the card the finger is on, and of no other"
 
@@ -260,24 +264,26 @@ def test_every_named_ticket_is_bought_by_name_and_the_key_says_which_and_for_how
 ):
     game = next(game for game in published if game.id == "aurora-keno")
     source = next(game for game in games if game.id == "aurora-keno")
-    view = at_rest(published, game, language, bet_credits=1)
+    view = build_idle_view(published, game, language, bet_credits=1)
     picture = Picture(theme, scale=0.5)
     seen = set()
     for form in (*game.presentation["forms"][1:], game.presentation["forms"][0]):
-        assert Action("form", form["id"]) in [touch.action for touch in picture.touches(view)]
+        assert Action("form", form["id"]) in [touch.action for touch in picture.list_touches(view)]
         view = laid(view, theme, source, "form")
         assert view.snapshot.bet_wager == {"form": form["id"]}
-        said, cents = what_is_bought(Stage(picture.painter, Texts(language), LANDSCAPE, view))
+        said, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE, view))
         assert form["name"][language] in said
         assert cents == view.snapshot.bet_credits * view.snapshot.denomination_cents
         seen.add(said)
-        for cost in marks.prices(game, form):  # the bet keys walk this ticket's prices, and no other's
+        for cost in marks.list_form_prices(
+            game, form
+        ):  # the bet keys walk this ticket's prices, and no other's
             while view.snapshot.bet_credits < cost:
                 view = laid(view, theme, source, "bet_more")
             ticket = source.wager(cost, form=form["id"]).options
             assert view.snapshot.bet_wager == {"form": form["id"]}
             assert (ticket["draws"], ticket["bonuses"]) == (form["draws"], form["bonuses"])
-            assert marks.form_in_force(game, view.snapshot)["id"] == form["id"]
+            assert marks.find_current_form(game, view.snapshot)["id"] == form["id"]
     assert len(seen) == len(game.presentation["forms"])
 
 
@@ -288,18 +294,18 @@ def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_th
     published, games, theme, name, language, monkeypatch
 ):
     game = next(game for game in published if game.id == name)
-    paper = slip(next(game for game in games if game.id == name).rules.definition)
-    view, texts = at_rest(published, game, language), Texts(language)
-    said = slip_says(view, texts)
+    paper = build_slip(next(game for game in games if game.id == name).rules.definition)
+    view, texts = build_idle_view(published, game, language), Texts(language)
+    said = format_slip_legal_text(view, texts)
     assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in said
     if paper["most_paid_a_draw_credits"] is not None:
         assert texts.number(paper["most_paid_a_draw_credits"]) in said
-    assert paper["rules_at"] is None or texts.local(paper["rules_at"]) in said
+    assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in said
     drawn = []
-    paragraph = Painter.paragraph
+    paragraph = Painter.write_paragraph
     monkeypatch.setattr(
         Painter,
-        "paragraph",
+        "write_paragraph",
         lambda self, words, *rest, **more: drawn.append(words) or paragraph(self, words, *rest, **more),
     )
     picture = Picture(theme, scale=0.5)
@@ -314,16 +320,20 @@ def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, game
     for game in published:
         if not marks.is_keno(game):
             continue
-        view = at_rest(published, game, "en")
+        view = build_idle_view(published, game, "en")
         made = next(each for each in games if each.id == game.id)
-        forms = marks.forms_on_offer(game)
-        shown = {form["id"]: marks.price(game, form, stake) for form in forms}
-        view = replace(view, snapshot=after_bet(view, marks.bought(forms[0], shown[forms[0]["id"]]), made))
+        forms = marks.list_forms_on_offer(game)
+        shown = {form["id"]: marks.compute_form_price(game, form, stake) for form in forms}
+        view = replace(
+            view, snapshot=after_bet(view, marks.request_form(forms[0], shown[forms[0]["id"]]), made)
+        )
         for form in (*forms[1:], *forms):
             (wish,) = marks.choose_form(game, view.snapshot, form["id"])
             assert wish.value == shown[form["id"]]
             view = replace(view, snapshot=after_bet(view, wish, made))
-            assert {each["id"]: marks.price_now(game, each, view.snapshot) for each in forms} == shown
+            assert {
+                each["id"]: marks.compute_current_form_price(game, each, view.snapshot) for each in forms
+            } == shown
             asked += 1
     assert asked > 10
 

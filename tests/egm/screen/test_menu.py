@@ -11,25 +11,31 @@ from test_places import Scribe
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
-from egm.screen.scenes.menu import choices, draw_menu, kind_of, tabs, tiles
+from egm.screen.scenes.menu import (
+    draw_menu,
+    find_game_kind,
+    lay_out_game_tiles,
+    lay_out_kind_tabs,
+    list_menu_touches,
+)
 from egm.screen.table import read_table
 from egm.screen.text import Texts
 from egm.screen.view import Action
-from paytables import WagerError, load_game, tables
-from tools.lab.views import at_rest, game_view
+from paytables import WagerError, list_table_games, load_game
+from tools.lab.views import build_game_view, build_idle_view
 
 
 @pytest.fixture(scope="module")
 def on_offer():
-    return tuple(game_view(load_game(str(slot.game))) for slot in load_cabinet(None).games)
+    return tuple(build_game_view(load_game(str(slot.game))) for slot in load_cabinet(None).games)
 
 
 def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
     found = {}
     for game in on_offer:
-        found.setdefault(kind_of(game), set()).add(str(game.presentation.get("felt", game.family)))
+        found.setdefault(find_game_kind(game), set()).add(str(game.presentation.get("felt", game.family)))
     assert set(found) == {"reels", "keno", "tables", "poker"}
     assert found["tables"] >= {"roulette", "craps", "cards"}
     words = {code: [Texts(code).say(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
@@ -38,36 +44,40 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
 
 def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, theme):
     picture = Picture(theme)
-    view, _ = apply_action(at_rest(on_offer, on_offer[0], "en"), Action("games"), theme)
+    view, _ = apply_action(build_idle_view(on_offer, on_offer[0], "en"), Action("games"), theme)
     words = picture.words(view)
-    for _, game in tiles(view, LANDSCAPE):
-        assert picture.texts(view).local(game.title) in words
-    assert words.count("Bets ") == len(tiles(view, LANDSCAPE))
+    for _, game in lay_out_game_tiles(view, LANDSCAPE):
+        assert picture.texts(view).choose_translation(game.title) in words
+    assert words.count("Bets ") == len(lay_out_game_tiles(view, LANDSCAPE))
     assert "SLOTS" in words
     assert "CLOSE" in words
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, slim(390, 600)])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 600)])
 @pytest.mark.parametrize("now", [0, 13], ids=["reels", "roulette"])
 def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, layout, now):
-    view, _ = apply_action(at_rest(on_offer, on_offer[now], "fr"), Action("games"), theme)
-    assert on_offer[now] in [game for _, game in tiles(view, layout)]  # it opens where the player is
-    heads = tabs(view, layout)
+    view, _ = apply_action(build_idle_view(on_offer, on_offer[now], "fr"), Action("games"), theme)
+    assert on_offer[now] in [
+        game for _, game in lay_out_game_tiles(view, layout)
+    ]  # it opens where the player is
+    heads = lay_out_kind_tabs(view, layout)
     assert [kind for _, kind, _ in heads] == ["reels", "keno", "tables", "poker"]
     for (_, y, w, h), kind, action in heads:
         assert min(w, h) >= layout.finger
         shown, sent = apply_action(view, action, theme)
         assert not sent
-        assert {kind_of(game) for _, game in tiles(shown, layout)} == {kind}
-        low = min(place[1] for place, _ in tiles(shown, layout))
+        assert {find_game_kind(game) for _, game in lay_out_game_tiles(shown, layout)} == {kind}
+        low = min(place[1] for place, _ in lay_out_game_tiles(shown, layout))
         assert y + h <= low - 22  # the mark of the game being played stands between
     found = [
-        game.id for sheet in range(20) for _, game in tiles(replace(view, sheet=view.sheet + sheet), layout)
+        game.id
+        for sheet in range(20)
+        for _, game in lay_out_game_tiles(replace(view, sheet=view.sheet + sheet), layout)
     ]
     assert set(found) == {game.id for game in on_offer}
     assert all(
         min(rect[2:]) >= min(layout.finger, 60)
-        for rect, action in choices(view, layout)
+        for rect, action in list_menu_touches(view, layout)
         if action.name != "game"
     )
 
@@ -98,11 +108,11 @@ class Beside(TextPainter):
             self.pictures.append(self.box(rect))
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, slim(390, 700)])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 700)])
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout, language):
     picture = Picture(theme, layout=layout)
-    view, _ = apply_action(at_rest(on_offer, on_offer[0], language), Action("games"), theme)
+    view, _ = apply_action(build_idle_view(on_offer, on_offer[0], language), Action("games"), theme)
     surface, drawn = pygame.Surface(picture.pixels), 0
     painter = picture.painter = Beside(theme)
     for sheet in range(6):
@@ -122,12 +132,12 @@ def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_cost
     on_offer, theme, layout, language
 ):
     """The least and the most here, before a game is chosen; within the tile, below its title."""
-    view = at_rest(on_offer, on_offer[13], language, bet_most_cents=50_000)
+    view = build_idle_view(on_offer, on_offer[13], language, bet_most_cents=50_000)
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
     picture.draw(pygame.Surface(picture.pixels), apply_action(view, Action("games"), theme)[0])
     written, texts = [words for words, _ in painter.written], Texts(language)
-    shown = tiles(apply_action(view, Action("games"), theme)[0], layout)
+    shown = lay_out_game_tiles(apply_action(view, Action("games"), theme)[0], layout)
     said = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
     said += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
     assert len(said) == len(shown)
@@ -137,8 +147,8 @@ def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_cost
 def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
     """They ran into each other as one text."""
     for name, apart in (("quebec-three-card-poker", ""), ("quebec-craps", " \u00b7 ")):
-        told = game_view(load_game(name))
-        view, _ = apply_action(at_rest((told,), told, "en"), Action("help"), theme)
+        told = build_game_view(load_game(name))
+        view, _ = apply_action(build_idle_view((told,), told, "en"), Action("help"), theme)
         picture = Picture(theme)
         painter = picture.painter = Scribe(theme)
         picture.draw(pygame.Surface(picture.pixels), view)
@@ -149,10 +159,10 @@ def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
             assert next(line for line in lines if line.startswith(("Ante: ", "Pair plus: "))).endswith("1:1.")
 
 
-@pytest.mark.parametrize("name", [name for name in tables() if load_game(name).rules.layout()])
+@pytest.mark.parametrize("name", [name for name in list_table_games() if load_game(name).rules.layout()])
 def test_the_least_that_a_tile_says_is_the_least_that_the_rules_take(name):
     game = load_game(name)
-    table = read_table(game_view(game))
+    table = read_table(build_game_view(game))
     taken = []
     several = range(1, 4 if len(table.spots) < 12 else 2)
     for spots in (each for count in several for each in combinations(table.spots.values(), count)):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.screen.motion import ReelTravel, rolled
+from egm.screen.motion import ReelTravel, compute_roll_up_amount
 from egm.screen.theme import load_theme
 
 MOTION = load_theme().motion
@@ -53,5 +53,5 @@ def test_the_distance_is_whole_turns_of_the_strip_to_the_stop(travel):
 
 @given(st.integers(0, 10**12), st.floats(0, 10), st.floats(0.1, 10))
 def test_a_roll_up_never_shows_more_than_the_win_and_ends_on_it(amount, since, length):
-    assert 0 <= rolled(amount, since, length) <= amount
-    assert rolled(amount, length, length) == amount
+    assert 0 <= compute_roll_up_amount(amount, since, length) <= amount
+    assert compute_roll_up_amount(amount, length, length) == amount

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from egm.config.cabinet_file import CabinetFile
-from egm.screen.art.files import checked
-from egm.screen.audio.cues import Sounds, family_of
+from egm.screen.art.files import read_unchanged_file
+from egm.screen.audio.cues import Sounds, find_sound_family
 from egm.screen.audio.making import Studio, own_family
 from egm.screen.audio.scores import CHANNELS, own_cues
 from egm.screen.painter import Painter
@@ -23,8 +23,8 @@ from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
 from tools.cli import main
 from tools.dev.gallery import played, shown
-from tools.lab.symbol_sheet import still
-from tools.lab.views import at_rest, game_view
+from tools.lab.symbol_sheet import draw_idle_game
+from tools.lab.views import build_game_view, build_idle_view
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><rect width="10" height="10" fill="{}"/></svg>'
 ART = """
@@ -239,21 +239,21 @@ def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
 
 # ---------------------------------------------------------------------- the screen
 def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
-    game = game_view(load_game(mine))
+    game = build_game_view(load_game(mine))
     painter = Painter(theme)
     painter.draw_for(game)
-    seven = painter.cached("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    seven = painter.find_or_create("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
     assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
     painter.draw_for(None)
-    other = painter.cached("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    other = painter.find_or_create("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
 
 
 def test_the_preview_shows_them(mine):
     path = mine.with_suffix(".png")
-    still(load_game(mine), path, 0.5)
+    draw_idle_game(load_game(mine), path, 0.5)
     picture = pygame.image.load(path)
     seen = {
         tuple(picture.get_at((x, y))[:3]) for x in range(0, picture.get_width(), 3) for y in range(0, 300, 3)
@@ -262,7 +262,7 @@ def test_the_preview_shows_them(mine):
 
 
 def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
-    game = game_view(load_game(mine))
+    game = build_game_view(load_game(mine))
     (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
     painter.draw_for(game)
@@ -272,7 +272,7 @@ def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
 
 def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_looks(mine, theme, capfd):
     loaded = load_game(mine)
-    game = game_view(loaded)
+    game = build_game_view(loaded)
     studio = Studio()
     studio.take(game)
     own = own_family(game)
@@ -295,7 +295,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
 
     sounds = Sounds(theme, CarrierListener(), studio)
     studio.want = lambda *_: None  # nothing is made: only what it brings is there
-    view = shown(at_rest((game,), game, "en"), game, played(loaded, "mine/1", 3))
+    view = shown(build_idle_view((game,), game, "en"), game, played(loaded, "mine/1", 3))
     sounds.follow(View(), view)
     before = view
     for i in range(1, 100):
@@ -304,9 +304,9 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
         before = after
     assert ("turn", own) in told
     assert ("stop_1", "comet") in told
-    assert family_of(view, theme) == "comet"
+    assert find_sound_family(view, theme) == "comet"
     (mine.parent / "turn.wav").write_bytes(sound(seconds=1))
-    checked.cache_clear()
+    read_unchanged_file.cache_clear()
     changed = Studio()
     changed.take(game)
     assert changed.get("turn", own) is None

@@ -7,13 +7,13 @@ import pytest
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import question_lines, spot_lines
-from egm.screen.scenes.pays import rows_of
+from egm.screen.scenes.felt_glass import format_question_lines, format_spot_lines
+from egm.screen.scenes.pays import list_pay_rows
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
-from paytables import load_game, tables
+from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import UNIT_CENTS, at_rest
+from tools.lab.views import UNIT_CENTS, build_idle_view
 
 #: A spot, the first line told of it in English and French, and rows that are listed with it.
 TOLD = [
@@ -50,7 +50,7 @@ TOLD = [
 
 def staged(name, theme, language):
     _, told = felt(name)
-    return Stage(Painter(theme), Texts(language), LANDSCAPE, at_rest((told,), told, language))
+    return Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language))
 
 
 @pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
@@ -58,16 +58,16 @@ def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows)
     for language, said in (("en", english), ("fr", french)):
         stage = staged(name, theme, language)
         found = stage.view.table.spots[spot]
-        words = spot_lines(stage, found, UNIT_CENTS)[0][0]
+        words = format_spot_lines(stage, found, UNIT_CENTS)[0][0]
         assert said in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
-        assert len(rows_of(stage, found)) == rows
+        assert len(list_pay_rows(stage, found)) == rows
 
 
 def test_a_question_about_a_raise_names_it_and_says_up_to_what_it_pays(theme):
     scenes = dict(felt_scenes(*felt("quebec-caribbean-stud"), "en", theme, LANDSCAPE))
     (view,) = [each for name, each in scenes.items() if name.startswith("asks-")]
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
-    rows = [(words, cost) for words, cost, _ in question_lines(stage, view.table, view.decision)]
+    rows = [(words, cost) for words, cost, _ in format_question_lines(stage, view.table, view.decision)]
     assert rows == [("Raise", ""), ("RAISE", "+$0.50"), ("Pays up to 100:1", "")]
 
 
@@ -83,13 +83,13 @@ def test_what_is_staked_in_a_round_alone_is_told_by_the_bet_it_needs(theme, name
     """Its limits are no sums to bet: half of the bet, or so many times the ante."""
     for language, said in (("en", english), ("fr", french)):
         stage = staged(name, theme, language)
-        lines = [words for words, _ in spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]
+        lines = [words for words, _ in format_spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]
         assert any(said in re.sub("[\u00a0\u202f]", " ", words) for words in lines), lines
         assert not any("Bets of" in words or "Mises de" in words for words in lines)
 
 
 def test_limits_of_a_raise_are_the_antes_times_what_it_adds():
-    for name in (name for name in tables() if load_game(name).family == "poker"):
+    for name in (name for name in list_table_games() if load_game(name).family == "poker"):
         spots = {spot.id: spot for spot in load_game(name).rules.layout()}
         raised = [spot for spot in spots.values() if not spot.open]
         for spot in raised:

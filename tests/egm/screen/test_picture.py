@@ -10,16 +10,16 @@ from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page
-from paytables import tables
+from paytables import list_table_games
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.felts import FELTS, WORDY, every_felt, felt, felt_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 #: Two sizes, each in one language, in the quick tier; every size in both languages in the slow tier.
 QUICK = {("landscape", "fr"), ("phone", "en")}
@@ -58,7 +58,7 @@ class Watcher(TextPainter):
         place = super().text(words, at, style, align=align, width=width, alpha=alpha)
         ink = self.words(words, style, width).get_bounding_rect().move(place.topleft)
         if words.strip():
-            self.written.append((words, ink, self._fitted(words, style, width).point_size))
+            self.written.append((words, ink, self._fit_font(words, style, width).point_size))
             self._stands(words, ink)
         return place
 
@@ -154,14 +154,16 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_no_text_of_any_table_is_clipped_crushed_or_overlapping(theme, language, layout):
-    rest = [name for name in tables() if name not in {*FELTS, *WORDY}]
+    rest = [name for name in list_table_games() if name not in {*FELTS, *WORDY}]
     assert len(rest) > 30
     faults = spoilt(every_felt(rest, language, theme, layout), theme, layout)
     assert not faults, "\n".join(map(str, faults))
 
 
 HOLDS = [
-    name for name in tables() if name.startswith(("all-", "bonus", "deuces", "double", "jacks", "joker"))
+    name
+    for name in list_table_games()
+    if name.startswith(("all-", "bonus", "deuces", "double", "jacks", "joker"))
 ]
 
 
@@ -176,7 +178,9 @@ def test_cards_to_be_held_are_a_finger_wide_with_their_pays_in_sight(theme, layo
     watcher = picture.painter = Watcher(theme)
     watcher.begin()
     picture.draw(pygame.Surface(picture.pixels), scenes["asks-hold-1"])
-    held = [touch.rect for touch in picture.touches(scenes["asks-hold-1"]) if touch.action.name == "hold"]
+    held = [
+        touch.rect for touch in picture.list_touches(scenes["asks-hold-1"]) if touch.action.name == "hold"
+    ]
     assert len(held) == 5
     assert min(length for _, _, *size in held for length in size) >= layout.finger
     assert all(left[0] + left[2] <= right[0] for left, right in pairwise(held))
@@ -223,10 +227,10 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
     """Each touch point is drawn: without its key the picture differs there. Between them nothing answers."""
     picture = Picture(theme, layout=layout)
     game = published[0]
-    rest = at_rest(published, game, "en")
+    rest = build_idle_view(published, game, "en")
     for name in ("", "help", "games"):
         view = apply_action(rest, Action(name), theme)[0] if name else rest
-        touches = picture.touches(view)
+        touches = picture.list_touches(view)
         for touch in touches:
             x, y, w, h = touch.rect
             assert x >= 0
@@ -237,10 +241,10 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
         for x in range(5, layout.size[0], 41):
             for y in range(5, layout.size[1], 41):
                 if picture.touched(view, x, y) is not None:
-                    assert any(inside(touch.rect, x, y) for touch in touches)
+                    assert any(is_inside(touch.rect, x, y) for touch in touches)
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, rest)
-    for touch in picture.touches(rest):
+    for touch in picture.list_touches(rest):
         box = pygame.Rect(*map(round, touch.rect))
         seen = {
             tuple(surface.get_at((x, y)))[:3]
@@ -270,9 +274,9 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
         for i, place in enumerate(places):
             assert place.collidelist(places[:i]) < 0, f"{name}: {place} covers part of another"
         seen_at = []
-        for touch in picture.touches(view):
+        for touch in picture.list_touches(view):
             x, y, w, h = touch.rect
-            covered = any(inside(over, x + w / 2, y + h / 2) for over in seen_at)
+            covered = any(is_inside(over, x + w / 2, y + h / 2) for over in seen_at)
             seen_at.append(touch.rect)
             if covered or not touch.action.name:
                 continue
@@ -288,12 +292,12 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
 
 def test_upright_no_drawer_covers_a_players_page(published, theme):
     """Upright there is no room beside a page: the drawer waits, unseen and untouched, until it is closed."""
-    rest = replace(at_rest(published, published[0], "en"), with_bench=True, drawer_since=90.0)
+    rest = replace(build_idle_view(published, published[0], "en"), with_bench=True, drawer_since=90.0)
     picture = Picture(theme, layout=PORTRAIT, scale=0.5)
-    assert "drawer" in {touch.action.name for touch in picture.touches(rest)}
+    assert "drawer" in {touch.action.name for touch in picture.list_touches(rest)}
     for name in ("help", "games"):
         page = apply_action(rest, Action(name), theme)[0]
-        assert "drawer" not in {touch.action.name for touch in picture.touches(page)}
+        assert "drawer" not in {touch.action.name for touch in picture.list_touches(page)}
         seen = []
         for view in (page, replace(page, with_bench=False)):
             surface = pygame.Surface(picture.pixels)
@@ -301,15 +305,15 @@ def test_upright_no_drawer_covers_a_players_page(published, theme):
             seen.append(surface.get_buffer().raw)
         assert seen[0] == seen[1]
         closed = apply_action(page, Action(name), theme)[0]
-        assert "drawer" in {touch.action.name for touch in picture.touches(closed)}
+        assert "drawer" in {touch.action.name for touch in picture.list_touches(closed)}
 
 
 def test_touch_targets_are_large_enough_for_a_finger(published, theme):
     """At 1920 units for 480 mm (a 22 inch display) 60 units are 15 mm."""
     picture = Picture(theme)
-    rest = at_rest(published, published[0], "en")
+    rest = build_idle_view(published, published[0], "en")
     for name in ("help", "games"):
-        for touch in picture.touches(apply_action(rest, Action(name), theme)[0]):
+        for touch in picture.list_touches(apply_action(rest, Action(name), theme)[0]):
             assert touch.rect[2] >= 60
             assert touch.rect[3] >= 60
 
@@ -327,14 +331,14 @@ def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(
     published, outcomes, theme, language, tmp_path
 ):
     picture, pixels = Picture(theme, layout=PHONE), 390 / PHONE.size[0]
-    closed = at_rest(published, published[0], language, accepts=("language", "service"))
+    closed = build_idle_view(published, published[0], language, accepts=("language", "service"))
     scenes = [*all_scenes(published, outcomes, language, theme, PHONE)]
     scenes += real_scenes(closed, real_pages(tmp_path), theme)
     names, faults = set(), set()
     for name, view in scenes:
         page = view.snapshot.page if view.snapshot is not None else None
         asks = page.prompt.kind if page is not None and page.prompt is not None else ""
-        for touch in picture.touches(view):
+        for touch in picture.list_touches(view):
             kind = touch.action.name
             kind = "search" if asks == "find" and kind not in {"drawer", "rows"} else kind
             kind = "letter" if asks == "text" and kind == "type" else kind
@@ -351,13 +355,17 @@ def test_a_number_is_marked_on_the_slip_of_a_telephone_and_play_only_closes_it(p
     """From the board to the slip, its other part, a mark; PLAY under the slip stakes nothing."""
     picture = Picture(theme, layout=PHONE)
     game = next(one for one in published if one.id == "aurora-keno")
-    view = at_rest(published, game, "en")
-    x, y, w, h = next(t.rect for t in picture.touches(view) if t.action == Action("slip"))
+    view = build_idle_view(published, game, "en")
+    x, y, w, h = next(t.rect for t in picture.list_touches(view) if t.action == Action("slip"))
     view, sent = apply_action(view, picture.touched(view, x + w / 2, y + h / 2), theme)
     assert not sent
-    assert {t.action.value for t in picture.touches(view) if t.action.name == "mark"} == set(range(1, 41))
+    assert {t.action.value for t in picture.list_touches(view) if t.action.name == "mark"} == set(
+        range(1, 41)
+    )
     view, _ = apply_action(view, Action("part", 1), theme)
-    assert {t.action.value for t in picture.touches(view) if t.action.name == "mark"} == set(range(41, 81))
+    assert {t.action.value for t in picture.list_touches(view) if t.action.name == "mark"} == set(
+        range(41, 81)
+    )
     view, _ = apply_action(view, Action("mark", 77), theme)
     assert view.slip.numbers == {77}
     closed, sent = apply_action(view, Action("play"), theme)
@@ -372,7 +380,7 @@ def test_drawing_changes_nothing_and_repeats_exactly(published, outcomes, theme)
     one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
     first, second = pygame.Surface(one.pixels), pygame.Surface(one.pixels)
     one.draw(first, view)
-    one.draw(first, at_rest(published, game, "en"))
+    one.draw(first, build_idle_view(published, game, "en"))
     one.draw(first, view)
     other.draw(second, view)
     assert first.get_buffer().raw == second.get_buffer().raw

@@ -6,7 +6,7 @@ import pygame
 import pytest
 from rigs.painters import TextPainter
 
-from egm.screen.layout import DECK, LANDSCAPE, PHONE, PORTRAIT, inside
+from egm.screen.layout import DECK, LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import draw_chances
@@ -17,7 +17,7 @@ from egm.screen.text import LOCALES, Texts
 from egm.screen.view import Action
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE}
 
@@ -59,7 +59,7 @@ def test_every_word_of_a_line_stands_on_one_base_line(theme, face, words):
     """Also where each word is set by itself, an accent above the font's box lowers none of them alone."""
     painter, apart = Painter(theme), 0
     for pixels in range(10, 60):
-        font, line = painter.font(face, pixels), painter._line(face, pixels, words)
+        font, line = painter.font(face, pixels), painter._render_line(face, pixels, words)
         apart += font.size(words)[0] < line.get_width()
         capital = font.metrics("H")[0][1]
         last = line.get_width() - font.size(words.split(" ")[-1])[0]
@@ -72,10 +72,10 @@ def test_every_word_of_a_line_stands_on_one_base_line(theme, face, words):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_key_of_the_deck_has_its_words_in_its_middle(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
-    found = written(picture, at_rest(published, published[0], language))
+    found = written(picture, build_idle_view(published, published[0], language))
     for name in DECK:
         x, y, w, h = layout.keys[name]
-        lines = [one for one in found if inside(layout.keys[name], *one[1].center)]
+        lines = [one for one in found if is_inside(layout.keys[name], *one[1].center)]
         assert 1 <= len(lines) <= 2
         words, place = " ".join(line for line, _ in lines), lines[0][1].unionall([at for _, at in lines])
         assert x + 4 <= place.left, words
@@ -96,7 +96,9 @@ def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, th
         if not name.startswith(("service-", "recall-")):
             continue
         backs = [one.id for one in view.snapshot.page.actions if one.style == "back" and one.enabled]
-        places = [t.rect for t in picture.touches(view) if t.action == Action("answer", (backs or [""])[0])]
+        places = [
+            t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
+        ]
         for rect in places[:1]:
             assert rect[:2] == back_key(layout)[:2], name
             seen.add(name.partition("-")[0])
@@ -114,7 +116,9 @@ def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
         stage = picture._stage(view)
         sum_ = stage.money(view.news.values["amount_cents"])
         plate = value_plate(stage)
-        told = [words for words, at in written(picture, view) if inside(plate, *at.center) and sum_ in words]
+        told = [
+            words for words, at in written(picture, view) if is_inside(plate, *at.center) and sum_ in words
+        ]
         assert told == [sum_], name
         shown += 1
     assert shown >= 4
@@ -124,7 +128,7 @@ def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
 def test_the_only_key_of_a_reminder_stands_in_the_middle(published, theme, layout):
     picture = Picture(theme, layout=layout)
     view = dict(machine_scenes(published, "en", theme))["reminder-spend_limit"]
-    rect = next(t.rect for t in picture.touches(view) if t.action == Action("cash_out"))
+    rect = next(t.rect for t in picture.list_touches(view) if t.action == Action("cash_out"))
     assert rect[0] + rect[2] / 2 == pytest.approx(layout.field[0] + layout.field[2] / 2)
 
 
@@ -140,7 +144,7 @@ def test_chances_are_told_in_the_words_of_the_language(published, theme, game_id
     game = next(one for one in published if one.id == game_id)
     scribe = Scribe(theme)
     scribe.surface = pygame.Surface(LANDSCAPE.size)
-    stage = Stage(scribe, Texts("fr"), LANDSCAPE, at_rest(published, game, "fr"))
+    stage = Stage(scribe, Texts("fr"), LANDSCAPE, build_idle_view(published, game, "fr"))
     draw_chances(replace(stage, painter=scribe), LANDSCAPE.sheet, game.chances)
     told = {words.replace("\u00a0", " ") for words, _ in scribe.written}
     expected = {

@@ -3,16 +3,16 @@
 import pytest
 from PIL import Image
 
-from egm.screen.view import times
+from egm.screen.view import build_view_timeline
 from paytables import load_game
 from tools.dev.gallery import Walk
-from tools.lab.preview import Film, PreviewError, film_of, scenes, worth_showing
-from tools.lab.views import UNIT_CENTS, game_view
+from tools.lab.preview import Film, PreviewError, find_game_worth_showing, iter_frames, make_film
+from tools.lab.views import UNIT_CENTS, build_game_view
 
 
 def test_a_preview_moves_and_is_small(tmp_path):
     path = tmp_path / "preview.webp"
-    size = film_of(load_game("maple-classic"), Walk("preview"), path, Film(scale=0.12, frames_per_second=6))
+    size = make_film(load_game("maple-classic"), Walk("preview"), path, Film(scale=0.12, frames_per_second=6))
     assert 10_000 < size < 3_000_000
     with Image.open(path) as film:
         assert film.size == (230, 130)
@@ -23,18 +23,18 @@ def test_a_preview_moves_and_is_small(tmp_path):
 def test_its_last_frame_is_the_outcome(theme):
     game = load_game("maple-classic")
     film = Film()
-    outcome = worth_showing(game, Walk("end"), theme, film)
-    *_, last = scenes(game_view(game), outcome, theme, film)
+    outcome = find_game_worth_showing(game, Walk("end"), theme, film)
+    *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
-    assert times(last, theme).done < film.seconds_most
+    assert build_view_timeline(last, theme).done < film.seconds_most
     assert [list(column) for column in last.show.steps[-1].window] == outcome.display["window"]
 
 
 def test_a_credit_is_worth_what_the_game_offers(theme):
     game, film = load_game("comet-respin"), Film(seconds_most=60)
     assert 25 not in game.denominations_cents
-    outcome = worth_showing(game, Walk("unit"), theme, film)
-    views = list(scenes(game_view(game), outcome, theme, film))
+    outcome = find_game_worth_showing(game, Walk("unit"), theme, film)
+    views = list(iter_frames(build_game_view(game), outcome, theme, film))
     assert {view.snapshot.denomination_cents for view in views} == {min(game.denominations_cents)}
     assert views[-1].snapshot.win_cents == outcome.win_credits * min(game.denominations_cents)
 
@@ -46,4 +46,4 @@ def test_a_game_that_never_wins_enough_is_refused(theme):
 
     game = load_game("icebreak")
     with pytest.raises(PreviewError, match="icebreak"):
-        worth_showing(game, Same("x"), theme, Film(seconds_most=0.1))
+        find_game_worth_showing(game, Same("x"), theme, Film(seconds_most=0.1))

@@ -7,20 +7,22 @@ import pytest
 from egm.kernel.messages import Protection, Reminder, Session
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.scenes.reminder import reminds
+from egm.screen.scenes.reminder import find_due_reminder
 from egm.screen.scenes.stage import Stage
-from egm.screen.view import Action, times
+from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery import shown
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 def reminded_view(published, **changes):
     reminder = Reminder.model_validate({"kind": "time", "minutes": 60, "spent_cents": 1200, **changes})
-    return at_rest(published, published[0], "en", reminder=reminder, accepts=("acknowledge", "cash_out"))
+    return build_idle_view(
+        published, published[0], "en", reminder=reminder, accepts=("acknowledge", "cash_out")
+    )
 
 
 def touch(picture, view, theme, action):
-    found = next(one for one in picture.touches(view) if one.action == action)
+    found = next(one for one in picture.list_touches(view) if one.action == action)
     x, y, w, h = found.rect
     assert picture.touched(view, x + w / 2, y + h / 2) == action
     return apply_action(view, action, theme)
@@ -43,7 +45,7 @@ def test_a_limit_that_is_reached_cannot_be_waved_away(published, theme):
     picture = Picture(theme)
     for kind in ("time_limit", "spend_limit"):
         view = reminded_view(published, kind=kind)
-        names = {one.action.name for one in picture.touches(view)}
+        names = {one.action.name for one in picture.list_touches(view)}
         assert "acknowledge" not in names
         assert "cash_out" in names
 
@@ -54,16 +56,16 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
     view = reminded_view(published)
     game = published[0]
     spinning = shown(view, game, outcomes[game.id].little)
-    assert reminds(Stage(picture.painter, picture.texts(view), picture.layout, view)) is not None
-    assert reminds(Stage(picture.painter, picture.texts(view), picture.layout, spinning)) is None
-    assert times(spinning, theme) is not None
+    assert find_due_reminder(Stage(picture.painter, picture.texts(view), picture.layout, view)) is not None
+    assert find_due_reminder(Stage(picture.painter, picture.texts(view), picture.layout, spinning)) is None
+    assert build_view_timeline(spinning, theme) is not None
 
 
 @pytest.mark.requirement("N-03")
 def test_the_players_own_limits_are_chosen_and_never_loosened(published, theme):
     picture = Picture(theme)
     session = Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=0, limit_minutes=60)
-    view = at_rest(
+    view = build_idle_view(
         published,
         published[0],
         "en",
@@ -73,7 +75,7 @@ def test_the_players_own_limits_are_chosen_and_never_loosened(published, theme):
     )
     view, _ = apply_action(view, Action("help"), theme)
     view = replace(view, sheet=-1)
-    offered = [one.action.value for one in picture.touches(view) if one.action.name == "limit"]
+    offered = [one.action.value for one in picture.list_touches(view) if one.action.name == "limit"]
     assert ("minutes", 30) in offered
     assert ("minutes", 60) in offered
     assert not {("minutes", 0), ("minutes", 120)} & set(offered)

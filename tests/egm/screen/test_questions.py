@@ -10,10 +10,10 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.steps import GambleStep, PickStep
-from egm.screen.view import Action, asking, times
+from egm.screen.view import Action, asking, build_view_timeline
 from paytables import Choice
 from tools.dev.gallery import Walk
-from tools.lab.views import UNIT_CENTS, at_rest, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
 
 
 def conversation(game, name, answers):
@@ -68,13 +68,13 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
     assert found, "such games exist"
     view_of = next(one for one in published if one.id == name)
     for asked, outcome in found:
-        view = at_rest(published, view_of, "en", state="playing", accepts=("choose", "language"))
+        view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
         seen = 0
         for question in asked:
             view = apply_message(view, told(source, question))
             assert not asking(view, theme), "first what led there is shown"
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
-            line = times(view, theme)
+            line = build_view_timeline(view, theme)
             fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
             assert all(i >= view.show.seen for i in fresh), "what was seen is not shown again"
             assert len(view.show.steps) >= seen
@@ -89,7 +89,7 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
             assert (wish.name, wish.value) == ("choose", answer)
         view = apply_message(view, ended(view_of, outcome))
         assert view.show.is_complete
-        line = times(view, theme)
+        line = build_view_timeline(view, theme)
         _, (wish,) = advance_time(view, view.now + line.done + 0.01, theme)
         assert (wish.name, wish.value) == ("shown", "p")
 
@@ -101,7 +101,9 @@ def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
         _, found = games_that_ask(games, "orchard-picnic", kind)
         game = next(one for one in published if one.id == "orchard-picnic")
         for _, outcome in found:
-            view = apply_message(at_rest(published, game, "en", state="playing"), ended(game, outcome))
+            view = apply_message(
+                build_idle_view(published, game, "en", state="playing"), ended(game, outcome)
+            )
             display = outcome.display
             picks = [step for step in view.show.steps if isinstance(step, PickStep)]
             recorded = [step for step in display["steps"] if "opened" in step]
@@ -122,7 +124,9 @@ def test_the_deck_alone_answers_any_question(games, published, theme):
     picture = Picture(theme)
     source, found = games_that_ask(games, "orchard-picnic", "pick", 1)
     question = next(one for one in found[0][0] if one.kind == "pick")
-    view = apply_message(at_rest(published, game, "en", state="playing", accepts=()), told(source, question))
+    view = apply_message(
+        build_idle_view(published, game, "en", state="playing", accepts=()), told(source, question)
+    )
     view = replace(view, now=view.now + 60)
     places = picture.choices(view)
     assert [place.value for place in places] == list(question.options)
@@ -138,7 +142,7 @@ def test_a_question_asked_again_by_a_link_that_came_back_changes_nothing(games, 
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
-    view = apply_message(at_rest(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     later = replace(view, now=view.now + 3)
     assert apply_message(later, question) == later
 
@@ -147,7 +151,7 @@ def test_a_door_in_the_middle_of_a_question_shows_it_from_the_start_again(games,
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
-    view = apply_message(at_rest(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     shut = apply_message(
         replace(view, now=150), snapshot(game, "en", state="door_open", doors_open=("main",))
     )

@@ -6,9 +6,9 @@ from test_picture import LEAST_LETTERS, Watcher
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.recall import page_touches
+from egm.screen.scenes.recall import list_page_touches
 from tools.dev.gallery.pages import real_pages
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
@@ -21,7 +21,7 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.pixels)
         for language in ("en", "fr"):
-            rest = at_rest(published, published[0], language, accepts=("language", "service"))
+            rest = build_idle_view(published, published[0], language, accepts=("language", "service"))
             for page in pages:
                 view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.begin()
@@ -44,7 +44,7 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
                         faults.append((*name, "does not say that there is nothing to show"))
                 offered = {one.id for one in page.actions if one.enabled}
                 stage = picture._stage(view)
-                touched = {act.value for _, act in page_touches(stage) if act.name == "answer"}
+                touched = {act.value for _, act in list_page_touches(stage) if act.name == "answer"}
                 assert offered <= touched, f"{name}: cannot be reached: {offered - touched}"
     assert empty
     assert not faults, "\n".join(map(str, faults[:40]))

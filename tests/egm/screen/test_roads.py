@@ -4,7 +4,14 @@ import random
 
 import pytest
 
-from egm.screen.roads import Win, bead_plate, big_road, derived, in_columns, placed
+from egm.screen.roads import (
+    Win,
+    arrange_in_columns,
+    build_big_road,
+    derive_road_marks,
+    place_bead_plate,
+    place_road_marks,
+)
 
 SIDES = ("bank", "player")
 NAMES = {"B": "bank", "P": "player", "T": "tie"}
@@ -12,15 +19,15 @@ R, B = "red", "blue"
 
 
 def columns_of(text):
-    return big_road([NAMES[each] for each in text], SIDES)
+    return build_big_road([NAMES[each] for each in text], SIDES)
 
 
 def marks(text, back):
-    return "".join({"red": "r", "blue": "b"}[each] for each in derived(columns_of(text), back))
+    return "".join({"red": "r", "blue": "b"}[each] for each in derive_road_marks(columns_of(text), back))
 
 
 def test_the_bead_plate_goes_down_and_then_right():
-    plate = bead_plate(list("BPTBBPP"))
+    plate = place_bead_plate(list("BPTBBPP"))
     assert plate[0, 0] == "B"
     assert plate[0, 2] == "T"
     assert plate[0, 5] == "P"
@@ -83,18 +90,18 @@ def test_both_wordings_of_the_rules_give_the_same_roads():
     for _ in range(300):
         columns = columns_of("".join(pick.choices("BPT", (46, 45, 9), k=pick.randrange(90))))
         for back in (1, 2, 3):
-            assert derived(columns, back) == other_wording(columns, back)
+            assert derive_road_marks(columns, back) == other_wording(columns, back)
 
 
 def test_a_long_run_turns_to_the_right_and_the_next_column_keeps_its_place():
-    six, two = placed([8, 2])
+    six, two = place_road_marks([8, 2])
     assert six == [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 5), (2, 5)]
     assert two == [(1, 0), (1, 1)]
-    _, second, third = placed([7, 7, 3])
+    _, second, third = place_road_marks([7, 7, 3])
     assert second == [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 4), (3, 4)]
     assert third == [(2, 0), (2, 1), (2, 2)]
     for lengths in ([9] * 12, [1, 12, 1, 12, 3, 6, 6, 20]):
-        cells = [place for column in placed(lengths) for place in column]
+        cells = [place for column in place_road_marks(lengths) for place in column]
         assert len(set(cells)) == len(cells) == sum(lengths)
         assert all(row < 6 for _, row in cells)
-    assert in_columns([R, R, B, R]) == [[R, R], [B], [R]]
+    assert arrange_in_columns([R, R, B, R]) == [[R, R], [B], [R]]

@@ -16,26 +16,26 @@ from egm.kernel.service_pages import Prompt, Row, ServicePage, Table, Words
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     TONES,
+    compute_loudness,
     is_allowed,
-    loudness,
-    sounds_between,
+    list_cues_between,
 )
-from egm.screen.audio.scores import CUES, sound_of
+from egm.screen.audio.scores import CUES, synthesise_cue
 from egm.screen.audio.synthesis import RATE
-from egm.screen.controls import by_name
+from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.show import LONGEST
-from egm.screen.view import Action, Scene, times
+from egm.screen.view import Action, Scene, build_view_timeline
 from tools.dev.gallery import pages
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 @pytest.fixture
 def rest(published):
-    return at_rest(published, published[0], "en")
+    return build_idle_view(published, published[0], "en")
 
 
 def opened(rest, page):
@@ -44,7 +44,7 @@ def opened(rest, page):
 
 def touch(picture, view, theme, name, value=None):
     """Touch the middle of the place that has this action; it must be there."""
-    found = next(t for t in picture.touches(view) if t.action == Action(name, value))
+    found = next(t for t in picture.list_touches(view) if t.action == Action(name, value))
     x, y, w, h = found.rect
     action = picture.touched(view, x + w / 2, y + h / 2)
     assert action == found.action, "nothing covers it"
@@ -68,7 +68,7 @@ def test_every_enabled_action_answers_and_no_other(rest, theme):
     picture = Picture(theme)
     page = pages.menu()
     view = opened(rest, page)
-    offered = {t.action.value for t in picture.touches(view) if t.action.name == "answer"}
+    offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert offered == {one.id for one in page.actions if one.enabled}
     _, (wish,) = touch(picture, view, theme, "answer", page.actions[0].id)
     assert wish == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
@@ -103,7 +103,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
         view, _ = touch(picture, view, theme, "rows", 1)
     texts = picture.texts(view)
     for row in page.tables[0].rows:
-        assert texts.local(row.cells[0].values) in seen
+        assert texts.choose_translation(row.cells[0].values) in seen
     for row in page.tables[1].rows:
         assert row.cells[2].value in seen
 
@@ -130,7 +130,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     view = opened(rest, page)
     _, (wish,) = apply_action(view, Action("play"), theme)
     assert wish == Intent(name="answer", value="confirm", options={"page": "last"})
-    places = {t.action.value: t.rect for t in Picture(theme, layout=layout).touches(view)}
+    places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touches(view)}
     (x, y, w, _), (back_x, back_y, back_w, _) = places["confirm"], places["back"]
     assert (y, x > back_x + back_w) == (back_y, True)
     assert w > back_w or layout is PORTRAIT
@@ -145,7 +145,7 @@ def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
     ask = Prompt(label=Words(), kind="text", length_max=4)
     view = opened(rest, pages.text().model_copy(update={"prompt": ask}))
     for char in "écùA!":
-        if not any(t.action == Action("type", char) for t in picture.touches(view)):
+        if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
             view, _ = touch(picture, view, theme, "shift")
         view, _ = touch(picture, view, theme, "type", char)
     assert view.desk.typed == "écùA"
@@ -178,7 +178,7 @@ def test_targets_of_the_touch_test_light_where_they_are_touched(rest, theme):
 def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_silent(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.pattern("sound"))
-    keys = [t.action.value for t in picture.touches(view) if t.action.name == "tone"]
+    keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
     assert keys == [*TONES, "alarm"]
     assert set(keys) <= set(CUES)
     for volume in range(4):
@@ -186,8 +186,8 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
         for tone in keys:
             before = replace(view, now=view.now + 2)
             view, wishes = touch(picture, before, theme, "tone", tone)
-            assert (sounds_between(before, view, theme), wishes) == ([tone], ())
-            assert loudness(tone, volume) >= ALARM_FLOOR
+            assert (list_cues_between(before, view, theme), wishes) == ([tone], ())
+            assert compute_loudness(tone, volume) >= ALARM_FLOOR
     silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
     assert is_allowed("tone_low", silent)
 
@@ -195,7 +195,7 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
 @pytest.mark.parametrize(("name", "hertz"), TONES.items())
 def test_a_tone_has_the_pitch_its_key_says(name, hertz):
     """Counted in the samples themselves: two crossings of zero a period."""
-    data = array.array("h", sound_of(name, ""))[: RATE // 2]
+    data = array.array("h", synthesise_cue(name, ""))[: RATE // 2]
     crossings = sum(1 for a, b in pairwise(data) if (a < 0) != (b < 0))
     assert abs(crossings - hertz) <= 0.01 * hertz + 2
 
@@ -206,21 +206,21 @@ def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, t
     surface = pygame.Surface(picture.pixels)
     for game in published:
         outcome = outcomes[game.id].little or outcomes[game.id].feature
-        view = opened(at_rest(published, published[0], "en"), pages.recall(game, outcome, 1))
+        view = opened(build_idle_view(published, published[0], "en"), pages.recall(game, outcome, 1))
         then = view.recall
         assert then.show.play.display == outcome.to_json()["display"]
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
-        line = times(then, theme)
+        line = build_view_timeline(then, theme)
         picture.draw(surface, replace(view, now=100 + min(line.spun, LONGEST)))
-        assert not [t for t in picture.touches(view) if t.action.name in {"mark", "choose", "area"}]
+        assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 
 def test_a_game_this_machine_does_not_have_is_told_in_words(published, outcomes, theme):
     game = published[0]
     page = pages.recall(game, outcomes[game.id].little, 1)
     gone = page.model_copy(update={"replay": page.replay.model_copy(update={"game_id": "gone"})})
-    view = opened(at_rest(published, game, "en"), gone)
+    view = opened(build_idle_view(published, game, "en"), gone)
     assert view.recall is None
     picture = Picture(theme, scale=0.4)
     picture.draw(pygame.Surface(picture.pixels), view)
@@ -232,7 +232,7 @@ def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arro
     picture = Picture(theme)
 
     def press(view, name, char=""):
-        return apply_action(view, by_name(name, char), theme, picture.choices(view))
+        return apply_action(view, find_action_by_name(name, char), theme, picture.choices(view))
 
     view = rest
     if arrows_on != "this page":
@@ -253,7 +253,7 @@ def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arro
 def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.menu())
-    view, _ = apply_action(view, by_name("ArrowDown"), theme, picture.choices(view))
+    view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.choices(view))
     view = opened(view, pages.meters())
     assert view.focused
 
@@ -263,7 +263,7 @@ def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
     leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
     view = opened(rest, ServicePage(id="x", title=Words(kind="plain", value="Empty"), actions=(leave,)))
     picture.draw(pygame.Surface(picture.pixels), view)
-    assert next(t.action for t in picture.touches(view)) == Action("answer", "back")
+    assert next(t.action for t in picture.list_touches(view)) == Action("answer", "back")
 
 
 def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, theme):
@@ -273,7 +273,8 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
     for table in pages.meters().tables:
         for row in table.rows:
             assert all(
-                texts.worded(cell, lambda cents: texts.money(cents, "CAD")) in words for cell in row.cells
+                texts.format_page_words(cell, lambda cents: texts.money(cents, "CAD")) in words
+                for cell in row.cells
             )
     view = before = opened(rest, pages.sign_in())
     for digit in "4711":
@@ -299,7 +300,7 @@ def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
     assert picture.words(view) == "Meters. Drop 12. Back"
     heads = set()
     for _ in picture.choices(view):
-        view, _ = apply_action(view, by_name("ArrowDown"), theme, picture.choices(view))
+        view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.choices(view))
         heads.add(picture.words(view).removesuffix(". Meters. Drop 12. Back"))
     assert heads == {"Back", "Drop 12"}
 
@@ -307,7 +308,7 @@ def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
 def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
     view = opened(rest, pages.sign_in())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
-        _, (wish,) = apply_action(view, by_name(key), theme)
+        _, (wish,) = apply_action(view, find_action_by_name(key), theme)
         assert (wish.value, wish.options["page"]) == (answer, "sign-in")
 
 
@@ -317,11 +318,11 @@ def test_f10_on_a_form_that_is_not_confirmed_asks_for_the_warning_before_the_key
     for linked in (False, True):
         cabinet = replace(rest, with_bench=True, bench=bench, bench_linked=linked)
         form = opened(cabinet, pages.text().model_copy(update={"unconfirmed": True}))
-        _, (sent,) = apply_action(form, by_name("F10"), theme)
+        _, (sent,) = apply_action(form, find_action_by_name("F10"), theme)
         assert isinstance(sent, Intent)
         assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
         warned = opened(cabinet, pages.text())
-        _, (sent,) = apply_action(warned, by_name("F10"), theme)
+        _, (sent,) = apply_action(warned, find_action_by_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
 
 
@@ -330,7 +331,7 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
 
     def turns(view, *keys_on):
         bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
-        _, sent = apply_action(replace(view, with_bench=True, bench=bench), by_name("F10"), theme)
+        _, sent = apply_action(replace(view, with_bench=True, bench=bench), find_action_by_name("F10"), theme)
         return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
 
     on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
@@ -372,7 +373,7 @@ def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, 
     few, many = rows_page(2, "few", 3), rows_page(2, "many")
     more = tuple(PageAction(id=f"a{i}", label=Words(kind="plain", value=f"a{i}")) for i in range(7))
     for page in (few, many, few.model_copy(update={"actions": (*few.actions, *more)})):
-        offered = picture.touches(opened(rest, page))
+        offered = picture.list_touches(opened(rest, page))
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
     view = opened(rest, many)
@@ -392,7 +393,7 @@ def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the
     for char in "re":
         view, wishes = touch(picture, view, theme, "type", char)
         assert wishes == ()
-    found = {t.action.value for t in picture.touches(view) if t.action.name == "answer"}
+    found = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert found == {"Réserve de pièces", "back"}
     assert apply_action(view, Action("play"), theme)[1] == ()
     _, (wish,) = touch(picture, view, theme, "answer", "Réserve de pièces")
@@ -404,7 +405,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
     published, outcomes, theme, layout
 ):
     game = published[0]
-    picture, rest = Picture(theme, layout=layout), at_rest(published, game, "en")
+    picture, rest = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.recall(game, outcomes[game.id].little, 1)
     fault = Notice(code="fault.ticket_printer.paper_low", severity="warning")
     for page in (pages.sign_in(), rows_page(2, "many"), recalled):
@@ -417,7 +418,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
 def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, theme, layout):
     game = published[0]
     picture = Picture(theme, layout=layout)
-    view = opened(at_rest(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
+    view = opened(build_idle_view(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
     at = [place for words, place in written(picture, view) if words == "RECALL"]
     _, y, _, h = layout.field
     assert [y <= place.centery <= y + h for place in at] == [False]
@@ -427,7 +428,10 @@ def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, 
 def test_the_drawer_says_in_words_what_it_did(published, theme, language):
     picture = Picture(theme)
     view = replace(
-        at_rest(published, published[0], language), with_bench=True, bench_linked=True, drawer_since=-10.0
+        build_idle_view(published, published[0], language),
+        with_bench=True,
+        bench_linked=True,
+        drawer_since=-10.0,
     )
     view = replace(view, bench={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}})
     orders = (
@@ -458,7 +462,7 @@ def typing(rest, theme, kind, *keys):
     asked = ServicePage(id="x", title=Words(), prompt=Prompt(label=Words(), kind=kind))
     view, sent = opened(rest, asked), []
     for name, char in keys:
-        view, wishes = apply_action(view, by_name(name, char), theme)
+        view, wishes = apply_action(view, find_action_by_name(name, char), theme)
         sent += wishes
     return view.desk.typed, [wish.name for wish in sent]
 
@@ -470,7 +474,9 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):
         assert typing(rest, theme, kind, *keys) == ("Lé c1'", [])
     assert typing(rest, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == ["answer"]
     assert typing(rest, theme, "pin", *keys)[0] == "1"
-    _, wishes = apply_action(rest, by_name("KeyC", "c"), theme)  # no field is open: a key is the deck's
+    _, wishes = apply_action(
+        rest, find_action_by_name("KeyC", "c"), theme
+    )  # no field is open: a key is the deck's
     assert [wish.name for wish in wishes] == ["cash_out"]
 
 
@@ -480,6 +486,6 @@ def test_a_serial_number_is_typed_in_what_it_may_have(rest, theme):
     assert typing(rest, theme, "serial", *keys) == ("E-7", [])
     asked = Prompt(label=Words(), kind="serial")
     view = opened(rest, ServicePage(id="x", title=Words(), prompt=asked))
-    touches = Picture(theme, scale=0.4).touches(view)
+    touches = Picture(theme, scale=0.4).list_touches(view)
     offered = {touch.action.value for touch in touches if touch.action.name == "type"}
     assert offered == {*string.ascii_uppercase, *string.digits, "-"}

@@ -6,11 +6,11 @@ from rigs.library import REELS
 from egm.screen.motion import ReelTravel
 from egm.screen.outcome import Result
 from egm.screen.scenes.reels import _strip
-from egm.screen.show import timeline
+from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
 from paytables import load_game
 from tools.dev.gallery import played, shown
-from tools.lab.views import at_rest, game_view
+from tools.lab.views import build_game_view, build_idle_view
 
 THEME = load_theme()
 GAMES = 60
@@ -19,8 +19,8 @@ GAMES = 60
 def shows(name):
     """Outcomes of a game, each as the screen shows it after the one before."""
     game = load_game(name)
-    told = game_view(game)
-    view = at_rest((told,), told, "en")
+    told = build_game_view(game)
+    view = build_idle_view((told,), told, "en")
     for number in range(GAMES):
         outcome = played(game, f"{name}/{number}", max(game.bet_options))
         yield shown(view, told, outcome), outcome
@@ -55,7 +55,7 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
         first = view.show.steps[0]
         field = view.fields[view.game.id][first.stage]
         held = sum(a == b for a, b in zip(first.first, first.stops, strict=False))
-        line = timeline(view.show, THEME.motion, 0)
+        line = build_timeline(view.show, THEME.motion, 0)
         if held or line.steps[-1].spun > 40:
             continue  # reels that stand do not stop, and a long show is paced as a whole
         for reel, stop in enumerate(line.steps[0].stops):

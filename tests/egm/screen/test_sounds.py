@@ -20,19 +20,27 @@ from egm.screen.audio.cues import (
     ATTRACT_EVERY,
     LEVELS,
     Sounds,
-    family_of,
-    loops,
-    loudness,
-    sounds_between,
+    compute_loudness,
+    find_sound_family,
+    list_cues_between,
+    list_loops_to_play,
 )
 from egm.screen.audio.making import COMMON, Studio, read
 from egm.screen.audio.mixer import Mixer
-from egm.screen.audio.scores import CHANNELS, CUES, common_cues, notes_of, own_cues, sound_of, table
+from egm.screen.audio.scores import (
+    CHANNELS,
+    CUES,
+    build_cue_notes,
+    list_common_cues,
+    own_cues,
+    read_sound_table,
+    synthesise_cue,
+)
 from egm.screen.audio.synthesis import RATE
 from egm.screen.message_reducer import apply_message
-from egm.screen.view import ATTRACT_AFTER, Scene, times
+from egm.screen.view import ATTRACT_AFTER, Scene, build_view_timeline
 from tools.dev.gallery import shown
-from tools.lab.views import at_rest, snapshot
+from tools.lab.views import build_idle_view, snapshot
 
 
 @pytest.fixture
@@ -42,7 +50,7 @@ def game(published):
 
 @pytest.fixture
 def rest(published, game):
-    return at_rest(published, game, "en")
+    return build_idle_view(published, game, "en")
 
 
 class Ears:
@@ -81,7 +89,7 @@ def heard_in(view, theme, seconds, step=0.02):
 def _notes_forgotten():
     """Release the notes that were sounded here: some hundred megabytes."""
     yield
-    synthesis._sounded.cache_clear()
+    synthesis._synthesise_note.cache_clear()
 
 
 # ---------------------------------------------------------------------- the samples
@@ -91,7 +99,7 @@ def loudest(data):
 
 @pytest.mark.parametrize(
     "families",
-    [("classic", "aurora"), pytest.param(tuple(table().families), marks=pytest.mark.slow)],
+    [("classic", "aurora"), pytest.param(tuple(read_sound_table().families), marks=pytest.mark.slow)],
     ids=len,
 )
 def test_no_mix_of_sounds_can_be_clipped(families):
@@ -101,7 +109,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
         few = ("turn", "stop_3", "win_1", "count")
         others = {"aurora": own_cues()} if len(families) > 2 else {}  # in the slow tier
         for cue in ({"classic": tuple(CUES)} | others).get(family, few):
-            data = sound_of(cue, family)
+            data = synthesise_cue(cue, family)
             peak = loudest(data)
             assert peak > 1000, (family, cue)
             assert len(data) / 2 / RATE < 14, (family, cue)
@@ -112,30 +120,30 @@ def test_no_mix_of_sounds_can_be_clipped(families):
 
 
 def test_every_look_has_a_family_of_its_own_and_no_two_sound_alike(theme):
-    assert set(table().families) == set(theme.looks)
-    themes = {name: tuple(notes_of("feature", name)[0]) for name in theme.looks}
+    assert set(read_sound_table().families) == set(theme.looks)
+    themes = {name: tuple(build_cue_notes("feature", name)[0]) for name in theme.looks}
     assert len(set(themes.values())) == len(themes)
-    assert sound_of("stop_2", "aurora") == sound_of("stop_2", "aurora")
-    assert sound_of("stop_2", "aurora") != sound_of("stop_2", "comet")
+    assert synthesise_cue("stop_2", "aurora") == synthesise_cue("stop_2", "aurora")
+    assert synthesise_cue("stop_2", "aurora") != synthesise_cue("stop_2", "comet")
 
 
 def test_a_greater_win_is_louder_and_longer():
     for family in ("classic", "aurora"):
-        wins = [sound_of(f"win_{grade}", family) for grade in range(1, 5)]
+        wins = [synthesise_cue(f"win_{grade}", family) for grade in range(1, 5)]
         assert [loudest(data) for data in wins] == sorted({loudest(data) for data in wins})
         assert [len(data) for data in wins] == sorted({len(data) for data in wins})
 
 
 def test_stops_rise_from_reel_to_reel():
-    for family in table().families:
-        pitches = [notes_of(f"stop_{n}", family)[0][1].pitch for n in range(1, 7)]
+    for family in read_sound_table().families:
+        pitches = [build_cue_notes(f"stop_{n}", family)[0][1].pitch for n in range(1, 7)]
         assert pitches == sorted(set(pitches))
 
 
 @pytest.mark.parametrize("cue", [name for name, how in CUES.items() if how.loop])
 def test_a_loop_meets_itself_without_a_click(cue):
     """Where the end meets the beginning the samples step no more than they do elsewhere."""
-    data = array.array("h", sound_of(cue, "aurora"))
+    data = array.array("h", synthesise_cue(cue, "aurora"))
     inside = max(abs(b - a) for a, b in pairwise(data))
     assert abs(data[0] - data[-1]) <= inside
 
@@ -147,8 +155,8 @@ def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does
     while None in {studio.get(cue, "keno") for cue in ("credit", "key")} and time.monotonic() < until:
         time.sleep(0.05)
     studio.close()
-    assert studio.get("credit", "keno") == sound_of("credit", "keno")
-    assert studio.get("key", "keno") == sound_of("key", "")
+    assert studio.get("credit", "keno") == synthesise_cue("credit", "keno")
+    assert studio.get("key", "keno") == synthesise_cue("key", "")
     assert studio.get("credit", "aurora") is None
     assert studio.get("../credit", "keno") is None
     asked = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
@@ -217,8 +225,8 @@ def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
 def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
     for volume in range(len(LEVELS)):
         for percent in (0, 30, 100):
-            assert loudness("alarm", volume, percent) >= ALARM_FLOOR
-            assert loudness("win_1", volume, percent) == LEVELS[volume] * percent / 100
+            assert compute_loudness("alarm", volume, percent) >= ALARM_FLOOR
+            assert compute_loudness("win_1", volume, percent) == LEVELS[volume] * percent / 100
 
 
 def test_a_place_that_wants_less_gets_less(rest, game, theme):
@@ -261,7 +269,7 @@ def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, 
 # ---------------------------------------------------------------------- when
 def test_sounds_follow_the_game(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].little)
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     names, moments = heard_in(view, theme, 12)
     stops = ["stop_1", "stop_2", "stop_3"]
     assert names == ["turn", *stops, "count", f"win_{line.level}", "count_end"]
@@ -273,7 +281,7 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
         if now > line.rolled + 0.05:
             assert "turn" not in on, now
     door = apply_message(rest, snapshot(game, "en", state="door_open"))
-    assert "alarm" in sounds_between(rest, door, theme)
+    assert "alarm" in list_cues_between(rest, door, theme)
 
 
 @pytest.mark.requirement("N-10")
@@ -281,7 +289,7 @@ def test_a_win_below_the_stake_counts_up_in_silence(rest, game, outcomes, theme)
     view = shown(rest, game, outcomes[game.id].little)
     show = view.show
     less = replace(view, show=replace(show, play=show.play.model_copy(update={"bet_credits": 10**6})))
-    assert times(less, theme).level == 0
+    assert build_view_timeline(less, theme).level == 0
     assert heard_in(less, theme, 12)[0] == ["turn", "stop_1", "stop_2", "stop_3"]
 
 
@@ -292,8 +300,8 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         outcome = outcomes[game.id].feature
         if outcome is None or game.family != "reels":
             continue
-        view = shown(at_rest(published, game, "en"), game, outcome)
-        line, steps = times(view, theme), view.show.steps
+        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        line, steps = build_view_timeline(view, theme), view.show.steps
         stages = [step.stage for step in steps if hasattr(step, "stage")]
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
@@ -307,17 +315,17 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         assert names.count("title") == 1
         assert line.level == 0 or names.count("closing") == 1
         inside = replace(view, now=view.now + (begins + line.rolled) / 2)
-        assert loops(inside, theme)["music"] == "feature"
+        assert list_loops_to_play(inside, theme)["music"] == "feature"
         door = apply_message(inside, inside.snapshot.model_copy(update={"state": "door_open"}))
         assert door.scene is Scene.DOOR
-        assert loops(door, theme) == {}
+        assert list_loops_to_play(door, theme) == {}
         seen.add(game.id)
     assert len(seen) >= 3
 
 
 @pytest.mark.requirement("J-02")
 def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
-    assert len(sound_of("alarm", "classic")) / 2 >= 1.5 * RATE
+    assert len(synthesise_cue("alarm", "classic")) / 2 >= 1.5 * RATE
     ears = Ears()
     sounds = Sounds(theme, ears)
     door = apply_message(rest, snapshot(game, "en", state="door_open"))
@@ -327,7 +335,7 @@ def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
         replace(shut, now=shut.now + 0.1),
         snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
     )
-    assert "credit" in sounds_between(shut, bill, theme)
+    assert "credit" in list_cues_between(shut, bill, theme)
     sounds.follow(shut, bill)
     assert ears.on["lead"][0] == "alarm"
 
@@ -339,7 +347,9 @@ def test_a_machine_that_waits_plays_its_tune_now_and_then(rest, theme, game):
 
 
 def test_games_sound_like_their_look(published, theme):
-    families = {game.id: family_of(at_rest(published, game, "en"), theme) for game in published}
+    families = {
+        game.id: find_sound_family(build_idle_view(published, game, "en"), theme) for game in published
+    }
     assert families["aurora-twenty"] == "aurora"
     assert families["maple-classic-92"] == "maple-classic"
     assert len(set(families.values())) >= 10
@@ -362,7 +372,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     assert hearing.on
     hearing.play("win_4", "comet", "lead", 1.0)
     assert not pygame.mixer.get_busy()
-    studio._made["key", COMMON] = sound_of("key", "")
+    studio._made["key", COMMON] = synthesise_cue("key", "")
     hearing.play("key", "comet", "touch", 1.0)
     assert pygame.mixer.get_busy()
     pygame.mixer.quit()
@@ -372,20 +382,20 @@ def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
     paid = apply_message(
         replace(rest, now=110), snapshot(game, "en", notices=(Notice(code="ticket_printed"),))
     )
-    assert sounds_between(rest, paid, theme) == ["paper"]
+    assert list_cues_between(rest, paid, theme) == ["paper"]
     coins = apply_message(
         replace(rest, now=110),
         snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
     )
-    assert sounds_between(rest, coins, theme) == ["coin"]
+    assert list_cues_between(rest, coins, theme) == ["coin"]
     bill = apply_message(
         replace(rest, now=110),
         snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
     )
-    assert sounds_between(rest, bill, theme) == ["credit"]
+    assert list_cues_between(rest, bill, theme) == ["credit"]
 
 
 def test_every_common_sound_is_made_and_every_cue_has_its_sound():
-    assert set(common_cues()) == set(table().common)
-    for cue in common_cues():
-        assert notes_of(cue, "")[0]
+    assert set(list_common_cues()) == set(read_sound_table().common)
+    for cue in list_common_cues():
+        assert build_cue_notes(cue, "")[0]

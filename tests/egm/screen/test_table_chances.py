@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from egm.play.odds import chances
+from egm.play.odds import list_chances
 from egm.screen.picture import Picture
-from egm.screen.scenes.odds import _chance_lines, _way
+from egm.screen.scenes.odds import _describe_bet, _format_chance_lines
 from paytables import Depth, analyse, load_game
-from paytables.odds import awards
+from paytables.odds import list_awards
 from tools.dev.gallery.felts import felt
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 TABLES = (
     "quebec-craps",
@@ -32,11 +32,11 @@ TABLES = (
 def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, name, language):
     """The page said "won" and "royal-flush", and several ways were "Bet 1"."""
     _, game = felt(name)
-    stage = Picture(theme)._stage(at_rest((game,), game, language))
+    stage = Picture(theme)._stage(build_idle_view((game,), game, language))
     assert game.chances
-    ways = [_way(stage, one) for one in game.chances]
+    ways = [_describe_bet(stage, one) for one in game.chances]
     assert len(set(ways)) == len(ways)
-    lines = [words for one in game.chances for words, _ in _chance_lines(stage, one)]
+    lines = [words for one in game.chances for words, _ in _format_chance_lines(stage, one)]
     keys = {one.top for one in game.chances} - {stage.texts.say("felt.as_won")}
     assert not [words for words in lines for key in keys if f": {key}" in words]
 
@@ -44,8 +44,8 @@ def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, nam
 def test_a_stake_that_is_only_given_back_is_no_prize():
     """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
     bets = analyse(load_game("quebec-baccarat"), Depth.PRIZES).bets
-    one = chances(bets)[0]
-    won = next(award.rate for award in awards(bets[0]) if award.name == "won")
+    one = list_chances(bets)[0]
+    won = next(award.rate for award in list_awards(bets[0]) if award.name == "won")
     assert one.spots == ("player",)
     assert one.hit_percent == "44.6"
     assert abs(Fraction(one.hit_percent) - won * 100) <= Fraction(1, 20)
@@ -58,12 +58,12 @@ def test_a_bet_of_one_spot_is_said_once_whatever_the_stake_or_the_strategy():
         ("quebec-baccarat", ["player", "bank", "tie"]),
         ("quebec-pai-gow-poker", ["stake", "under", "exactly", "over"]),
     ):
-        told = [one.spots for one in chances(analyse(load_game(name), Depth.PRIZES).bets)]
+        told = [one.spots for one in list_chances(analyse(load_game(name), Depth.PRIZES).bets)]
         assert told[: len(spots)] == [(spot,) for spot in spots]
 
 
 def test_odds_behind_the_pass_line_are_said_for_each_point():
-    told = chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
+    told = list_chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
     assert [one.bet for one in told if one.spots == ("odds-pass",)] == [
         "odds-pass 2:1",
         "odds-pass 3:2",

@@ -7,32 +7,32 @@ import pytest
 from rigs.layouts import LAYOUTS
 
 from egm.kernel.messages import Notice, Play
-from egm.screen.cloth import RACE, part_in_force, parts, sheets
+from egm.screen.cloth import RACE, find_open_part, list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
+from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt import _laid
-from egm.screen.scenes.felt_glass import _short, settled_step, shown_results
-from egm.screen.table import bets_in_force, closed, limits
-from egm.screen.view import Action, bet_credits, times, unfinished
-from paytables import WagerError, tables
+from egm.screen.scenes.felt import _list_bets_to_draw
+from egm.screen.scenes.felt_glass import _format_result_sign, find_settled_step, list_shown_results
+from egm.screen.table import build_limits, find_closed_reason, read_bets_in_force
+from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
+from paytables import WagerError, list_table_games
 from tools.dev.gallery import Walk, felts
 from tools.dev.gallery.felts import FELTS, felt, felt_scenes
-from tools.lab.views import UNIT_CENTS, at_rest, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
 
 SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
 WITH_SPOTS = tuple(
     name for name in FELTS if sum(spot["open"] for spot in felt(name)[1].presentation["spots"]) > 1
 )
 
-OTHERS = [name for name in tables() if name not in FELTS]
+OTHERS = [name for name in list_table_games() if name not in FELTS]
 
 
 @pytest.fixture(params=WITH_SPOTS)
 def table(request):
     game, told = felt(request.param)
-    return game, told, at_rest((told,), told, "en", felt=game.rules.current_view())
+    return game, told, build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
 
 
 class Player:
@@ -71,10 +71,10 @@ def player(table, theme):
 
 def spots_of(player):
     """The spots that take a bet, the first of all and then those that do beside it."""
-    spots, held = player.view.table.spots.values(), limits(player.view.snapshot)
-    first = next(spot for spot in spots if not closed(spot, {}, held)[0])
+    spots, held = player.view.table.spots.values(), build_limits(player.view.snapshot)
+    first = next(spot for spot in spots if not find_closed_reason(spot, {}, held)[0])
     laid = {first.id: first.least}
-    return [first, *(spot for spot in spots if spot != first and not closed(spot, laid, held)[0])]
+    return [first, *(spot for spot in spots if spot != first and not find_closed_reason(spot, laid, held)[0])]
 
 
 @pytest.mark.requirement("P-06")
@@ -107,7 +107,7 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
         not player.view.table.lasts
     )
     assert player.bets == {}
-    assert bet_credits(player.view) == 0
+    assert compute_bet_credits(player.view) == 0
     player.does("repeat")
     assert player.bets == laid
     assert [wish.name for wish in player.does("play")] == ["play"]
@@ -228,15 +228,15 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
             player.view = apply_message(player.view, told)
             player.view = apply_message(player.view, told.model_copy(update={"notices": ()}))
         if player.bets:
-            assert bet_credits(player.view) == sum(player.bets.values())
-            assert not unfinished(player.view)
+            assert compute_bet_credits(player.view) == sum(player.bets.values())
+            assert not has_unsent_bet(player.view)
     assert len(player.sent) > 45
 
 
 def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
     spot = spots_of(player)[0]
     player.does("spot", spot.id)
-    before = dict(bets_in_force(player.view.table, player.view.snapshot))
+    before = dict(read_bets_in_force(player.view.table, player.view.snapshot))
     view, _ = apply_action(player.view, Action("spot", spot.id), player.theme)
     assert dict(view.chips.bets) != before
     refused = Notice(code="refused.bet_is_offered", severity="warning")
@@ -247,8 +247,8 @@ def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
 # ---------------------------------------------------------------------- touch and keys
 def opened(view, layout, theme):
     """The view with each part of its cloth open."""
-    for sheet in range(max(1, len(sheets(view.table, layout)) + 1)):
-        for part in parts(view.table, layout) or ("",):
+    for sheet in range(max(1, len(list_street_sheets(view.table, layout)) + 1)):
+        for part in list_felt_parts(view.table, layout) or ("",):
             shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
             yield apply_action(shown, Action("sheet", sheet), theme)[0]
 
@@ -260,10 +260,10 @@ def opened(view, layout, theme):
 def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
     game, told = felt(name)
-    view = at_rest((told,), told, "en", felt=game.rules.current_view())
+    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in opened(view, layout, theme):
-        for touch in picture.touches(open_):
+        for touch in picture.list_touches(open_):
             if touch.action.name not in {
                 "spot",
                 "pocket",
@@ -288,13 +288,13 @@ def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_an_inside_bet_is_touched_among_the_numbers_it_covers(theme, layout):
     _, told = felt(FELTS[0])
-    view = at_rest((told,), told, "en")
+    view = build_idle_view((told,), told, "en")
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
     for open_ in opened(view, layout, theme):
-        if part_in_force(view.table, open_.chips, layout) == RACE:
+        if find_open_part(view.table, open_.chips, layout) == RACE:
             continue
-        for touch in picture.touches(open_):
+        for touch in picture.list_touches(open_):
             if touch.action.name != "spot":
                 continue
             covers = view.table.spots[touch.action.value].covers
@@ -312,7 +312,7 @@ def test_an_inside_bet_is_touched_among_the_numbers_it_covers(theme, layout):
 
 def test_neighbours_lay_a_chip_on_each_pocket_beside_it_in_the_wheels_order(theme):
     game, told = felt(FELTS[0])
-    at = Player(game, at_rest((told,), told, "en"), theme)
+    at = Player(game, build_idle_view((told,), told, "en"), theme)
     at.does("clear")
     at.does("pocket", at.view.table.wheel[0])
     covered = {at.view.table.spots[spot].covers[0] for spot in at.bets}
@@ -331,7 +331,11 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
         view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
         reached.append(picture.choices(view)[view.focus])
     assert set(reached) == set(places)
-    free = {spot.id for spot in view.table.spots.values() if not closed(spot, {}, limits(view.snapshot))[0]}
+    free = {
+        spot.id
+        for spot in view.table.spots.values()
+        if not find_closed_reason(spot, {}, build_limits(view.snapshot))[0]
+    }
     while picture.choices(view)[view.focus].value not in free:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
     spot = picture.choices(view)[view.focus].value
@@ -349,9 +353,9 @@ def test_the_result_stands_nowhere_before_it_has_been_shown(theme, name):
     scenes = dict(felt_scenes(*felt(name), "en", theme, LANDSCAPE))
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
-    assert shown_results(picture._stage(moving)) == ()
+    assert list_shown_results(picture._stage(moving)) == ()
     told = settled.snapshot.last_display.get("result")
-    assert shown_results(picture._stage(settled)) == (() if told is None else (told,))
+    assert list_shown_results(picture._stage(settled)) == (() if told is None else (told,))
     assert "win" not in picture.words(moving).lower() or not moving.snapshot.win_cents
 
 
@@ -359,7 +363,7 @@ def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(t
     """Of a table whose bets last: a throw with what stands alone, asked for once."""
     _, told = felt(FELTS[0])
     lasting = told.model_copy(update={"presentation": {**told.presentation, "felt": "craps"}})
-    view = at_rest((lasting,), lasting, "en")
+    view = build_idle_view((lasting,), lasting, "en")
     spot = next(iter(view.table.spots))
     view, _ = apply_action(view, Action("spot", spot), theme)
     show = Play(
@@ -374,7 +378,7 @@ def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(t
         apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()})), show
     )
     assert view.chips.bets == {}
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     view, wishes = advance_time(view, view.now + line.done, theme)
     assert [wish.name for wish in wishes] == ["shown"]
     view = apply_message(view, snapshot(lasting, "en", standing={spot: 3}))
@@ -390,37 +394,37 @@ def test_where_bets_may_stay_the_chips_lie_while_the_dice_roll_and_what_is_settl
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
     for name in ("moving", "landed"):
-        assert _laid(picture._stage(scenes[name]), scenes[name].table, None) == laid
+        assert _list_bets_to_draw(picture._stage(scenes[name]), scenes[name].table, None) == laid
     settled = picture._stage(replace(scenes["landed"], now=scenes["settled"].now))
-    over = settled_step(settled)
-    kept = _laid(settled, settled.view.table, over)
+    over = find_settled_step(settled)
+    kept = _list_bets_to_draw(settled, settled.view.table, over)
     assert kept.keys() == laid.keys() - {each["spot"] for each in over.settlements}
-    assert _laid(picture._stage(scenes["settled"]), scenes["settled"].table, over) == {}
+    assert _list_bets_to_draw(picture._stage(scenes["settled"]), scenes["settled"].table, over) == {}
 
 
 def test_a_part_of_a_wheel_that_has_a_name_stands_by_its_sign_in_the_players_language(theme):
     _, told = felt("quebec-wheel-of-fortune")
     for code, sign in (("en", "Sun"), ("fr", "S")):
-        view = at_rest((told,), told, code)
+        view = build_idle_view((told,), told, code)
         stage = Picture(theme)._stage(view)
         assert view.table.wheel[0] == "sun"
-        assert [_short(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
+        assert [_format_result_sign(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
 
 
 def test_a_finger_finds_its_spot_also_at_the_edge_of_its_place(table, theme):
     _, _, view = table
     picture = Picture(theme)
-    for touch in picture.touches(view):
+    for touch in picture.list_touches(view):
         if touch.action.name == "spot":
             x, y, w, h = touch.rect
-            assert inside(touch.rect, x + 1, y + 1)
+            assert is_inside(touch.rect, x + 1, y + 1)
             assert picture.touched(view, x + 1, y + 1) == touch.action
             assert picture.touched(view, x + w - 1, y + h - 1) == touch.action
 
 
 def test_an_insurance_is_as_high_as_its_stake_wants_and_goes_with_it(theme):
     game, told = felt("monaco-trente-et-quarante")
-    player = Player(game, at_rest((told,), told, "en"), theme)
+    player = Player(game, build_idle_view((told,), told, "en"), theme)
     player.does("clear")
     player.does("spot", "red-insured")
     assert player.view.chips.refused == "needs"
@@ -454,7 +458,7 @@ def test_bets_that_go_together_are_laid_and_taken_by_one_touch(theme, name, toge
     """A chip on any of them is one on each, as high as the rules want it: the machine never has half of it."""
     game, told = felt(name)
     for touched in together:
-        player = Player(game, at_rest((told,), told, "en"), theme)
+        player = Player(game, build_idle_view((told,), told, "en"), theme)
         player.does("clear")
         player.does("chip", player.view.table.chips[2])  # a wager the rules refuse raises
         laid = player.view.table.chips[2]
@@ -470,7 +474,7 @@ def test_bets_that_go_together_are_laid_and_taken_by_one_touch(theme, name, toge
 
 def test_bets_that_go_together_are_refused_together_where_the_credit_does_not_cover_them(theme):
     game, told = felt("quebec-let-it-ride")
-    player = Player(game, at_rest((told,), told, "en", credit_cents=5 * UNIT_CENTS), theme)
+    player = Player(game, build_idle_view((told,), told, "en", credit_cents=5 * UNIT_CENTS), theme)
     player.does("clear")
     player.does("spot", "bet-1")
     assert player.view.chips.credits == 3
@@ -484,7 +488,7 @@ def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypat
     monkeypatch.setattr(felts, "Walk", lambda name: Walk(f"{name}a10"))  # a refait
     scenes = dict(felt_scenes(*felt("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
-    settled = settled_step(Picture(theme)._stage(scenes["settled"]))
+    settled = find_settled_step(Picture(theme)._stage(scenes["settled"]))
     assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}
 
 
@@ -494,7 +498,7 @@ def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(them
     game, told = felt(name)
     covered, cost = {}, {}
     for call in ("voisins", "tiers", "orphelins"):
-        at = Player(game, at_rest((told,), told, "en"), theme)
+        at = Player(game, build_idle_view((told,), told, "en"), theme)
         at.does("clear")
         at.does("cloth", RACE)
         at.does("chip", at.view.table.chips[0])
@@ -516,12 +520,12 @@ def test_the_named_wagers_of_a_cylinder_with_one_zero_are_laid_by_one_touch(them
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_racetrack_and_its_keys_are_touched_whole(theme, layout):
     game, told = felt("quebec-roulette-french")
-    view = Player(game, at_rest((told,), told, "fr"), theme)
+    view = Player(game, build_idle_view((told,), told, "fr"), theme)
     view.does("cloth", RACE)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet=sheet))
-        for touch in picture.touches(open_):
+        for touch in picture.list_touches(open_):
             if touch.action.name in {"pocket", "call", "neighbours"}:
                 x, y, w, h = touch.rect
                 assert min(w, h) >= layout.finger - 0.5, touch

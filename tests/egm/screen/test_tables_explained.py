@@ -12,13 +12,13 @@ from egm.kernel.events import EventType
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt_glass import spot_lines
+from egm.screen.scenes.felt_glass import format_spot_lines
 from egm.screen.scenes.rotor import place_of
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from paytables.contract import Round
 from tools.dev.gallery.felts import felt, felt_scenes
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 @pytest.fixture
@@ -160,7 +160,8 @@ def spot_words(at, spot):
     at.press("tool", "ask")
     table = at.view.table
     return [
-        words for words, _ in spot_lines(at.stage, table.spots[spot], at.view.snapshot.denomination_cents)
+        words
+        for words, _ in format_spot_lines(at.stage, table.spots[spot], at.view.snapshot.denomination_cents)
     ]
 
 
@@ -224,13 +225,13 @@ def test_whether_a_bet_plays_is_said_at_the_screen_and_holds_while_it_stands(vis
 
 
 def spot_on(picture, view):
-    return [touch.rect for touch in picture.touches(view) if touch.action == Action("spot", "hard-4")]
+    return [touch.rect for touch in picture.list_touches(view) if touch.action == Action("spot", "hard-4")]
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, told = felt("quebec-craps")
-    view = at_rest((told,), told, "en", felt=game.rules.current_view())
+    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     view, _ = apply_action(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.changed({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)
@@ -255,7 +256,7 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
 def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said):
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
     _, told = felt("quebec-baccarat")
-    view = at_rest((told,), told, "fr", time_zone=zone)
+    view = build_idle_view((told,), told, "fr", time_zone=zone)
     assert Picture(theme).texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ") == said
 
 
@@ -298,7 +299,7 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
             return self.part % bound
 
     game, told = felt("quebec-wheel-of-fortune")
-    table = at_rest((told,), told, "en").table
+    table = build_idle_view((told,), told, "en").table
     for part, sign in enumerate(table.wheel):
         played = Round(game.play(game.wager(game.bet_options[0]), At(part)), game.wager(game.bet_options[0]))
         played.advance()
@@ -330,7 +331,7 @@ def test_the_return_printed_is_said_to_be_of_the_worst_bet_and_help_has_each_bet
 ):
     """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
     _, told = felt("quebec-craps")
-    view = at_rest((told,), told, language)
+    view = build_idle_view((told,), told, language)
     picture = Picture(theme, layout=layout, scale=0.5)
     painter = picture.painter = Drawn(theme, 0.5)
     surface = pygame.Surface(picture.pixels)

@@ -11,26 +11,26 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import win_meter
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import status
+from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
-from egm.screen.view import times
+from egm.screen.view import build_view_timeline
 from paytables import load_game
 from paytables.contract import Round
 from tools.dev.gallery import Walk
 from tools.dev.gallery.felts import felt
-from tools.lab.views import UNIT_CENTS, at_rest, game_view
+from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
 
 def told(theme, name, rows, language="en", state="idle"):
     """What is said of a round that settled so: credits and stakes, bet by bet; and while it is still shown."""
-    return status(settled(theme, name, rows, language, state))
+    return choose_status(settled(theme, name, rows, language, state))
 
 
 def settled(theme, name, rows, language="en", state="idle", stays=None):
     _, game = felt(name)
-    view = at_rest((game,), game, language)
+    view = build_idle_view((game,), game, language)
     settlements = [{"name": "any", "credits": back, "staked": staked} for back, staked in rows]
     felt_ = game.presentation["felt"]
     back = sum(each["credits"] for each in settlements)
@@ -46,7 +46,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     update = {"state": state, "win_cents": play.win_cents, "standing": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
-    view = replace(view, now=view.show.began + times(view, theme).done)
+    view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
@@ -83,10 +83,10 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
     assert told(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
     spot = next(iter(settled(theme, LAID, rows).view.table.spots))
     stays = settled(theme, LAID, rows, stays={spot: 8})
-    assert status(stays)[0].startswith("No win. Lost: $6.00  ·  On the table: $2.00")
+    assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  On the table: $2.00")
     assert told(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
     touched = replace(stays, view=replace(stays.view, marked_at=stays.view.now))
-    assert "Lost" not in status(touched)[0]
+    assert "Lost" not in choose_status(touched)[0]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_stakes_that_come_back_are_no_win_on_the_meter(theme, name, rows, label)
 def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after):
     """A round heard as the machine reports it: played, shown, and then ended in an idle snapshot."""
     _, game = felt(name)
-    view = at_rest((game,), game, language)
+    view = build_idle_view((game,), game, language)
     rest = view.snapshot.model_copy(
         update={"win_cents": before_cents, "standing": {}, "felt": Felt(point=point)}
     )
@@ -123,7 +123,7 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, rest.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began + times(view, theme).done)
+    view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
     shown = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
     view = apply_message(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
@@ -137,7 +137,7 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
 def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
     """The win meter falls to 0 as the lost round ends: that was taken for a win that the player had taken."""
     _, stage = ended(theme, name, before_cents=before_cents)
-    assert status(stage)[0].startswith("No win. Lost: $5.00")
+    assert choose_status(stage)[0].startswith("No win. Lost: $5.00")
 
 
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
@@ -145,7 +145,7 @@ def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(them
     _, stage = ended(theme, LAID)
     gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.show is None
-    assert "Lost" not in status(replace(stage, view=gone))[0]
+    assert "Lost" not in choose_status(replace(stage, view=gone))[0]
 
 
 def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_last(theme):
@@ -155,7 +155,7 @@ def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_l
     began = stage.view.show.began
     for pressed_at, told_ in ((began - 1, True), (began + 1, False)):
         view = replace(stage.view, pressed="spot", pressed_at=pressed_at, chips=chips)
-        assert ("Lost" in status(replace(stage, view=view))[0]) is told_
+        assert ("Lost" in choose_status(replace(stage, view=view))[0]) is told_
 
 
 HANDS = {
@@ -213,7 +213,7 @@ def test_how_a_round_ended_is_said_before_its_money(theme, name, display, point,
     """Who won, the number, the sum and the point; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
         for stage in ended(theme, name, display=display, point=point, language=language):
-            said = status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
+            said = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
             assert said.startswith(words + "  ·  ")
     read = Picture(theme).words(ended(theme, name, display=display, point=point)[1].view)
     assert read.startswith(en)
@@ -224,8 +224,8 @@ def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
     spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
     shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
-    assert status(shown)[0] == "Throw: 9. The point is 9  ·  On the table: $5.00"
-    assert status(after)[0].startswith("Throw: 9. The point is 9  ·  On the table: $5.00  ·  ")
+    assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  On the table: $5.00"
+    assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  On the table: $5.00  ·  ")
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
 def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
     """Only each draw was counted; of a ticket that lost, "Game over" was all that was said."""
     source = load_game("aurora-keno")
-    game = game_view(source)
-    view = at_rest((game,), game, "en")
+    game = build_game_view(source)
+    view = build_idle_view((game,), game, "en")
     wager = source.wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
     played = Round(source.play(wager, Walk("ticket")), wager)
     played.advance()
@@ -252,8 +252,8 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began + times(view, theme).done)
+    view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
-    assert status(stage) == (said, colour)
+    assert choose_status(stage) == (said, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
-    assert said in status(replace(stage, view=apply_message(view, after)))[0]
+    assert said in choose_status(replace(stage, view=apply_message(view, after)))[0]

@@ -13,29 +13,31 @@ from egm.screen.app import App, Tap
 from egm.screen.audio.cues import Sounds
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import apply_message
-from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
+from egm.screen.scenes.odometer import GROW_SECONDS, compute_displayed_cents, compute_drum_turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
-from paytables import tables
+from paytables import list_table_games
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.felts import WORDY, felt
 from tools.dev.gallery.machine import machine_scenes
-from tools.lab.views import at_rest, levels
+from tools.lab.views import build_idle_view, build_level_views
 
 
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))
 def test_a_value_grows_to_what_was_told_and_never_past_it(before, more, since):
     now = before + more
-    shown = growing(before, now, since)
+    shown = compute_displayed_cents(before, now, since)
     assert before * 1000 <= shown <= now * 1000
-    assert growing(before, now, GROW_SECONDS) == now * 1000
-    assert growing(now + 1, now, 0.0) == now * 1000, "a level that was won begins again at once"
+    assert compute_displayed_cents(before, now, GROW_SECONDS) == now * 1000
+    assert compute_displayed_cents(now + 1, now, 0.0) == now * 1000, (
+        "a level that was won begins again at once"
+    )
 
 
 def test_drums_turn_as_on_an_odometer():
-    assert turns("$12.39", 0) == (0, 0, 0, 0, 0, 0)
-    assert turns("$12.34", 500) == (0, 0, 0, 0, 0, 0.5)
-    assert turns("$12.99", 500) == (0, 0, 0.5, 0, 0.5, 0.5)
+    assert compute_drum_turns("$12.39", 0) == (0, 0, 0, 0, 0, 0)
+    assert compute_drum_turns("$12.34", 500) == (0, 0, 0, 0, 0, 0.5)
+    assert compute_drum_turns("$12.99", 500) == (0, 0, 0.5, 0, 0.5, 0.5)
 
 
 @pytest.mark.requirement("C-11")
@@ -45,11 +47,12 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
     picture = TopPicture(theme)
     watcher = picture.painter = Watcher(theme)
     amounts = []
-    picture.painter.cached = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
-    picture.draw(pygame.Surface(picture.pixels), at_rest(published, game, "en"))
+    picture.painter.find_or_create = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
+    picture.draw(pygame.Surface(picture.pixels), build_idle_view(published, game, "en"))
     drums = [key[1] for key in amounts if key[0] == "odometer digit"]
     told = [
-        picture.texts(at_rest(published, game, "en")).money(one.amount_cents, "CAD") for one in levels(game)
+        picture.texts(build_idle_view(published, game, "en")).money(one.amount_cents, "CAD")
+        for one in build_level_views(game)
     ]
     wanted = [int(c) for words in told for c in words if c.isdigit()]
     assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
@@ -62,9 +65,9 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
         pytest.param(LANDSCAPE, "fr", WORDY, id="landscape-fr"),
         pytest.param(PORTRAIT, "en", WORDY, id="portrait-en"),
         pytest.param(PHONE, "fr", WORDY, id="phone-fr"),
-        pytest.param(LANDSCAPE, "en", tables(), id="landscape-en", marks=pytest.mark.slow),
-        pytest.param(PORTRAIT, "fr", tables(), id="portrait-fr", marks=pytest.mark.slow),
-        pytest.param(PHONE, "en", tables(), id="phone-en", marks=pytest.mark.slow),
+        pytest.param(LANDSCAPE, "en", list_table_games(), id="landscape-en", marks=pytest.mark.slow),
+        pytest.param(PORTRAIT, "fr", list_table_games(), id="portrait-fr", marks=pytest.mark.slow),
+        pytest.param(PHONE, "en", list_table_games(), id="phone-en", marks=pytest.mark.slow),
     ],
 )
 def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
@@ -83,11 +86,11 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
         ]
     for table in names:
         _, told = felt(table)
-        scenes.append((f"{table}/idle", at_rest((told,), told, language)))
+        scenes.append((f"{table}/idle", build_idle_view((told,), told, language)))
     for name, view in scenes:
         watcher.begin()
         picture.draw(surface, view)
-        assert picture.touches(view) == []
+        assert picture.list_touches(view) == []
         faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
             if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
@@ -152,5 +155,5 @@ def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_pa
 def test_the_same_messages_make_the_same_view(published):
     """The top screen hears what the player's screen hears; there is nothing else to tell it."""
     game = published[0]
-    rest = at_rest(published, game, "en")
+    rest = build_idle_view(published, game, "en")
     assert apply_message(rest, rest.snapshot).snapshot == rest.snapshot

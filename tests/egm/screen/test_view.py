@@ -12,14 +12,14 @@ from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_me
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import figures, lit
+from egm.screen.scenes.deck import compute_meter_figures, is_key_lit
 from egm.screen.scenes.drawer import RESULT_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.text import Texts
-from egm.screen.view import Action, Page, Scene, View, playing, times
+from egm.screen.view import Action, Page, Scene, View, build_view_timeline, playing
 from tools.dev.gallery import Walk, played, shown
-from tools.lab.views import UNIT_CENTS, at_rest, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def game(published):
 
 @pytest.fixture
 def rest(published, game):
-    return at_rest(published, game, "en")
+    return build_idle_view(published, game, "en")
 
 
 def stage(view, theme):
@@ -51,7 +51,7 @@ def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
 @pytest.mark.requirement("C-17", "C-24")
 def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].loss)
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     told = []
     for i in range(2000):
         view, wishes = advance_time(view, 100 + i * 0.005, theme)
@@ -64,7 +64,7 @@ def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest,
 @pytest.mark.requirement("C-24")
 def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(rest, game, outcomes, theme):
     """Less than a quarter of a second, and an eye would not have read three reels."""
-    line = times(shown(rest, game, outcomes[game.id].loss), theme)
+    line = build_view_timeline(shown(rest, game, outcomes[game.id].loss), theme)
     assert line.done - line.spun >= 0.3
 
 
@@ -80,28 +80,30 @@ def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcom
 
 def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].much)
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
-    assert times(stopped, theme).spun < line.spun
-    assert times(stopped, theme).level == line.level
+    assert build_view_timeline(stopped, theme).spun < line.spun
+    assert build_view_timeline(stopped, theme).level == line.level
     rolling = replace(view, now=100 + line.spun + 0.1)
-    assert lit(stage(rolling, theme), "play")
+    assert is_key_lit(stage(rolling, theme), "play")
     skipped, wishes = apply_action(rolling, Action("play"), theme)
     assert wishes == ()
     assert not playing(replace(skipped, now=rolling.now + 0.01), theme)
-    assert figures(stage(skipped, theme)).win_cents == view.show.play.win_cents
+    assert compute_meter_figures(stage(skipped, theme)).win_cents == view.show.play.win_cents
 
 
 @pytest.mark.requirement("C-17")
 def test_credit_rolls_to_its_value_and_debits_at_once(rest, game, theme):
     more = apply_message(replace(rest, now=50), snapshot(game, "en", credit_cents=133450))
-    seen = [figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)]
+    seen = [
+        compute_meter_figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)
+    ]
     assert seen[0] == 123450
     assert seen == sorted(seen)
     assert seen[-1] == 133450
     less = apply_message(replace(rest, now=50), snapshot(game, "en", credit_cents=100))
-    assert figures(stage(less, theme)).credit_cents == 100
+    assert compute_meter_figures(stage(less, theme)).credit_cents == 100
 
 
 def test_keys_wish_and_never_command(rest, theme):
@@ -122,7 +124,7 @@ def test_without_a_machine_nothing_is_lit_and_nothing_breaks(theme):
     for name in ("play", "bet_more", "language", "help", "games", "volume", "drawer", "unknown", "next"):
         after, _ = apply_action(nothing, Action(name), theme)
         assert after.scene is Scene.BOOT
-        assert not lit(stage(after, theme), name)
+        assert not is_key_lit(stage(after, theme), name)
 
 
 def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
@@ -212,10 +214,10 @@ def test_the_drawer_listens_to_the_bench_only(rest, theme):
 
 @pytest.mark.requirement("N-10")
 def test_a_win_below_the_stake_is_not_celebrated(theme):
-    assert theme.celebration(2, 3) == 0
-    assert theme.celebration(3, 3) == 1
-    assert theme.celebration(0, 0) == 0
-    assert theme.celebration(4000, 100) == len(theme.celebration_levels) - 1
+    assert theme.find_celebration_level(2, 3) == 0
+    assert theme.find_celebration_level(3, 3) == 1
+    assert theme.find_celebration_level(0, 0) == 0
+    assert theme.find_celebration_level(4000, 100) == len(theme.celebration_levels) - 1
 
 
 @pytest.mark.requirement("C-16", "C-17")
@@ -225,7 +227,7 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
     for number in range(120):
         outcome = played(source, f"session/{number}", 3)
         view = shown(rest, game, outcome)
-        line = times(view, theme)
+        line = build_view_timeline(view, theme)
         final = replace(view, now=100 + line.rolled)
         last, told = final.show.steps[-1], outcome.display
         assert [list(column) for column in last.window] == told["window"]
@@ -236,8 +238,8 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         assert [(win.credits, win.line, [list(p) for p in win.positions]) for win in last.wins] == [
             (win["credits"], win["number"], win["positions"]) for win in told["wins"]
         ]
-        assert figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
-        assert figures(stage(final, theme)).credit_cents == 123450
+        assert compute_meter_figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
+        assert compute_meter_figures(stage(final, theme)).credit_cents == 123450
 
 
 @pytest.mark.requirement("C-10:c")
@@ -246,7 +248,7 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     game = next(one for one in published if one.id == "hold-fast")
     source = next(one for one in games if one.id == "hold-fast")
     asked = next(source.play(source.wager(1), Walk("hold")))
-    rest = at_rest(published, game, "en", state="playing", accepts=("language",))
+    rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     view = apply_message(rest, question)
     assert view.held == asked.prompt["advice"]
@@ -254,7 +256,7 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
         "the first spin is still running"
     )
     view = replace(view, now=view.now + 10)
-    assert lit(stage(view, theme), "play")
+    assert is_key_lit(stage(view, theme), "play")
     changed, wishes = apply_action(view, Action("hold", 2), theme)
     assert (changed.held, wishes) == (view.held ^ 4, ())
     (wish,) = apply_action(changed, Action("play"), theme)[1]
@@ -266,7 +268,7 @@ def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
     """Twenty free games and more must end within the minute the machine allows a show."""
     view = shown(rest, game, outcomes[game.id].loss)
     long = replace(view.show, steps=view.show.steps * 30)
-    line = times(replace(view, show=long), theme)
+    line = build_view_timeline(replace(view, show=long), theme)
     assert 40 < line.spun <= LONGEST + 1e-6
     assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
     assert line.done < 60

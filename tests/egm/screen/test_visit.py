@@ -8,26 +8,26 @@ from dataclasses import replace
 
 import pytest
 
-from egm.app.view import game_view, snapshot
-from egm.app.wiring import requested, tower
+from egm.app.view import build_game_view, snapshot
+from egm.app.wiring import find_lit_tower_lights, to_event
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
-from egm.screen.marks import stakes_on
+from egm.screen.marks import read_area_stakes
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes import bonus
-from egm.screen.scenes.board import last_step
-from egm.screen.scenes.deck import figures
-from egm.screen.scenes.lockup import words_of
+from egm.screen.scenes.board import find_last_step
+from egm.screen.scenes.deck import compute_meter_figures
+from egm.screen.scenes.lockup import describe_scene
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import notice_words, status
-from egm.screen.scenes.wheel import wheel_glasses
+from egm.screen.scenes.status import choose_status, format_notice
+from egm.screen.scenes.wheel import draw_wheel_glasses
 from egm.screen.text import Texts
-from egm.screen.view import Action, Scene, View, playing, times
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.screen.view import Action, Scene, View, build_view_timeline, playing
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from rng import Draw
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -76,7 +76,9 @@ class Visit:
 
     def greet(self):
         installed = self.room.machine.games
-        games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in installed.items())
+        games = tuple(
+            build_game_view(_resident(self.room, game_id, game)) for game_id, game in installed.items()
+        )
         self.view = apply_message(self.view, Hello(games=games))
         self.listen()
 
@@ -103,7 +105,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, requested(message))
+            self.do(self.room.happen, to_event(message))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):
@@ -127,7 +129,7 @@ class Visit:
 
     @property
     def bar(self):
-        return status(self.stage)[0]
+        return choose_status(self.stage)[0]
 
 
 def _resident(room, game_id, game):
@@ -161,12 +163,12 @@ def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
     at.do(at.room.insert, 2000).play_out()
     assert at.view.snapshot.win_cents == 300
     assert "3.00" in at.bar
-    assert figures(at.stage).win_cents == 300
+    assert compute_meter_figures(at.stage).win_cents == 300
     at.press("game", "aurora-twenty")
     assert at.view.snapshot.game_id == "aurora-twenty"
-    assert figures(at.stage).win_cents == 0
+    assert compute_meter_figures(at.stage).win_cents == 0
     assert "3.00" not in at.bar
-    assert last_step(at.view) is None
+    assert find_last_step(at.view) is None
     at.press("game", "maple-classic")
     assert at.view.snapshot.win_cents == 300  # the last game of this player on this game
 
@@ -174,16 +176,16 @@ def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
 def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
-    at.room.machine.chance = generator()
+    at.room.machine.chance = create_generator()
     at.do(at.room.cash_out_ticket)
-    assert figures(at.stage).win_cents == 0
+    assert compute_meter_figures(at.stage).win_cents == 0
     assert at.bar == "Thank you! Please take your ticket: $22.95"
     at.wait(20)
     assert at.bar == "Thank you! Please take your ticket: $22.95"
     at.wait(15)
     assert at.bar == "Insert a bill or a ticket to play"
     at.do(at.room.insert, 500)  # the next player: nothing of the last one's is seen again
-    assert at.view.snapshot.win_cents == figures(at.stage).win_cents == 0
+    assert at.view.snapshot.win_cents == compute_meter_figures(at.stage).win_cents == 0
     assert at.bar == "$5.00 added to your credits"
     at.wait(6)
     assert at.bar == "Choose your bet, then press PLAY"
@@ -198,7 +200,7 @@ def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
     room = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert room.credit_cents == 500
     assert snapshot(room.engine, fingerprint="").win_cents == 0
-    said = notice_words(at.stage, snapshot(room.engine, fingerprint="").notices[0])
+    said = format_notice(at.stage, snapshot(room.engine, fingerprint="").notices[0])
     assert said == "The machine has restarted. Your credits are safe: $5.00"
     room.close()
 
@@ -207,7 +209,7 @@ def test_bets_that_stay_at_another_game_are_told_with_its_name(visit):
     at = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
     title = at.stage.view.games["maple-classic"].title["en"]
-    assert notice_words(at.stage, notice).startswith(f"Your bet of $6.25 in {title} stays until")
+    assert format_notice(at.stage, notice).startswith(f"Your bet of $6.25 in {title} stays until")
 
 
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
@@ -247,20 +249,22 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
         "it will be paid, credited or returned"
     )
     assert at.bar == words
-    assert "service" in tower(at.view.snapshot)
+    assert "service" in find_lit_tower_lights(at.view.snapshot)
     at.wait(60)
-    said = {status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)}
+    said = {
+        choose_status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)
+    }
     assert words in said
 
 
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="logic")
-    opened = words_of(at.stage, Scene.DOOR)
+    opened = describe_scene(at.stage, Scene.DOOR)
     assert opened.who == "Close the door. A technician must then examine the seals and the logic board."
     at.happen(EventType.DOOR_CLOSED, door="logic")
     at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
-    closed = words_of(at.stage, Scene.TILT)
+    closed = describe_scene(at.stage, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
     assert closed.who == "A technician must clear this."
     at.happen(EventType.KEY_TURNED, key="attendant")
@@ -280,17 +284,17 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     at.do(at.room.insert, 2000)
     at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
     at.happen(EventType.CASH_OUT)
-    waits = words_of(at.stage, Scene.HANDPAY)
+    waits = describe_scene(at.stage, Scene.HANDPAY)
     assert waits.lines[0] == why
     assert "pay the player" in waits.who
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
-    offered = words_of(at.stage, Scene.HANDPAY)
+    offered = describe_scene(at.stage, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can be printed again: press CASH OUT to get one."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
     assert offered.who == "Attendant: first ask the player: ticket or hand-pay?"
     at.happen(EventType.CASH_OUT)
-    assert words_of(at.stage, Scene.HANDPAY).who.startswith("Attendant: do not pay")
-    assert Auditor(Shelf()).run(at.room.journal.bodies()).findings == []
+    assert describe_scene(at.stage, Scene.HANDPAY).who.startswith("Attendant: do not pay")
+    assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []
 
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
@@ -339,15 +343,15 @@ def test_a_call_ends_when_a_ticket_takes_the_place_of_the_hand_pay(visit):
 def over(at):
     """Nobody is called any more, the journal says so once, and the audit follows it."""
     assert not any(notice.code == "service_called" for notice in at.view.snapshot.notices)
-    assert "service" not in tower(at.view.snapshot)
+    assert "service" not in find_lit_tower_lights(at.view.snapshot)
     assert len(at.room.records("service.answered")) == 1
-    assert Auditor(Shelf()).run(at.room.journal.bodies()).findings == []
+    assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []
 
 
 def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
-    assert words_of(at.stage, Scene.DOOR).who == "Close the door to continue."
+    assert describe_scene(at.stage, Scene.DOOR).who == "Close the door to continue."
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY
@@ -356,14 +360,14 @@ def test_play_stops_the_reels_then_counts_and_plays_on(visit):
     at.do(at.room.insert, 2000)
     assert at.press("play") == ["play"]
     at.wait(0.3)
-    whole = times(at.view, at.theme)
+    whole = build_view_timeline(at.view, at.theme)
     assert at.press("play") == []  # the reels stop
-    stopped = times(at.view, at.theme)
+    stopped = build_view_timeline(at.view, at.theme)
     assert stopped.spun < whole.spun - 0.5
     at.wait(stopped.spun - 0.2)
     assert playing(at.view, at.theme)
     assert at.press("play") == []  # counted, and the next game is asked for
-    assert figures(at.stage).win_cents == 50
+    assert compute_meter_figures(at.stage).win_cents == 50
     assert at.room.records("game.start")[1:] == []
     assert at.wait(1.0) == ["shown", "play"]
     assert len(at.room.records("game.start")) == 2
@@ -373,7 +377,7 @@ def test_play_stops_the_reels_then_counts_and_plays_on(visit):
 def test_one_press_while_a_win_counts_stakes_once(visit):
     at = visit(*CANOES, *LOSS, *LOSS)
     at.do(at.room.insert, 2000).press("play")
-    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.wait(build_view_timeline(at.view, at.theme).spun + 0.1)
     at.press("play")
     at.wait(30)
     assert at.view.snapshot.state == "idle"
@@ -396,7 +400,7 @@ def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
 def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
     at = visit(*CANOES, *LOSS)
     at.do(at.room.insert, 2000).press("play")
-    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.wait(build_view_timeline(at.view, at.theme).spun + 0.1)
     at.press("play")
     at.press("bet_less")
     at.wait(30)
@@ -406,9 +410,9 @@ def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
 def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_another(visit):
     at = visit(*MAPLES, *LOSS)
     at.do(at.room.insert, 2000).press("play")
-    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.wait(build_view_timeline(at.view, at.theme).spun + 0.1)
     assert at.press("play") == []
-    assert figures(at.stage).win_cents == 300
+    assert compute_meter_figures(at.stage).win_cents == 300
     assert at.wait(5) == ["shown"]
     assert at.press("play") == ["play"]
 
@@ -430,9 +434,12 @@ def test_what_lies_on_the_wheels_layout_is_what_is_played_and_stays_until_the_pi
         "text",
         lambda self, words, *rest, **more: chips.append(words) or text(self, words, *rest, **more),
     )
-    wheel_glasses(at.stage)
-    lying = stakes_on(at.view.game, at.view.snapshot)
-    names = {area["id"]: at.stage.texts.local(area["name"]) for area in at.view.game.presentation["areas"]}
+    draw_wheel_glasses(at.stage)
+    lying = read_area_stakes(at.view.game, at.view.snapshot)
+    names = {
+        area["id"]: at.stage.texts.choose_translation(area["name"])
+        for area in at.view.game.presentation["areas"]
+    }
     assert lying == {"bear": 5, "otter": 2}
     drawn = {area: chips[chips.index(names[area]) + 2] for area in lying}
     assert drawn == {area: str(stake) for area, stake in lying.items()}
@@ -463,7 +470,7 @@ def test_a_keno_ticket_says_what_it_is_and_costs_before_it_is_bought(visit):
         at.press("play")
         assert at.stage.money(before_cents - at.room.credit_cents) == price
         at.wait(40)
-    picked = frozenset(last_step(at.view).cards[0].numbers)
+    picked = frozenset(find_last_step(at.view).cards[0].numbers)
     gone = min(picked)
     at.press("mark", gone)  # what was picked stays marked, but the number touched
     assert at.view.slip.numbers == picked - {gone}
@@ -498,15 +505,15 @@ def test_the_wheel_makes_its_turns_however_often_play_is_pressed(visit, revoluti
     game = at.view.game.model_copy(update={"presentation": shown})
     monkeypatch.setattr(View, "game", property(lambda _: game))
     angles = []
-    turned_by = bonus.wheel_angle
-    monkeypatch.setattr(bonus, "wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
-    line = times(at.view, at.theme)
+    turned_by = bonus.compute_wheel_angle
+    monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
+    line = build_view_timeline(at.view, at.theme)
     begun, step = at.view.show.began, at.view.show.steps[0]
     while (since := at.view.now - begun) < line.spun:
         at.press("play")
-        bonus.draw_wheel(at.stage, step, times(at.view, at.theme).steps[0], since)
+        bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], since)
         at.wait(0.5)
-    bonus.draw_wheel(at.stage, step, times(at.view, at.theme).steps[0], line.spun)
+    bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], line.spun)
     assert angles == sorted(angles)
     assert angles[-1] >= 360 * revolutions
     assert len({int(angle // 360) for angle in angles}) > revolutions / 2, "it is seen to turn"

@@ -14,8 +14,8 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.rotor import draw_rotor
-from egm.screen.table import ON_FELT, bets_in_force
-from egm.screen.view import Action, times
+from egm.screen.table import ON_FELT, read_bets_in_force
+from egm.screen.view import Action, build_view_timeline
 
 
 def at(folder, theme, game):
@@ -73,7 +73,7 @@ def test_a_pass_line_stands_until_its_point_is_made_or_missed(tmp_path, theme):
             break
         visit.press("repeat")
     assert rounds > 1
-    assert Action("spot", "pass") in {t.action for t in Picture(theme).touches(visit.view)}
+    assert Action("spot", "pass") in {t.action for t in Picture(theme).list_touches(visit.view)}
 
 
 @pytest.mark.parametrize(("game", "cards"), [("quebec-pai-gow-poker", 7), ("quebec-pai-gow", 4)])
@@ -94,7 +94,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, th
             visit.press("hold", place)
     assert visit.view.held == 0
     assert visit.press("play") == []
-    touches = {touch.action for touch in Picture(theme).touches(visit.view)}
+    touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
     assert {Action("hold", place) for place in range(cards)} | {Action("choose", "surrender")} <= touches
     visit.press("set_as", asked.display["house"])
     assert visit.view.held == asked.display["house"]
@@ -112,7 +112,7 @@ def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(t
     visit, hands = at(tmp_path, theme, game), random.Random(5)
     picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
     for turn in range(120):
-        acts = [t.action for t in picture.touches(visit.view) if t.action.name in ON_FELT]
+        acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in ON_FELT]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
         visit.view, wishes = apply_action(visit.view, act, theme, picture.choices(visit.view))
@@ -126,7 +126,7 @@ def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(t
             visit.press("choose", visit.view.decision.options[0])
             visit.wait(20, 0.25)
         told = visit.view.snapshot.bet_wager.get("bets")
-        in_force = bets_in_force(visit.view.table, visit.view.snapshot)
+        in_force = read_bets_in_force(visit.view.table, visit.view.snapshot)
         assert dict(visit.view.chips.bets) == dict(in_force if told is None else told), act
         chips += bool(visit.view.chips.bets)
     assert chips > 40
@@ -194,7 +194,7 @@ def test_the_ball_makes_its_turns_however_often_play_is_pressed(tmp_path, theme,
     step, table = visit.view.show.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
     pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began
-    while (since := visit.view.now - begun) < (line := times(visit.view, theme)).spun:
+    while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).spun:
         if len(angles) % 20 == 10:
             visit.press("play")
         time = line.steps[0]

@@ -18,7 +18,7 @@ from egm.screen.message_reducer import apply_bench_reply, apply_message
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, View
-from egm.screen.web import fitting
+from egm.screen.web import choose_fitting_layout
 from tools.dev.gallery.draw import SIZES
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
@@ -33,7 +33,7 @@ class Hand(Cabinet):
         run = folder / "state" / "run"
         self.drawer = Client(run / "bench.sock", run / "bench.token")
         self.browser, self.size = browser, size
-        self.picture = Picture(theme, layout=fitting(size, portrait=False)[0])
+        self.picture = Picture(theme, layout=choose_fitting_layout(size, portrait=False)[0])
 
     def snapshot(self):
         """As a screen of its own would hear it."""
@@ -49,7 +49,7 @@ class Hand(Cabinet):
         """Touch the place of the first of these actions that the picture has."""
         self.snapshot()
         view = replace(self.view, **changes)
-        touches = self.picture.touches(view)
+        touches = self.picture.list_touches(view)
         places = (t for wanted in actions for t in touches if t.action == wanted)
         x, y, w, h = next(places).rect
         wide, high = self.picture.layout.size
@@ -84,7 +84,7 @@ class Hand(Cabinet):
         out = {"drawer_since": -1.0, "bench_linked": True}
         bills = [
             touch.action
-            for touch in self.picture.touches(replace(self.view, **out))
+            for touch in self.picture.list_touches(replace(self.view, **out))
             if touch.action.name == "bench" and touch.action.value[0].values == {"amount_cents": amount_cents}
         ]
         self.touch(bills[0], **out)

@@ -24,11 +24,19 @@ from websockets.sync.client import connect
 import egm.screen.web as web_module
 from egm.links.screen.client import Heard as NoNews
 from egm.screen.app import App, Tap
-from egm.screen.audio.scores import sound_of
+from egm.screen.audio.scores import synthesise_cue
 from egm.screen.audio.synthesis import RATE
 from egm.screen.picture import Picture
 from egm.screen.view import Action, Page, View
-from egm.screen.web import BAND, Heard, Web, changed_bands, encode_pieces, fitting, read_input
+from egm.screen.web import (
+    BAND,
+    Heard,
+    Web,
+    choose_fitting_layout,
+    encode_pieces,
+    find_changed_bands,
+    read_input,
+)
 from egm.screen.web_auth import IDLE_SECONDS, SESSIONS_MAX
 
 
@@ -80,7 +88,7 @@ def linked(web, session, origin=None, **headers):
 
 def knows(web, session):
     """Whether a session is let in: a sound is asked for with it."""
-    web._studio._made["turn", "keno"] = sound_of("turn", "keno")
+    web._studio._made["turn", "keno"] = synthesise_cue("turn", "keno")
     return ask(web, "/sound/keno/turn.wav", session=session)[0] == 200
 
 
@@ -277,7 +285,7 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
     said = read_input(line)
     assert isinstance(said.shown, bool)
     assert said.did is None or isinstance(said.did, Tap | Action)
-    assert said.room is None or fitting(said.room, portrait=False)[1] > 0
+    assert said.room is None or choose_fitting_layout(said.room, portrait=False)[1] > 0
 
 
 @pytest.mark.parametrize(
@@ -314,7 +322,7 @@ def test_what_is_not_valid_as_a_whole_has_no_effect(line):
 @pytest.mark.parametrize("room", [(0, 0), (1, 1), (1, 65536), (65536, 1), (300, 65536), (65536, 65536)])
 @pytest.mark.parametrize("dense", [0.11, 1.0, 9.9])
 def test_a_browser_of_any_size_is_drawn_for(room, dense):
-    layout, scale = fitting(room, portrait=False, dense=dense)
+    layout, scale = choose_fitting_layout(room, portrait=False, dense=dense)
     wide, high = layout.size
     assert 0 < round(wide * scale) <= 4096
     assert 0 < round(high * scale) <= 4096
@@ -411,7 +419,7 @@ def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web
     ],
 )
 def test_the_picture_fits_the_room_there_is(room, upright, pixels):
-    layout, scale = fitting(room, portrait=False)
+    layout, scale = choose_fitting_layout(room, portrait=False)
     assert layout.portrait is upright
     assert (round(layout.size[0] * scale), round(layout.size[1] * scale)) == pixels
 
@@ -448,21 +456,21 @@ def test_changed_rows_are_found_and_joined():
     after = bytearray(before)
     after[width * 4 * BAND] = 1
     after[width * 4 * (BAND * 2 + 3)] = 1
-    assert changed_bands(bytes(before), bytes(after), width, height) == [(BAND, 2 * BAND)]
-    assert changed_bands(bytes(before), bytes(before), width, height) == []
+    assert find_changed_bands(bytes(before), bytes(after), width, height) == [(BAND, 2 * BAND)]
+    assert find_changed_bands(bytes(before), bytes(before), width, height) == []
     surface = pygame.Surface((width, height))
     assert encode_pieces(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
 
 
 def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
-    web._studio._made["turn", "keno"] = sound_of("turn", "keno")
+    web._studio._made["turn", "keno"] = synthesise_cue("turn", "keno")
     assert ask(web, "/sound/keno/turn.wav")[0] == 404
     session = enter(web)
     _, headers, body = ask(web, "/sound/keno/turn.wav", session=session)
     assert headers["Content-Type"] == "audio/wav"
     with wave.open(io.BytesIO(body.encode("latin1"))) as file:
         assert (file.getnchannels(), file.getframerate()) == (1, RATE)
-        assert file.readframes(10**9) == sound_of("turn", "keno")
+        assert file.readframes(10**9) == synthesise_cue("turn", "keno")
     for none in ("keno/none", "comet/turn", "turn", "keno/../turn", ""):
         assert ask(web, f"/sound/{none}.wav", session=session)[0] == 404, none
 

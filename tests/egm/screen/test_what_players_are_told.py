@@ -14,26 +14,26 @@ from test_picture import Watcher
 
 from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.messages import Handpay, Protection
-from egm.screen.audio.cues import sounds_between
+from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
-from egm.screen.outcome import prize_at, read_field, stages_of
+from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture
 from egm.screen.scenes import keno, wins
-from egm.screen.scenes.help import sheets
+from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pays import pays_of
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import status
+from egm.screen.scenes.status import choose_status
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, times
-from paytables import load_game, tables
-from paytables.odds import awards
+from egm.screen.view import Action, build_view_timeline
+from paytables import list_table_games, load_game
+from paytables.odds import list_awards
 from tools.dev.gallery import played, shown
-from tools.lab.views import at_rest, game_view, snapshot
+from tools.lab.views import build_game_view, build_idle_view, snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 
@@ -71,7 +71,7 @@ def help_words(view):
     """Every text of every help page."""
     painter = writing(portrait=False)[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
-    count = len(sheets(Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)))
+    count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)))
     return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet))]
 
 
@@ -81,11 +81,11 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
     """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
     texts = Texts(language)
     for game in published:
-        view = at_rest(published, game, language, credit_cents=0)
+        view = build_idle_view(published, game, language, credit_cents=0)
         said = " ".join(help_words(view))
         flat = " ".join(said.split())
-        rules = " ".join(texts.local(game.help).split())
-        assert texts.local(game.title) in flat
+        rules = " ".join(texts.choose_translation(game.help).split())
+        assert texts.choose_translation(game.title) in flat
         missing = [word for word in rules.split() if word not in flat]
         assert not missing, f"{game.id}: {missing}"
         assert ("malfunction" if language == "en" else "défectuosité") not in rules.lower()
@@ -96,15 +96,15 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         for spots, pays in game.presentation.get("tables", {}).items():
             numbers = [" ".join(texts.number(pay).split()) for pay in pays.values()]
             assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
-        for prize in read_field(game).prizes if stages_of(game) else ():
-            told = prize_at(game, prize.name, prize.credits, min(game.bet_options))
+        for prize in read_field(game).prizes if list_reel_stages(game) else ():
+            told = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
             words = " ".join(texts.number(told).split())
             assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
         assert game.version in flat
         assert game.digest[:16] in flat
-        credits_said = texts.say("help.prize_bet" if stages_of(game) else "keno.table")
+        credits_said = texts.say("help.prize_bet" if list_reel_stages(game) else "keno.table")
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
 
 
@@ -113,9 +113,9 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, language):
     source = load_game(name)
-    game = game_view(source)
-    said = " ".join(" ".join(help_words(at_rest((game,), game, language, credit_cents=0))).split())
-    rules = " ".join(Texts(language).local(source.help).split())
+    game = build_game_view(source)
+    said = " ".join(" ".join(help_words(build_idle_view((game,), game, language, credit_cents=0))).split())
+    rules = " ".join(Texts(language).choose_translation(source.help).split())
     assert source.help["en"] != source.help["fr"]
     assert [word for word in rules.split() if word not in said] == []
     (other,) = {"en", "fr"} - {language}
@@ -125,8 +125,8 @@ def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, l
 @pytest.mark.requirement("C-23")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_very_long_odds_are_told_on_a_page_of_their_own(language):
-    game = game_view(load_game(LONG_ODDS))
-    view = at_rest((game,), game, language)
+    game = build_game_view(load_game(LONG_ODDS))
+    view = build_idle_view((game,), game, language)
     texts = Texts(language)
     said = help_words(view)
     assert any(texts.say("odds.title") in words for words in said)
@@ -141,9 +141,9 @@ def test_very_long_odds_are_told_on_a_page_of_their_own(language):
         if words in {texts.say("odds.one_in", games=texts.number(n)) for n in (27_000_000, 40_000_000)}
     ]
     assert len(odds) >= 3
-    usual = game_view(load_game("maple-classic"))
+    usual = build_game_view(load_game("maple-classic"))
     assert not any(
-        texts.say("odds.title") in words for words in help_words(at_rest((usual,), usual, language))
+        texts.say("odds.title") in words for words in help_words(build_idle_view((usual,), usual, language))
     )
 
 
@@ -152,7 +152,7 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
     """Also where a dearer bet buys more of the pay table than a multiple of it."""
     compared, seen = 0, set()
     for source, game in zip(games, published, strict=True):
-        if not stages_of(game):
+        if not list_reel_stages(game):
             continue
         field = read_field(game)
         exact = analyses[source.id]
@@ -163,7 +163,7 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
             for prize in field.prizes:
                 if prize.name not in truth:
                     continue
-                told = prize_at(game, prize.name, prize.credits, bet.cost_credits)
+                told = compute_prize_at_bet(game, prize.name, prize.credits, bet.cost_credits)
                 assert told == truth[prize.name], f"{game.id}, bet {bet.cost_credits}: {prize.name}"
                 compared += 1
     assert compared > 90
@@ -174,8 +174,8 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
 @pytest.mark.parametrize("bet", range(1, 6))
 def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     """Video poker 9-6 as it is published: a royal flush is worth more at five credits."""
-    game = game_view(load_game("jacks-or-better-9-6"))
-    view = at_rest((game,), game, "en", bet_credits=bet, credit_cents=100_000)
+    game = build_game_view(load_game("jacks-or-better-9-6"))
+    view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
     rows = pays_of(Stage(writing(portrait=False)[0].painter, Texts("en"), LANDSCAPE, view))
     said = help_words(view)
@@ -193,10 +193,10 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
     seen = set()
     for number in range(60):
         outcome = played(source, f"same/{number}", 3)
-        view = shown(at_rest(published, game, "en"), game, outcome)
-        line = times(view, theme)
+        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        line = build_view_timeline(view, theme)
         until = [replace(view, now=100 + line.spun * i / 40) for i in range(40)]
-        sounds = tuple(name for a, b in pairwise(until) for name in sounds_between(a, b, theme))
+        sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.spun, sounds))
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
@@ -213,8 +213,8 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
 @pytest.mark.requirement("C-14:a")
 def test_free_games_are_counted_down(published, outcomes, theme):
     game = next(one for one in published if one.id == "aurora-twenty")
-    view = shown(at_rest(published, game, "en"), game, outcomes[game.id].feature)
-    line = times(view, theme)
+    view = shown(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
+    line = build_view_timeline(view, theme)
     series = [i for i, step in enumerate(view.show.steps) if step.stage != view.show.steps[0].stage]
     assert len(series) > 1
     for place, index in enumerate(series):
@@ -229,11 +229,11 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     source, game = (next(one for one in those if one.id == "northern-ways") for those in (games, published))
     outcomes_ = (played(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500))
     outcome = next(one for one in outcomes_ if any(step["awards"] for step in one.display["steps"][1:]))
-    view, picture = shown(at_rest(published, game, "en"), game, outcome), Picture(theme)
-    line, told, awarded = times(view, theme), [], 0
+    view, picture = shown(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
+    line, told, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for at in (line.steps[number].begin + 0.05, line.steps[number].spun + 0.05) if number else ():
-            said = status(picture._stage(replace(view, now=100 + at)))[0]
+            said = choose_status(picture._stage(replace(view, now=100 + at)))[0]
             told.append(f"{number} of {awarded}" in said or (at >= line.spun and "of" not in said))
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
@@ -246,7 +246,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
 @pytest.mark.requirement("C-15:a")
 def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes):
     game = next(one for one in published if one.id == "aurora-twenty")
-    rest = at_rest(published, game, "en")
+    rest = build_idle_view(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
         said = words_on(view)
         assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
@@ -258,20 +258,20 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
     """Also where windows fall one after another, and each has wins of its own."""
     source, game = (next(one for one in those if one.id == name) for those in (games, published))
     lit = []
-    draw = wins._badge
+    draw = wins._draw_line_badge
     monkeypatch.setattr(
-        wins, "_badge", lambda *a, **k: (lit.append((a[2].line, a[2].credits)), draw(*a, **k))[1]
+        wins, "_draw_line_badge", lambda *a, **k: (lit.append((a[2].line, a[2].credits)), draw(*a, **k))[1]
     )
     named = 0
     for number in range(300):
         outcome = played(source, f"named/{number}", max(game.bet_options))
         if not outcome.win_credits or len(outcome.display["steps"]) > 1 or named > 12:
             continue
-        view = shown(at_rest(published, game, "en"), game, outcome)
-        line = times(view, theme)
+        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        line = build_view_timeline(view, theme)
         told = snapshot(game, "en", win_cents=outcome.win_credits * 25)
         after = apply_message(replace(view, now=100 + line.done), told)
-        back = at_rest(
+        back = build_idle_view(
             published, game, "en", win_cents=told.win_cents, last_display=outcome.to_json()["display"]
         )
         for rest in (after, back):
@@ -297,8 +297,8 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         lines = [win["number"] for win in outcome.display["wins"] if win.get("on", "line") == "line"]
         if len(outcome.display["steps"]) > 1 or len(lines) < 2:
             continue
-        view = shown(at_rest(published, game, "en"), game, outcome)
-        line = times(view, theme)
+        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        line = build_view_timeline(view, theme)
         after = apply_message(
             replace(view, now=100 + line.done),
             snapshot(game, "en", win_cents=outcome.win_credits * 25),
@@ -326,7 +326,7 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layout):
     game = published[0]
-    rest = at_rest(published, game, "en")
+    rest = build_idle_view(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
@@ -338,7 +338,8 @@ def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layou
 @pytest.mark.parametrize(("language", "label"), [("en", "Decks: {}"), ("fr", "Paquets de cartes : {}")])
 def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, label):
     definitions = {
-        game.id: (game, getattr(game.rules, "definition", None)) for game in map(load_game, tables())
+        game.id: (game, getattr(game.rules, "definition", None))
+        for game in map(load_game, list_table_games())
     }
     shoes = {name: (game, made.shoe) for name, (game, made) in definitions.items() if hasattr(made, "shoe")}
     assert {shoe.decks for _, shoe in shoes.values()} == {6, 8}
@@ -352,7 +353,7 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
 @pytest.mark.requirement("F-07:b")
 @pytest.mark.parametrize(("language", "amount"), [("en", "$42.00"), ("fr", "42,00 $")])
 def test_a_cancelled_credit_is_shown_in_currency(published, language, amount):
-    view = at_rest(published, published[0], language)
+    view = build_idle_view(published, published[0], language)
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
     said = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed))]
@@ -362,7 +363,7 @@ def test_a_cancelled_credit_is_shown_in_currency(published, language, amount):
 @pytest.mark.requirement("J-15:a")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_machines_numbers_are_on_the_screen(published, language):
-    view = at_rest(published, published[0], language)
+    view = build_idle_view(published, published[0], language)
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
@@ -381,14 +382,16 @@ def test_the_machines_numbers_are_on_the_screen(published, language):
 )
 def test_credit_and_bet_are_told_in_money_and_in_credits(published, language, words, layout):
     game = next(one for one in published if one.id == "maple-classic")
-    assert words <= set(words_on(at_rest(published, game, language), layout))
+    assert words <= set(words_on(build_idle_view(published, game, language), layout))
 
 
 @pytest.mark.requirement("N-08")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_help_about_chance_and_where_help_is_found_can_be_read(published, language):
     line = {"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
-    view = at_rest(published, published[0], language, protection=Protection(help_line=line), credit_cents=0)
+    view = build_idle_view(
+        published, published[0], language, protection=Protection(help_line=line), credit_cents=0
+    )
     said = " ".join(" ".join(help_words(view)).split())
     assert line[language] in said
     assert Texts(language).say("help.chance")[:40] in said
@@ -401,7 +404,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
         for number in range(25):
             bet = max(game.bet_options)
             outcome = played(source, f"end/{game.id}/{number}", bet)
-            view = shown(at_rest(published, game, "en"), game, outcome)
+            view = shown(build_idle_view(published, game, "en"), game, outcome)
             display = outcome.to_json()["display"]
             told = display.get("draws") or [*display["steps"], *display.get("double_up", ())]
             assert len(view.show.steps) == len(told), game.id
@@ -438,8 +441,8 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     assert drawn != sorted(drawn)
     in_the_tray = []
     monkeypatch.setattr(keno, "draw_ball", lambda _, place, ball, *, hit: in_the_tray.append((place, ball)))
-    view = shown(at_rest(published, game, "en"), game, outcome)
-    for count, stop in enumerate(times(view, theme).steps[0].stops, 1):
+    view = shown(build_idle_view(published, game, "en"), game, outcome)
+    for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
         in_the_tray.clear()
         words = words_on(replace(view, now=100 + stop + 0.001))
         by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
@@ -454,9 +457,9 @@ def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, publis
     """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
     texts = Texts(language)
     for game in published:
-        seen = help_words(at_rest(published, game, language))
+        seen = help_words(build_idle_view(published, game, language))
         assert game.chances
-        bets = [bet for bet in analyses[game.id].bets if any(award.top for award in awards(bet))]
+        bets = [bet for bet in analyses[game.id].bets if any(award.top for award in list_awards(bet))]
         ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
         assert {one.bet for one in game.chances} == set(ways)
         for one in game.chances:
@@ -466,7 +469,7 @@ def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, publis
             assert abs(Fraction(told) - share) <= Fraction(1, 20)
             shown = told.replace(".", ",") if language == "fr" else told
             assert any(words.startswith(shown) for words in seen), (game.id, one.bet)
-            rates = [award.rate for award in awards(bet) if award.name == one.top and award.top]
+            rates = [award.rate for award in list_awards(bet) if award.name == one.top and award.top]
             assert one.top_one_in == round(1 / sum(rates))
             odds = [one.top_one_in, *(one_in for _, one_in in one.features)]
             assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)
@@ -483,7 +486,7 @@ def test_no_panel_lies_half_under_the_welcome(published, theme, language):
         watcher, panels = Picture(theme), []
         watcher.painter = Watcher(theme)
         watcher.painter.panel = lambda rect, panels=panels, **_: panels.append(rect)
-        view = at_rest(published, game, language, credit_cents=0, accepts=("language",))
+        view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
         x, y, w, h = LANDSCAPE.field
         middle = y + h / 2
         for now, there in ((160.0, False), (101.0, game.family != "reels")):
@@ -499,9 +502,9 @@ def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
     """No line ends within it, however the rules are broken into lines."""
     numbers = 0
     for game in published:
-        view = apply_action(at_rest(published, game, "fr"), Action("help"), theme)[0]
+        view = apply_action(build_idle_view(published, game, "fr"), Action("help"), theme)[0]
         lines = words_on(view)
-        for number in re.findall(r"\d+(?:\u00a0\d{3})+", Texts("fr").local(game.help)):
+        for number in re.findall(r"\d+(?:\u00a0\d{3})+", Texts("fr").choose_translation(game.help)):
             assert any(number in words for words in lines), (game.id, number)
             numbers += 1
     assert numbers > 3

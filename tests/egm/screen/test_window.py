@@ -13,16 +13,16 @@ import pytest
 from egm.kernel.messages import Alive, Hello, decode
 from egm.kernel.touch import CROSSES, UNIT, fit
 from egm.links.screen.client import Client
-from egm.screen.app import App, Tap, attended, clients
+from egm.screen.app import App, Tap, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import Sounds
-from egm.screen.controls import BY_NAME, by_code, by_name
+from egm.screen.controls import BY_NAME, find_action_by_code, find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.dev.gallery import pages
-from tools.lab.views import at_rest
+from tools.lab.views import build_idle_view
 
 
 @pytest.fixture
@@ -108,11 +108,11 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
 
 
 def test_only_a_page_with_a_person_is_attended(published):
-    rest = at_rest(published, published[0], "en")
-    assert not attended(rest)
+    rest = build_idle_view(published, published[0], "en")
+    assert not is_staff_signed_in(rest)
     asked = pages.sign_in()
-    assert not attended(apply_message(rest, rest.snapshot.model_copy(update={"page": asked})))
-    assert attended(apply_message(rest, rest.snapshot.model_copy(update={"page": pages.menu()})))
+    assert not is_staff_signed_in(apply_message(rest, rest.snapshot.model_copy(update={"page": asked})))
+    assert is_staff_signed_in(apply_message(rest, rest.snapshot.model_copy(update={"page": pages.menu()})))
 
 
 def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
@@ -166,11 +166,11 @@ def test_an_upright_display_gets_the_upright_picture(theme, window):
 
 
 def test_every_key_by_name_is_a_key_by_code():
-    codes = {by_code(code) for code in range(2048)} | {
-        by_code(getattr(pygame, name)) for name in dir(pygame) if name.startswith("K_")
+    codes = {find_action_by_code(code) for code in range(2048)} | {
+        find_action_by_code(getattr(pygame, name)) for name in dir(pygame) if name.startswith("K_")
     }
-    assert {by_name(name) for name in BY_NAME} <= codes
-    assert by_name("KeyQ") is None
+    assert {find_action_by_name(name) for name in BY_NAME} <= codes
+    assert find_action_by_name("KeyQ") is None
 
 
 def app_of(theme, window, machine, clock):
@@ -206,10 +206,10 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
     ):
         systemd.bind("\0open-egm-test-window")
         systemd.setblocking(False)
-        with socket_address(tmp_path / "run" / "screen.sock") as address:
+        with open_socket_address(tmp_path / "run" / "screen.sock") as address:
             listener.bind(address)
         listener.listen()
-        machine, _ = clients(tmp_path, bench=False)
+        machine, _ = create_clients(tmp_path, bench=False)
         app = app_of(theme, window, machine, lambda: now_s[0])
         with pytest.raises(BlockingIOError):
             systemd.recv(100)
@@ -227,7 +227,7 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
 @pytest.mark.requirement("J-14")
 def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, window, tmp_path, published):
     """Every cross is touched on a panel that is turned by half a turn, small and shifted; then a key."""
-    rest = at_rest(published, published[0], "en")
+    rest = build_idle_view(published, published[0], "en")
     machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
     clock = iter(range(1000))
     app = app_of(theme, window, machine, lambda: float(next(clock)))
@@ -253,7 +253,7 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
     shown(pages.pattern("touch"), touch=touch)
     wide, high = window.picture.layout.size
     for number in (0, 5):
-        found = next(t for t in window.picture.touches(app.view) if t.action == Action("target", number))
+        found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))
         x, y, w, h = found.rect
         finger((x + w / 2) / wide, (y + h / 2) / high)
     assert app.view.desk.touched == {0, 5}

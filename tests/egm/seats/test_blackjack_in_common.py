@@ -13,7 +13,7 @@ from egm.kernel.services import MachineContext
 from egm.play.recall_page import PlayList
 from egm.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, follow
-from egm.seats.feature import BettingClock, clock, notices
+from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_it
 from egm.testing.machine import FailingChance
@@ -110,7 +110,7 @@ def audited(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "O-01")
@@ -185,7 +185,7 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
     assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
     assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
-    told = [[(each.code, each.values) for each in notices(room.machine)] for room in rooms]
+    told = [[(each.code, each.values) for each in iter_notices(room.machine)] for room in rooms]
     left = ANSWER_SECONDS - 4
     assert told == [
         [("answer_within", {"seconds": left})],
@@ -285,7 +285,7 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
     told = []
     audit = GameAudit(Shelf(), lambda _, why: told.append(why))
     with open_view(tmp_path) as view:
-        for entry in map(decode, view.bodies()):
+        for entry in map(decode, view.iter_bodies()):
             record = deepcopy(entry.transaction.record)
             if entry.kind == "game.choice" and record["play_id"] == game.play_id and record["draws"]:
                 record["draws"][0][1] += 4
@@ -406,7 +406,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     right(rooms)
     audited(rooms, tmp_path)
     with open_view(tmp_path) as view:
-        entries = [entry for entry in map(decode, view.bodies()) if entry.kind.startswith("game.")]
+        entries = [entry for entry in map(decode, view.iter_bodies()) if entry.kind.startswith("game.")]
 
     def found(kind, number, change):
         at = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
@@ -478,7 +478,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     rooms[0].close()
     [room] = seats(GAME, count=1)
     context = MachineContext(room.engine, None, None, room.clock, room.happen)
-    [attachment] = clock(context)
+    [attachment] = create_betting_clock(context)
 
     async def follows():
         running = asyncio.create_task(attachment.run())
@@ -489,7 +489,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     asyncio.run(follows())
     room.shown()
     assert (room.state, room.credit_cents) == (State.IDLE, CREDIT_CENTS - STAKE_CENTS)
-    assert list(clock(context)) == []
+    assert list(create_betting_clock(context)) == []
 
 
 @pytest.mark.requirement("F-14")

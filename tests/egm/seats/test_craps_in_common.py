@@ -8,10 +8,10 @@ import pytest
 from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, throw
 
 from egm.kernel.events import EventType, State
-from egm.play.tables import on_table
+from egm.play.tables import read_table_view
 from egm.records.games import open_game
-from egm.records.tables import plays_along, standing_tables, table_in_common
-from egm.seats.feature import notices
+from egm.records.tables import list_standing_tables, plays_along, read_shared_state
+from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_it
 from egm.testing.machine import ScriptedChance
@@ -70,14 +70,14 @@ def mended(room):
 def standing(room):
     """What stands at a position, credits by spot; the record says of as much money."""
     found = {}
-    for table in standing_tables(room.machine):
+    for table in list_standing_tables(room.machine):
         found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}
         assert table.standing_cents == sum(found.values()) * CENTS
     return found
 
 
 def point_of(room, game=QUEBEC):
-    found = table_in_common(room.machine, digest_of(room, game))
+    found = read_shared_state(room.machine, digest_of(room, game))
     return None if found is None else found["point"]
 
 
@@ -86,8 +86,8 @@ def sound(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
-        return list(view.bodies())
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+        return list(view.iter_bodies())
 
 
 def around(seats, count=3, game=QUEBEC):
@@ -104,7 +104,7 @@ def test_a_throw_is_one_for_all_and_the_silent_are_thrown_for(seats, tmp_path):
     assert lay(two, dontpass=10) is State.BETTING
     assert thrown(rooms, 4, 2) == [one, two]
     assert [point_of(room) for room in rooms] == [6] * 3
-    _, shut, felt = on_table(three.machine)
+    _, shut, felt = read_table_view(three.machine)
     assert (felt.point, "pass" in shut, "come" in shut) == (6, True, False)
     three.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
     assert three.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
@@ -146,9 +146,9 @@ def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_not
     assert not table.is_in_play(digest)
     lay(three, come=5)
     lay(one)
-    assert (table.is_complete(digest), table.seconds_left(digest)) == (False, 20)
+    assert (table.is_complete(digest), table.compute_seconds_left(digest)) == (False, 20)
     one.clock.pass_seconds(20)
-    assert table.seconds_left(digest) == 0
+    assert table.compute_seconds_left(digest) == 0
     assert thrown(rooms, 2, 1) == rooms
 
 
@@ -166,8 +166,8 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
     assert (standing(two), standing(one), point_of(one)) == ({"pass": 10}, {"pass": 10}, 4)
     mended(two)
     assert (two.state, plays_along(two.machine, digest_of(two))) == (State.IDLE, False)
-    assert [n.code for n in notices(two.machine)] == ["bets_apart"]
-    assert on_table(two.machine)[2].point == 6
+    assert [n.code for n in iter_notices(two.machine)] == ["bets_apart"]
+    assert read_table_view(two.machine)[2].point == 6
     lay(three, come=5)
     assert thrown(rooms, 6, 4) == [one, three]  # not his throw
     dice(rooms, 4, 2)
@@ -180,7 +180,7 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
     dice(rooms, 4, 2)
     lay(two)
     two.shown()
-    assert (standing(two), on_table(two.machine)[2].point) == ({}, 4)
+    assert (standing(two), read_table_view(two.machine)[2].point) == ({}, 4)
     assert lay(two, come=5) is State.BETTING
     assert thrown(rooms, 2, 2) == rooms
     sound(rooms, tmp_path)
@@ -247,7 +247,7 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
     mended(two)
     assert [standing(room) for room in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
     assert [plays_along(room.machine, digest_of(room)) for room in again] == [True, False, True]
-    assert [on_table(room.machine)[2].point for room in again] == [4, 6, 4]
+    assert [read_table_view(room.machine)[2].point for room in again] == [4, 6, 4]
     lay(three)
     assert thrown(again, 3, 1) == [one, three]
     assert [room.credit_cents for room in again] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
@@ -391,7 +391,7 @@ class Session:
         for n, room in enumerate(self.rooms):
             assert (room.credit_cents, standing(room)) == (self.credits[n], self.bets[n])
             assert point_of(room, self.house) == self.point
-            _, _, felt = on_table(room.machine)
+            _, _, felt = read_table_view(room.machine)
             assert felt.point == self.point_of(n)
 
 

@@ -16,12 +16,12 @@ from egm.kernel.services import MachineContext
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.records.game_record import Step
 from egm.records.games import open_game
-from egm.seats.feature import BettingClock, notices
-from egm.seats.table import SharedTable, TableEvent, seconds_left
+from egm.seats.feature import BettingClock, iter_notices
+from egm.seats.table import SharedTable, TableEvent, compute_betting_seconds_left
 from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
-from paytables.definition import source_of
+from paytables.definition import read_source
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
@@ -55,10 +55,10 @@ def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
     assert (one.state, two.state) == (State.BETTING, State.IDLE)
     assert (one.credit_cents, open_game(one.machine)) == (2000, None)
     assert one.journal.meters().value("coin_in") == 0
-    assert [(n.code, n.values) for n in notices(two.machine)] == [("bets_close", {"seconds": 30})]
-    assert [(n.code, n.values) for n in notices(one.machine)] == [("bets_placed", {"seconds": 30})]
+    assert [(n.code, n.values) for n in iter_notices(two.machine)] == [("bets_close", {"seconds": 30})]
+    assert [(n.code, n.values) for n in iter_notices(one.machine)] == [("bets_placed", {"seconds": 30})]
     one.clock.pass_seconds(22.5)
-    assert [n.values["seconds"] for n in notices(two.machine)] == [8]
+    assert [n.values["seconds"] for n in iter_notices(two.machine)] == [8]
 
 
 def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
@@ -92,7 +92,7 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
         room.shown()
     rooms[0].close()
     with open_view(tmp_path) as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     assert Auditor(Shelf()).run(iter(bodies)).findings == []
     found = []
     audit = GameAudit(Shelf(), lambda _, why: found.append(why))
@@ -149,7 +149,7 @@ def test_cash_out_takes_the_bets_back(seats):
     assert table_of(rooms).betting_deadlines_ns == {}
     no_more_bets(rooms)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        one.printer_says(state)
+        one.report_print_state(state)
     assert (one.state, one.credit_cents, one.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
 
 
@@ -192,13 +192,13 @@ def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seat
         room.insert(2000)
     for _ in range(2):
         join(one, SPOTS[0])
-        assert seconds_left(one.machine) == 30
+        assert compute_betting_seconds_left(one.machine) == 30
         one.clock.pass_seconds(20)
         join(two, SPOTS[1])
-        assert seconds_left(one.machine) == 10
+        assert compute_betting_seconds_left(one.machine) == 10
         no_more_bets(rooms)
         assert [room.state for room in (one, two)] == [State.PLAYING] * 2
-        assert seconds_left(one.machine) is None
+        assert compute_betting_seconds_left(one.machine) is None
         for room in (one, two):
             room.shown()
 
@@ -253,7 +253,7 @@ def test_a_round_of_several_is_one_result_and_is_told_to_nobody_who_still_sees_i
 
 def small_table(folder, name, seats):
     """Write a copy of a table game that has so many seats; return its path."""
-    text = source_of(name).path.read_text(encoding="utf-8")
+    text = read_source(name).path.read_text(encoding="utf-8")
     found = re.sub(r"(?m)^seats = \d+$", f"seats = {seats}", text)
     assert found != text, f"{name} names no seats"
     path = folder / f"{name}.toml"

@@ -7,7 +7,7 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.records.games import open_game
-from egm.records.tables import table_of
+from egm.records.tables import read_table
 from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode
@@ -33,7 +33,7 @@ def no_more_bets(room):
 
 
 def shoe_of(room):
-    kept = table_of(room.machine, digest_of(room))
+    kept = read_table(room.machine, digest_of(room))
     return None if kept is None else kept.table["shoe"]
 
 
@@ -69,10 +69,10 @@ def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats,
     burnt = [d for d in rooms[0].records("game.start")[0]["steps"][0]["draws"] if "burn" in d[2]]
     left = Shoe.from_json(shoe_of(rooms[3])).left
     assert left == 8 * 52 - dealt - len(burnt)
-    assert table_of(rooms[0].machine, digest_of(rooms[0])).staked == ()
+    assert read_table(rooms[0].machine, digest_of(rooms[0])).staked == ()
     rooms[0].close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
     again = seats(GAME)
     assert [Shoe.from_json(shoe_of(room)).left for room in again] == [left] * len(again)
 
@@ -84,7 +84,7 @@ def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path
     play_three_coups(rooms)
     rooms[0].close()
     with open_view(tmp_path) as view:
-        entries = [entry for entry in map(decode, view.bodies()) if entry.kind.startswith("game.")]
+        entries = [entry for entry in map(decode, view.iter_bodies()) if entry.kind.startswith("game.")]
     key = next(key for key in entries[0].state if key.startswith("in_common:"))
 
     def found(kind, number, change):

@@ -5,7 +5,7 @@ from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
 from egm.records.games import open_game
-from egm.records.tables import standing_tables, table_in_common
+from egm.records.tables import list_standing_tables, read_shared_state
 from egm.seats.table import SharedTable
 from meters import open_view
 from paytables.cards import Shoe
@@ -56,7 +56,7 @@ def rows_of(game):
 
 def left_of(room):
     """How many cards the shoe has, as this position's machine knows it; all of them where it is new."""
-    kept = table_in_common(room.machine, digest_of([room]))
+    kept = read_shared_state(room.machine, digest_of([room]))
     return DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).left
 
 
@@ -71,7 +71,7 @@ def audited(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("B-01", "P-07")
@@ -97,7 +97,7 @@ def test_a_refait_asks_each_for_his_own_stake_and_the_next_coup_comes_of_the_sam
     end(rooms)
     assert [room.credit_cents for room in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
     assert [left_of(room) for room in rooms] == [DECKS * 52 - 8 - 9] * 2
-    assert [standing_tables(room.machine) for room in rooms] == [(), ()]
+    assert [list_standing_tables(room.machine) for room in rooms] == [(), ()]
     audited(rooms, tmp_path)
 
 

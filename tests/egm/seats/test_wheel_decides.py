@@ -17,11 +17,11 @@ from egm.play.installed_games import admit
 from egm.play.rulings import void_game
 from egm.profiles import load_profile
 from egm.records.keys import WheelKey
-from egm.records.wheel import last_spin
-from egm.seats.feature import notices
+from egm.records.wheel import read_last_spin
+from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
 from egm.seats.wheel import decide, process_device_report, process_phase
-from egm.staff.service.key_switches import concerned
+from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -89,7 +89,7 @@ def phase(room, phase, spin=7, **more):
 
 
 def said(room):
-    return {notice.code for notice in notices(room.machine)}
+    return {notice.code for notice in iter_notices(room.machine)}
 
 
 def spin(room, number, spin=7):
@@ -170,7 +170,7 @@ def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
 
 def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
     spin(room, 17)
-    assert last_spin(room.machine) is None
+    assert read_last_spin(room.machine) is None
 
 
 @pytest.mark.parametrize("told", ["before", "after"])
@@ -217,7 +217,7 @@ def test_a_spin_whose_number_was_not_heard_when_the_wheel_goes_on_is_given_up(ro
     unheard(room, why="went_on")
     room.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf([tmp_path])).run(view.bodies()).findings == []
+        assert Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings == []
 
 
 def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
@@ -332,7 +332,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     one.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf([tmp_path])).run(view.bodies()).findings == []
+        assert Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings == []
 
 
 def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
@@ -343,7 +343,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     assert room.records("game.void")[0]["recorded"]["decided"]
     room.close()
     with open_view(tmp_path / "state") as view:
-        findings = Auditor(Shelf([tmp_path])).run(view.bodies()).findings
+        findings = Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings
     assert [each.why for each in findings if "the number or step that it takes next is recorded" in each.why]
 
 
@@ -368,7 +368,7 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
     assert two.state is State.IDLE
     one.close()
     with open_view(tmp_path / "state") as view:
-        assert Auditor(Shelf([tmp_path])).run(view.bodies()).findings == []
+        assert Auditor(Shelf([tmp_path])).run(view.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("A-05")
@@ -390,7 +390,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
     wrong = []
     audit = GameAudit(Shelf([tmp_path]), lambda _, why: wrong.append(why))
     with open_view(tmp_path / "state") as view:
-        for entry in map(decode, view.bodies()):
+        for entry in map(decode, view.iter_bodies()):
             state = deepcopy(entry.transaction.state)
             if entry.kind == "clear.kept":
                 state[WheelKey.SPIN]["number"] = told
@@ -442,7 +442,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
     for _ in range(2):
         turned_key = Event(EventType.KEY_TURNED, {"key": "attendant"})
-        for position in concerned(beside, 1, turned_key):
+        for position in iter_concerned_positions(beside, 1, turned_key):
             position.handle(turned_key)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.IDLE]
     assert first.journal.balance_cents("out:handpay_cancelled_credit") == 2000
@@ -462,7 +462,7 @@ def test_all_positions_have_the_number_of_the_wheel(tmp_path):
     spin(first, 17)
     assert [record["choice"] for record in first.records("game.choice")] == ["17", "17"]
     rounds = {record["round_id"] for record in first.records("game.start")}
-    assert rounds == {last_spin(first.machine).round_id}
+    assert rounds == {read_last_spin(first.machine).round_id}
     first.close()
 
 
@@ -492,7 +492,7 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     room.shown()
     room.close()
     with open_view(tmp_path / "state") as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     shelf = Shelf([tmp_path])
     assert Auditor(shelf).run(iter(bodies)).findings == []
     found = []

@@ -15,7 +15,7 @@ from egm.profiles import profile as profiles
 from egm.records.games import GameInProgress
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.identities import FILE, IdentityRegister, commit
-from egm.staff.registers import REGISTERS, lines
+from egm.staff.registers import REGISTERS, iter_register_lines
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError
 from egm.tickets.desk import TicketDesk
@@ -68,7 +68,7 @@ def fill_in(room, form_id: str, **values) -> None:
 
 
 def register(room, name):
-    return list(lines(name, room.journal.entries()))
+    return list(iter_register_lines(name, room.journal.entries()))
 
 
 # ---------------------------------------------------------------------------------------------- the form
@@ -492,5 +492,5 @@ def test_notes_want_every_field_and_a_person(room, form_id, name, fields):
 
 def test_every_register_is_a_question_about_kinds_that_exist_and_an_unknown_one_is_named(room):
     with pytest.raises(OperatorError, match="no register is called 'secrets'"):
-        list(lines("secrets", room.journal.entries()))
+        list(iter_register_lines("secrets", room.journal.entries()))
     assert all(register.kinds and register.columns for register in REGISTERS.values())

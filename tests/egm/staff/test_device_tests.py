@@ -7,7 +7,7 @@ from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.kernel.touch import CROSSES, UNIT, placed
+from egm.kernel.touch import CROSSES, UNIT, calibrate_touch
 from egm.money.host.model import HostMoney, Inquiry
 from egm.people import Role
 from egm.records.keys import MoneyKey
@@ -49,7 +49,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
     assert "TEST" in job.fields["kind"]
     assert set(job.barcode) == {"0"}
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        room.printer_says(state)
+        room.report_print_state(state)
     assert [
         entry.kind for entry in room.journal.entries(("test.started", "test.printed", "ticket.taken"))
     ] == [
@@ -70,7 +70,7 @@ def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.ledgers.printing.pending().job.job_id.startswith("test-")
     before = fingerprint(again)
-    again.printer_says(PrintState.FAILED, "no paper")
+    again.report_print_state(PrintState.FAILED, "no paper")
     assert again.records("test.failed")[0]["why"] == "no paper"
     assert (again.state, again.credit_cents) == (State.IDLE, 2000)
     assert fingerprint(again) == before
@@ -113,7 +113,7 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     assert room.hands.orders[-2:] == [("return", 9), ("return", 10)]
     assert [record["amount_cents"] for record in room.records("test.read")] == [500, 0]
     assert len(room.records("test.paper")) == 2
-    assert b"910000000000000000" not in b"".join(room.journal.bodies())
+    assert b"910000000000000000" not in b"".join(room.journal.iter_bodies())
     menu.touch("stop")
     assert not menu.machine.state(ServiceDesk).bench.taking
 
@@ -185,7 +185,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     assert menu.page.title.value == "service.menu.devices"
     shown = snapshot(room.engine, fingerprint="").touch
     for x, y in ((0, 0), (UNIT, 0), (UNIT // 3, UNIT // 5), (UNIT, UNIT)):
-        assert placed(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
+        assert calibrate_touch(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
     (told,) = room.records("touch.calibrated")
     assert (told["person"], told["before"], told["after"]) == ("3", [], list(shown))
     assert room.journal.states()["touch"] == list(shown)

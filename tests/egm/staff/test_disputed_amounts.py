@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.money.disputed import disputed_amounts
+from egm.money.disputed import list_disputed_amounts
 from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.records.keys import MoneyKey
-from egm.staff.registers import lines
+from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState
@@ -30,7 +30,7 @@ def room(tmp_path):
 
 
 def open_one(room):
-    [disputed] = disputed_amounts(room.machine).values()
+    [disputed] = list_disputed_amounts(room.machine).values()
     return disputed
 
 
@@ -48,12 +48,12 @@ def rule(room, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
 
 
 def register(room):
-    return list(lines("disputed-amounts", room.journal.entries()))
+    return list(iter_register_lines("disputed-amounts", room.journal.entries()))
 
 
 def lose_bill(room, cents=2000):
     room.offer(cents)
-    room.ledger.lost_track("the acceptor is idle")
+    room.ledger.dispute_lost_paper("the acceptor is idle")
 
 
 @pytest.mark.requirement("G-02", "G-05", "F-13")
@@ -90,9 +90,9 @@ def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(room)
 
 
 def test_two_disputes_of_a_device_need_two_rulings(room):
-    room.ledger.contradicted("stacked and never ordered", 10000)
-    room.ledger.contradicted("and again", 10000)
-    first, second = disputed_amounts(room.machine)
+    room.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
+    room.ledger.dispute_unordered_stacking("and again", 10000)
+    first, second = list_disputed_amounts(room.machine)
     rule(room, 0, dispute=first)
     assert room.state is State.TILT
     rule(room, 500, dispute=second)
@@ -105,7 +105,7 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
     second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
     lose_bill(second)
     assert (first.state, second.state) == (State.IDLE, State.TILT)
-    assert disputed_amounts(first.machine) == {}
+    assert list_disputed_amounts(first.machine) == {}
     rule(second, 0)
     assert second.state is State.IDLE
     first.close()
@@ -115,7 +115,7 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
 def lose_ticket(room):
     number = room.insert(2000).cash_out_ticket()
     room.offer_ticket(number)
-    room.ledger.lost_track("the acceptor is idle")
+    room.ledger.dispute_lost_paper("the acceptor is idle")
     return number
 
 
@@ -150,7 +150,7 @@ def test_a_cut_around_the_ruling_on_a_ticket(room, tmp_path, written):
         room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     room.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    if disputed_amounts(again.machine):
+    if list_disputed_amounts(again.machine):
         assert again.store.get(number).state is TicketState.PENDING
         rule(again, 2000)
     assert again.store.get(number).state is TicketState.REDEEMED
@@ -191,7 +191,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
     room = coins.room
     payout_id = pay_five(room)
     if seen:
-        room.ledgers.payouts.progressed(payout_id, seen)
+        room.ledgers.payouts.record_coins_paid(payout_id, seen)
     room.cut_power_after(written)
     with suppress(PowerCutError):
         room.ledgers.payouts.finished(payout_id, seen, "another hopper is in its place")
@@ -226,7 +226,7 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
         room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     room.close()
     again = coins.room = coins()
-    if disputed_amounts(again.machine):
+    if list_disputed_amounts(again.machine):
         rule(again, 200)
     assert (again.journal.balance_cents(PAID), again.journal.balance_cents("out:hopper")) == (200, 300)
     assert (again.credit_cents, again.state) == (0, State.IDLE)
@@ -236,7 +236,7 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
 @pytest.mark.requirement("G-08", "F-13:a")
 def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins, tmp_path):
     room = coins.room
-    room.ledgers.payouts.strayed(4, "4 coins left the hopper and none were ordered")
+    room.ledgers.payouts.record_strayed_coins(4, "4 coins left the hopper and none were ordered")
     assert (room.state, room.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
     shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
     assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
@@ -249,7 +249,7 @@ def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins
 def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_path):
     room = coins.room
     payout_id = pay_five(room)
-    room.ledgers.payouts.progressed(payout_id, 4)
+    room.ledgers.payouts.record_coins_paid(payout_id, 4)
     room.close()
     again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
     assert again.journal.balance_cents("out:hopper") == 400
@@ -266,12 +266,12 @@ def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(
     doubt = CoinDoubt(why="2 coins were accepted", least_cents=50, most_cents=400)
     room.cut_power_after(written)
     with suppress(PowerCutError):
-        room.ledgers.coins.coins_in(((100, True),), 7, doubt)
+        room.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     room.close()
     again = coins.room = coins()
-    assert (again.ledgers.coins.position() == 7) is bool(disputed_amounts(again.machine))
+    assert (again.ledgers.coins.position() == 7) is bool(list_disputed_amounts(again.machine))
     if again.ledgers.coins.position() != 7:
-        again.ledgers.coins.coins_in(((100, True),), 7, doubt)
+        again.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(again)
     assert (again.credit_cents, again.state) == (100, State.TILT)
     assert (disputed.least_cents, disputed.most_cents) == (50, 400)

@@ -6,11 +6,11 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.records.keys import StaffKey
-from egm.staff.sheet import sheets
+from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 from tools.cli import main
@@ -58,7 +58,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert room.machine.faults == {}
     finish(room, "belt replaced", "belt 12").touch("leave")
     assert (room.state, room.credit_cents) == (State.IDLE, 2000)
-    (sheet,) = sheets(room.journal)
+    (sheet,) = iter_sheets(room.journal)
     assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
@@ -104,7 +104,7 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
     room.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert room.machine.faults == {}
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
-    assert [sheet.kind for sheet in sheets(room.journal)] == ["repair", "collection"]
+    assert [sheet.kind for sheet in iter_sheets(room.journal)] == ["repair", "collection"]
 
 
 @pytest.mark.requirement("J-04")
@@ -139,7 +139,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
         NUMBERS[Role.SUPERVISOR],
     )
     menu.home().fill("collection_end", "base taken out").touch("leave")
-    assert (room.state, set(disabled_by(room.machine))) == (State.OUT_OF_SERVICE, {"base"})
+    assert (room.state, set(list_disabling_sources(room.machine))) == (State.OUT_OF_SERVICE, {"base"})
     room.close()
     again = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
     assert again.state is State.OUT_OF_SERVICE
@@ -147,7 +147,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
     menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
-    first, second = sheets(again.journal)
+    first, second = iter_sheets(again.journal)
     assert "base.withdrawn" in {line.what for line in first.lines}
     assert "base.returned" in {line.what for line in second.lines}
     again.close()
@@ -158,7 +158,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
 def test_a_door_is_opened_by_nobody_but_a_mechanic(room, role):
     """Who is no mechanic is not offered the form, and its message sent past the menu is refused too."""
     menu = Menu(room).sign_in(role)
-    assert "form:intervention" not in menu.everything()
+    assert "form:intervention" not in menu.collect_all_actions()
     person = {"person": NUMBERS[role], "persons": (NUMBERS[role],)}
     forged = {"form": "intervention", "kind": "repair", "reason": "x", **person}
     room.engine.handle(EventType.INTERVENTION_OPENED, **forged)
@@ -210,7 +210,7 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_pat
     assert again.notice == "refused.authorised"
     Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
     assert again.state is State.IDLE
-    assert next(sheets(again.journal)).lines[-1].what.startswith("menu.")
+    assert next(iter_sheets(again.journal)).lines[-1].what.startswith("menu.")
     again.close()
 
 
@@ -220,7 +220,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu = finish(room, "cleaned", "")
-    name = next(sheets(room.journal)).id
+    name = next(iter_sheets(room.journal)).id
     menu.home().touch("interventions").touch(name)
     shown = menu.lines()
     assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (

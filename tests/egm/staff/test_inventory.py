@@ -23,7 +23,7 @@ from egm.profiles import load_profile
 from egm.records.keys import StaffKey
 from egm.screen.text import Texts
 from egm.staff.form import FieldKind
-from egm.staff.inventory import KIND, note_inventory, sheet
+from egm.staff.inventory import KIND, note_inventory, read_technical_sheet
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import Journal, JournalDamaged
@@ -60,7 +60,7 @@ def room(tmp_path):
 
 @pytest.mark.requirement("Q-08", "J-15", "R-01")
 def test_the_entry_has_all_that_the_order_asks_for(room):
-    now = sheet(room.journal).now
+    now = read_technical_sheet(room.journal).now
     assert (now["kind"], now["serial"], now["operator_number"], now["base_number"]) == (
         "upright",
         "TEST-1",
@@ -81,7 +81,7 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(room, tmp_path):
     note_inventory(room.machine, inventory(tmp_path, location="workshop"))
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
     note_inventory(room.machine, moved)
-    changes = [what for _, what in sheet(room.journal).changes]
+    changes = [what for _, what in read_technical_sheet(room.journal).changes]
     assert "location: floor -> workshop" in changes
     assert f"{GAME}: {room.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
 
@@ -196,7 +196,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     made = json.loads((maker / GAME / "manifest.json").read_text())
     assert resident.certificate.least_return == resident.least_return == Fraction(made["least_return"])
     note_inventory(room.machine, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
-    (game,) = sheet(room.journal).now["games"]
+    (game,) = read_technical_sheet(room.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
 
@@ -225,7 +225,9 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         told = json.loads((folder / "manifest.json").read_text())
         files = {name: (folder / name).read_bytes() for name in told.pop("files")}
         facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
-        bundle.write(folder, files, {**told, **facts}, bundle.laboratory_key(bundle.key_path(None, maker)))
+        bundle.write(
+            folder, files, {**told, **facts}, bundle.load_laboratory_key(bundle.find_key_path(None, maker))
+        )
     slot = GameSlot(game=OTHER if wrong == "place" else GAME, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit((slot,), load_profile("monaco"), certifying=Certifying(key, required=True))
@@ -280,7 +282,7 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
 # ---------------------------------------------------------------------------------------------- identity
 @pytest.mark.requirement("K-01")
 def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path):
-    identity, before = room.machine.identity, sheet(room.journal).now
+    identity, before = room.machine.identity, read_technical_sheet(room.journal).now
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
     asked = {field.name for row in MENU.forms for field in row.fields}
@@ -298,7 +300,7 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
             room.happen(Event(row.event, {"form": row.id, **texts, **both, **row.values}))
     note_inventory(room.machine, inventory(tmp_path))
     assert room.machine.identity == identity
-    assert sheet(room.journal).now == before
+    assert read_technical_sheet(room.journal).now == before
 
 
 @pytest.mark.requirement("K-01")

@@ -4,9 +4,9 @@ import pytest
 
 from egm.kernel.events import EventType
 from egm.people import Role
-from egm.staff.manual import CHAPTERS, codes
+from egm.staff.manual import CHAPTERS, list_fault_codes
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, offered, translated
+from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 
 
 @pytest.fixture
@@ -19,22 +19,24 @@ def menu(tmp_path):
 @pytest.mark.requirement("R-06")
 def test_everybody_who_signs_in_can_look_up_every_fault(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual").touch("faults")
-    assert len(offered(menu.page)) == len(codes()) + 2  # the way back, and the search
+    assert len(list_enabled_actions(menu.page)) == len(list_fault_codes()) + 2  # the way back, and the search
     assert menu.page.prompt.kind == "find"
-    for place, code in enumerate(codes()):
+    for place, code in enumerate(list_fault_codes()):
         shown = menu.touch(str(place)).lines()
         assert shown["Code"] == code
         assert len(shown["What it means and what to do"]) > 15
-        assert len({translated(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
+        assert len({translate_words(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
         menu.touch("back")
 
 
 @pytest.mark.requirement("R-06")
 def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual")
-    assert not [action for action in offered(menu.page) if ":" in action]
+    assert not [action for action in list_enabled_actions(menu.page) if ":" in action]
     menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
-    assert [translated(row.cells[0], "en") for row in menu.page.tables[0].rows] == ["Printer: out of paper"]
+    assert [translate_words(row.cells[0], "en") for row in menu.page.tables[0].rows] == [
+        "Printer: out of paper"
+    ]
     menu.touch(menu.page.tables[0].rows[0].action)
     assert menu.lines()["What it means and what to do"].startswith("Load paper.")
 

@@ -6,7 +6,7 @@ from rigs.voids import undecided_game
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.records.keys import PlayKey
-from egm.staff.registers import lines
+from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -19,7 +19,7 @@ def menu(tmp_path):
 
 
 def register(menu, name):
-    return list(lines(name, menu.room.journal.entries()))
+    return list(iter_register_lines(name, menu.room.journal.entries()))
 
 
 @pytest.mark.requirement("Q-01", "Q-03", "F-16", "Q-12")

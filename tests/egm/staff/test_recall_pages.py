@@ -4,13 +4,13 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
-from egm.play.prize_limits import remembered
+from egm.play.prize_limits import cache_in_journal
 from egm.play.recall_page import PlayDetail
 from egm.records.games import GameInProgress
 from egm.records.keys import PlayKey
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import NUMBERS, Menu, translated
+from egm.testing.service_menu import NUMBERS, Menu, translate_words
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
 
@@ -89,7 +89,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
         assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
         assert replay.asked == "hold"
         words = f"Reels held: {', '.join(held[answer])}" if answer else "No reel held"
-        assert translated(replay.answered, "en") == words
+        assert translate_words(replay.answered, "en") == words
         assert {each.id: each.style for each in menu.page.actions if each.id != "back"} == {
             "earlier": "back",
             "later": "go",
@@ -158,7 +158,7 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
     assert {menu.lines()[name] for name in ("Coin In", "Bill In")} == {"$0.30", "$20.00"}
     menu.touch("denomination_cents")
     (split,) = (t for t in menu.page.tables if t.title.value == "coin_in")
-    assert [[translated(cell, "en") for cell in row.cells] for row in split.rows] == [
+    assert [[translate_words(cell, "en") for cell in row.cells] for row in split.rows] == [
         ["$0.25", "$0.25"],
         ["$0.05", "$0.05"],
     ]
@@ -170,7 +170,7 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
-    events = [tuple(translated(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
+    events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu requested"]
     assert {("Fault", "Bill jam"), ("Fault cleared", "Bill jam")} <= set(events)
     menu.touch("back").touch("log.bills")
@@ -187,7 +187,7 @@ def test_logs_and_identity_are_read_at_the_machine(room):
 @pytest.mark.requirement("E-08", "J-12")
 def test_what_else_is_called_prizes_is_no_thing_in_the_log(room):
     """The largest prizes of a game examined at the start ended the machine when a person read its events."""
-    remembered(room.journal)(room.machine.games["maple-classic"])
+    cache_in_journal(room.journal)(room.machine.games["maple-classic"])
     room.machine.log("clear.paid", {"prizes": ["bicycle"]})  # as a clear pays a hand-pay with prizes in kind
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
     details = {row.cells[1].value: row.cells[3] for row in menu.page.tables[0].rows}

@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 
 from egm.app.features import MENU
 from egm.app.view import snapshot
-from egm.integrity.lockups import disabled_by
+from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
-from egm.people import Permission, Person, Role, Roster, permissions_of
+from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
 from egm.records.keys import StaffKey
 from egm.staff.service.desk import Place, ServiceDesk
 from egm.staff.service.filling import Filling
 from egm.staff.service.menu import SUBJECTS
-from egm.staff.service.timeout import service_timeout
-from egm.staff.service.tries import key_of
+from egm.staff.service.timeout import create_service_timeout
+from egm.staff.service.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import NUMBERS, TITLES, Menu, offered, pin_of, staff
-from tools.cli.staff import proved
+from egm.testing.service_menu import NUMBERS, TITLES, Menu, create_roster, list_enabled_actions, pin_of
+from tools.cli.staff import prove_person
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def at_a_terminal(menu, role, pin, monkeypatch):
     """What a terminal of this machine says to a PIN: a name, or why none."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
-        return proved(menu.room.machine.state(Roster), NUMBERS[role]).name
+        return prove_person(menu.room.machine.state(Roster), NUMBERS[role]).name
     except click.ClickException as refused:
         return refused.message
 
@@ -218,7 +218,7 @@ def test_the_management_lets_a_locked_number_in_again(menu):
     assert (told["person"], told["whom"]) == (NUMBERS[Role.MANAGER], number)
     menu.touch("leave")
     menu.sign_in(Role.MECHANIC)
-    assert all(Permission.ENROL not in permissions_of(role) for role in set(Role) - {Role.MANAGER})
+    assert all(Permission.ENROL not in find_permissions(role) for role in set(Role) - {Role.MANAGER})
 
 
 @pytest.mark.requirement("J-16")
@@ -241,7 +241,7 @@ def test_no_sequence_of_tries_tells_whether_a_number_exists(menu):
 
 
 def test_typing_numbers_fills_no_memory(menu):
-    buckets = {key_of(menu.machine, str(number)) for number in range(20_000)}
+    buckets = {build_wrong_pins_key(menu.machine, str(number)) for number in range(20_000)}
     assert len(buckets) == 1024
 
 
@@ -249,7 +249,7 @@ def test_a_pin_is_written_down_nowhere(menu):
     menu.sign_in(Role.MANAGER).touch("leave")
     menu.open().prove(Role.MANAGER, pin="864209864213")
     menu.room.journal.checkpoint()
-    everything = b"".join(menu.room.journal.bodies())
+    everything = b"".join(menu.room.journal.iter_bodies())
     assert pin_of(NUMBERS[Role.MANAGER]).encode() not in everything
     assert b"864209864213" not in everything
 
@@ -258,9 +258,9 @@ def test_a_pin_is_written_down_nowhere(menu):
 @pytest.mark.parametrize("role", Role, ids=str)
 def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
     menu.sign_in(role)
-    reached = menu.everything()
+    reached = menu.collect_all_actions()
     for entry in MENU.pages:
-        allowed = entry.permission is None or entry.permission in permissions_of(role)
+        allowed = entry.permission is None or entry.permission in find_permissions(role)
         assert (entry.id in reached) is allowed, entry.id
     hidden = next((entry.id for entry in MENU.pages if entry.id not in reached), None)
     if hidden is not None:
@@ -341,7 +341,7 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
 
 def test_somebody_disabled_is_not_let_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
-    menu.machine.install(staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
+    menu.machine.install(create_roster().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
     menu.open().prove(Role.TECHNICIAN)
     assert menu.notice == "service.refused.wrong_pin"
 
@@ -428,13 +428,13 @@ def test_every_turn_of_a_key_is_kept(menu):
 def test_a_form_holds_the_machine_and_gives_it_back(menu):
     menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
     assert menu.notice == "service.done"
-    assert disabled_by(menu.room.machine)["operator"]["reason"] == "cleaning"
+    assert list_disabling_sources(menu.room.machine)["operator"]["reason"] == "cleaning"
     menu.touch("leave")
     assert menu.room.state is State.OUT_OF_SERVICE
     menu.sign_in(Role.SUPERVISOR).fill("release")
     menu.touch("leave")
     assert menu.room.state is State.IDLE
-    assert permissions_of(Role.ATTENDANT).isdisjoint({Permission.HOLD})
+    assert find_permissions(Role.ATTENDANT).isdisjoint({Permission.HOLD})
 
 
 # ---------------------------------------------------------------------------------------------- PINs and time
@@ -454,7 +454,7 @@ def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
     assert menu.page.person is not None
     (changed,) = menu.room.records("staff.pin")
     assert (changed["person"], changed["whom"]) == (number, number)
-    assert b"975310" not in b"".join(menu.room.journal.bodies())
+    assert b"975310" not in b"".join(menu.room.journal.iter_bodies())
 
 
 def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_nobody_in(tmp_path):
@@ -488,7 +488,7 @@ def test_a_menu_nobody_touches_signs_out(menu):
             expired.set()
 
         machine_context = SimpleNamespace(engine=menu.room.engine, handle=handle)
-        (timeout,) = service_timeout(machine_context)
+        (timeout,) = create_service_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
         timeout.changed(snapshot(menu.room.engine, fingerprint=""))
@@ -522,7 +522,7 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
         for choice, text in steps:
             if not menu.is_open:
                 menu.sign_in(role)
-            actions = [*offered(menu.page), "enter", "nonsense"]
+            actions = [*list_enabled_actions(menu.page), "enter", "nonsense"]
             menu.touch(actions[choice % len(actions)], text, page=menu.page.id)
             assert room.credit_cents == 2000
         room.journal.self_audit()

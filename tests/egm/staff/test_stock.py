@@ -13,7 +13,7 @@ from egm.devices.twin import Port
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.records.keys import StaffKey
-from egm.staff.registers import lines
+from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
@@ -30,7 +30,7 @@ def room(tmp_path):
     yield room
     room.close()
     with open_view(tmp_path) as view:
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
 def coins(room, position, *fallen):
@@ -52,7 +52,7 @@ def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(roo
     values = room.journal.meters().values
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
     assert (values["phys_coin_in"], values["money_in"], room.credit_cents) == (200, 200, 200)
-    (fill,) = lines("fills", room.journal.entries())
+    (fill,) = iter_register_lines("fills", room.journal.entries())
     assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
 
 
@@ -85,7 +85,7 @@ def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
     Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
     found = [
         (line["box"], line["metered_cents"], line["counted_cents"], line["difference_cents"])
-        for line in lines("counts", room.journal.entries())
+        for line in iter_register_lines("counts", room.journal.entries())
     ]
     assert found == [
         ("coin_box", 300, 300, 0),
@@ -172,6 +172,6 @@ def test_a_demonstrations_hopper_has_its_coins_in_the_books_once_and_a_real_mach
     with open_view(state.root) as view:
         values = view.meters().values
         kinds = [entry.kind for entry in view.entries()]
-        assert Auditor(Shelf()).run(view.bodies()).findings == []
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
     assert (values["hopper_level"], values["hopper_fill"]) == (100 * coins, 100 * coins)
     assert kinds.count("hopper.opening") == (not more)

@@ -6,12 +6,12 @@ act is recorded with. A form that is not in it fails the test.
 
 import pytest
 
-from egm.app.features import FEATURES, menu_of
+from egm.app.features import FEATURES, build_menu
 from egm.people import Role
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 
-MENU = menu_of(FEATURES)
+MENU = build_menu(FEATURES)
 A, S, X, T, M = Role.ATTENDANT, Role.SUPERVISOR, Role.MECHANIC, Role.TECHNICIAN, Role.MANAGER
 FLOOR, COUNT, SET_UP = (S, X, T, M), (S, M), (S, T, M)
 
@@ -72,7 +72,7 @@ def offered(tmp_path_factory):
     found = {}
     for role in Role:
         room = MachineRig(tmp_path_factory.mktemp(role.value), profile="monaco").boot()
-        found[role] = Menu(room).sign_in(role).everything()
+        found[role] = Menu(room).sign_in(role).collect_all_actions()
         room.close()
     return found
 

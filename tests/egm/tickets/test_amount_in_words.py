@@ -3,7 +3,7 @@
 import pytest
 
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.words import amount_in_words, english, french
+from egm.tickets.words import format_amount_in_words, to_english_words, to_french_words
 
 FRENCH = {
     0: "zéro", 1: "un", 16: "seize", 17: "dix-sept", 20: "vingt", 21: "vingt et un", 22: "vingt-deux",
@@ -30,12 +30,12 @@ ENGLISH = {
 
 @pytest.mark.parametrize(("number", "words"), FRENCH.items())
 def test_french_grammar(number, words):
-    assert french(number) == words
+    assert to_french_words(number) == words
 
 
 @pytest.mark.parametrize(("number", "words"), ENGLISH.items())
 def test_english_grammar(number, words):
-    assert english(number) == words
+    assert to_english_words(number) == words
 
 
 def read_french(text):
@@ -83,9 +83,13 @@ def read_english(text):
 def test_every_number_reads_back():
     numbers = [*range(2_200), *range(2_200, 10**6, 997), *(10**6 * n + 80 * n for n in range(1, 999, 7))]
     for number in numbers:
-        assert read_french(french(number)) == number
-        assert read_english(english(number)) == number
-    assert len({french(n) for n in numbers}) == len({english(n) for n in numbers}) == len(set(numbers))
+        assert read_french(to_french_words(number)) == number
+        assert read_english(to_english_words(number)) == number
+    assert (
+        len({to_french_words(n) for n in numbers})
+        == len({to_english_words(n) for n in numbers})
+        == len(set(numbers))
+    )
 
 
 AMOUNTS = [
@@ -109,7 +113,7 @@ AMOUNTS = [
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize(("cents", "currency", "language", "words"), AMOUNTS)
 def test_amounts(cents, currency, language, words):
-    assert amount_in_words(cents, currency, language) == words
+    assert format_amount_in_words(cents, currency, language) == words
 
 
 @pytest.mark.parametrize(
@@ -117,4 +121,4 @@ def test_amounts(cents, currency, language, words):
 )
 def test_what_cannot_be_worded_is_refused(wrong):
     with pytest.raises(InvalidTicket, match="amount in words"):
-        amount_in_words(*wrong)
+        format_amount_in_words(*wrong)

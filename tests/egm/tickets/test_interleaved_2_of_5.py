@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, bars, width_modules
+from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, compute_width_modules, encode_bars
 from egm.tickets.errors import InvalidTicket
 
 #: Weight of each of a digit's five elements; the digit is the sum of the two wide ones (ISO/IEC 16390).
@@ -27,15 +27,15 @@ def read(widths):
 @pytest.mark.requirement("H-02")
 @given(DIGITS)
 def test_the_bars_say_the_digits(digits):
-    widths = bars(digits)
+    widths = encode_bars(digits)
     assert widths[:4] == (1, 1, 1, 1)
     assert widths[-3:] == (WIDE_MODULES, 1, 1)
     assert len(widths) % 2 == 1  # begins and ends with a bar
     assert read(widths) == digits
-    assert width_modules(len(digits)) == sum(widths) + 2 * QUIET_MODULES
+    assert compute_width_modules(len(digits)) == sum(widths) + 2 * QUIET_MODULES
 
 
 @pytest.mark.parametrize("wrong", ["", "1", "123", "12a4", "1٣"])
 def test_anything_else_is_refused(wrong):
     with pytest.raises(InvalidTicket, match="not an even number of digits"):
-        bars(wrong)
+        encode_bars(wrong)

@@ -6,10 +6,15 @@ from dataclasses import replace
 import pytest
 from rigs.ticket_office import RULES, Office
 
-from egm.tickets.desk import secure_enhanced_numbers, stand_alone_numbers
+from egm.tickets.desk import build_stand_alone_numbering, create_enrolled_number
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
-from egm.tickets.numbers import is_secure_enhanced, is_system, secure_enhanced, system
+from egm.tickets.numbers import (
+    create_secure_enhanced_number,
+    is_secure_enhanced,
+    is_system,
+    prepend_system_number,
+)
 from egm.tickets.redemption import Reason, Redemption, Refusal
 
 
@@ -78,8 +83,8 @@ def test_a_locked_ticket_is_nobody_elses(tmp_path, office):
     other = Office(tmp_path, serial="EGM-0000002")
     assert isinstance(other.desk.redeem_begin("theirs", number), Redemption)
     assert office.desk.redeem_begin("ours", number).reason is Reason.PENDING
-    assert office.desk.unfinished().redemptions == ()
-    assert [r.redemption_id for r in other.desk.unfinished().redemptions] == ["theirs"]
+    assert office.desk.find_unfinished().redemptions == ()
+    assert [r.redemption_id for r in other.desk.find_unfinished().redemptions] == ["theirs"]
     other.desk.redeem_abort("theirs", "returned")
     assert isinstance(office.desk.redeem_begin("ours", number), Redemption)
 
@@ -90,12 +95,12 @@ def test_a_restart_finds_what_was_begun(office):
     open_ticket = office.desk.prepare("b", 700, denomination_cents=25)
     office.desk.redeem_begin("in-1", printed)
     office.restart()
-    unfinished = office.desk.unfinished()
+    unfinished = office.desk.find_unfinished()
     assert [(r.issue_id, r.ticket) for r in unfinished.tickets] == [("b", open_ticket)]
     assert [(r.redemption_id, r.ticket.number) for r in unfinished.redemptions] == [("in-1", printed)]
     office.desk.failed(open_ticket.number, "power cut")
     office.desk.redeem_commit("in-1")
-    assert office.desk.unfinished().tickets == office.desk.unfinished().redemptions == ()
+    assert office.desk.find_unfinished().tickets == office.desk.find_unfinished().redemptions == ()
 
 
 @pytest.mark.requirement("H-10")
@@ -145,22 +150,24 @@ def test_the_allowance_ends_when_the_host_does_not_hear(tmp_path):
     office.desk.failed(failed, "jam")
     numbers = [office.issued(str(n)).number for n in range(3)]
     assert office.desk.prepare("4", 100, denomination_cents=1).reason is Reason.ALLOWANCE_USED
-    assert [r.ticket.number for r in office.desk.unreported()] == numbers
-    office.desk.reported(numbers[0])
-    office.desk.reported(numbers[0])
+    assert [r.ticket.number for r in office.desk.list_unreported()] == numbers
+    office.desk.mark_reported(numbers[0])
+    office.desk.mark_reported(numbers[0])
     assert office.desk.prepare("4", 100, denomination_cents=1).amount_cents == 100
     assert office.desk.prepare("5", 100, denomination_cents=1).reason is Reason.ALLOWANCE_USED
 
 
 @pytest.mark.requirement("H-05")
 def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
-    office = Office(tmp_path, numbering=secure_enhanced_numbers, reads=is_secure_enhanced)
+    office = Office(tmp_path, numbering=create_enrolled_number, reads=is_secure_enhanced)
     assert office.desk.prepare("a", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
     office.desk.enrol(0xABCDEF, 0x001233)
     assert office.desk.prepare("a", 100, denomination_cents=1).number == "002860850951067985"
     office.restart()
     assert office.desk.prepare("a", 100, denomination_cents=1).number == "002860850951067985"
-    assert office.desk.prepare("b", 100, denomination_cents=1).number == secure_enhanced(0xABCDEF, 0x001235)
+    assert office.desk.prepare("b", 100, denomination_cents=1).number == create_secure_enhanced_number(
+        0xABCDEF, 0x001235
+    )
     office.desk.enrol(0xABCDEF, 0xFFFFFF)
     office.desk.prepare("c", 100, denomination_cents=1)
     assert office.desk.enrolment.sequence == 0
@@ -169,7 +176,7 @@ def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
 @pytest.mark.requirement("H-05")
 def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
     """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
-    office = Office(tmp_path, numbering=secure_enhanced_numbers, reads=is_secure_enhanced)
+    office = Office(tmp_path, numbering=create_enrolled_number, reads=is_secure_enhanced)
     office.desk.enrol(0xABCDEF, 0)
     for n in range(150):
         number = office.desk.prepare(f"a{n}", 100, denomination_cents=1).number
@@ -177,13 +184,13 @@ def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
     office.desk.enrol(0xABCDEF, 0)
     assert office.desk.prepare("b", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
     fresh = office.desk.prepare("b", 100, denomination_cents=1).number
-    assert fresh == secure_enhanced(0xABCDEF, 151)
+    assert fresh == create_secure_enhanced_number(0xABCDEF, 151)
 
 
 @pytest.mark.requirement("H-05")
 def test_the_hosts_number_is_used_once(tmp_path):
     office = Office(tmp_path, reads=is_system)
-    number = system(7, "1234567890123456")
+    number = prepend_system_number(7, "1234567890123456")
     ticket = office.desk.prepare("a", 100, denomination_cents=1, number=number)
     assert ticket.number == "071234567890123456"
     assert office.desk.prepare("a", 100, denomination_cents=1, number=number) == ticket
@@ -206,13 +213,13 @@ def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
 
 def test_a_number_that_is_taken_is_drawn_again(tmp_path):
     draws = iter([5, 5, 5, 8])
-    office = Office(tmp_path, numbering=stand_alone_numbers(lambda bound: next(draws)))
+    office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: next(draws)))
     assert office.issued("a").number != office.issued("b").number
     assert list(draws) == []
 
 
 def test_a_source_of_numbers_that_is_stuck_stops_the_machine(tmp_path):
-    office = Office(tmp_path, numbering=stand_alone_numbers(lambda bound: 0))
+    office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: 0))
     office.issued("a")
     with pytest.raises(TicketOrderError, match="no free ticket number"):
         office.desk.prepare("b", 100, denomination_cents=1)

@@ -179,7 +179,7 @@ def lived(folder):
     office = Office(folder)
     for n in range(5):
         office.issued(str(n))
-    number = office.store.by_issue("2").ticket.number
+    number = office.store.find_by_issue("2").ticket.number
     office.desk.redeem_begin("r", number)
     records = list(office.store.records())
     office.store.close()

@@ -9,11 +9,11 @@ from rigs.ticket_office import HOUSE, a_ticket
 
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House, TicketKind
-from egm.tickets.numbers import secure_enhanced, stand_alone
-from egm.tickets.render import _draw_bars, _draw_line, pdf, png, render
-from egm.tickets.templates import available, load_template
+from egm.tickets.numbers import create_secure_enhanced_number, create_stand_alone_number
+from egm.tickets.render import _draw_bars, _draw_line, encode_pdf, encode_png, render
+from egm.tickets.templates import list_template_ids, load_template
 
-PLACES = available()
+PLACES = list_template_ids()
 SIZE = (1248, 520)
 #: Long words, wide figures, the house's longest names.
 WORST = House(
@@ -42,8 +42,8 @@ def zbar():
 def numbers():
     draws = itertools.count(7, 123_456_789_013)
     yield from ("000000000000000000", "999999999999999999", "012345678901234567")
-    yield from (secure_enhanced(0xABCDEF, n) for n in range(1, 8))
-    yield from (stand_alone(kind, lambda bound: next(draws) % bound) for kind in TicketKind)
+    yield from (create_secure_enhanced_number(0xABCDEF, n) for n in range(1, 8))
+    yield from (create_stand_alone_number(kind, lambda bound: next(draws) % bound) for kind in TicketKind)
 
 
 @pytest.mark.requirement("H-02")
@@ -61,11 +61,11 @@ def test_zbar_reads_it_from_the_png_and_the_pdf(zbar, place):
 
     ticket = a_ticket(duplicate=True)
     picture = render(ticket, load_template(place), "en")
-    opened = Image.open(BytesIO(png(picture)))
+    opened = Image.open(BytesIO(encode_png(picture)))
     assert ImageChops.difference(opened.convert("L"), picture.convert("L")).getbbox() is None
     assert opened.info["dpi"] == pytest.approx((203.2, 203.2), abs=0.1)
     assert zbar(opened) == [ticket.number]
-    document = pypdfium2.PdfDocument(pdf(picture))
+    document = pypdfium2.PdfDocument(encode_pdf(picture))
     assert len(document) == 1
     width, height = document[0].get_size()
     assert (width / 72 * 25.4, height / 72 * 25.4) == pytest.approx((156, 65), abs=0.1)

@@ -10,10 +10,10 @@ from egm.devices.ithaca import codec as ithaca
 from egm.devices.tcl import codec as tcl
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House, TicketKind
-from egm.tickets.templates import MANDATORY, TicketClass, available, load_template
+from egm.tickets.templates import MANDATORY, TicketClass, list_template_ids, load_template
 from egm.tickets.templates.template import _FOLDER, FIELDS
 
-PLACES = available()
+PLACES = list_template_ids()
 
 
 def test_the_places_we_promise_are_there():
@@ -92,7 +92,7 @@ def test_every_printer_can_print_every_field_every_time(place, kind):
             assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
             assert tuple(job.fields) == template.names
             tcl.Print("0", (*job.fields.values(), job.barcode)).encode()
-            ithaca.ticket(list(job.fields.values()), job.barcode)
+            ithaca.encode_ticket(list(job.fields.values()), job.barcode)
 
 
 def test_what_a_printer_lacks_is_spelt_out():

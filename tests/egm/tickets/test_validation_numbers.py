@@ -23,7 +23,7 @@ PLACES = 18
 def fresh(seed=1, kind=TicketKind.CASHABLE):
     chance = random.Random(seed)
     while True:
-        yield n.stand_alone(kind, chance.randrange)
+        yield n.create_stand_alone_number(kind, chance.randrange)
 
 
 # ---------------------------------------------------------------- secure enhanced
@@ -32,25 +32,25 @@ def test_vectors():
     vectors = tomllib.loads(VECTORS.read_text())["vectors"]
     assert len(vectors) == 6
     for vector in vectors:
-        assert n.secure_enhanced(vector["id"], vector["sequence"]) == vector["number"]
+        assert n.create_secure_enhanced_number(vector["id"], vector["sequence"]) == vector["number"]
 
 
 @given(WORDS_24, WORDS_24)
 def test_every_secure_number_holds_its_check(validation_id, sequence):
-    number = n.secure_enhanced(validation_id, sequence)
+    number = n.create_secure_enhanced_number(validation_id, sequence)
     assert len(number) == PLACES
     assert n.is_secure_enhanced(number)
     assert not n.is_system(number)
 
 
 def test_a_machines_secure_numbers_do_not_repeat():
-    assert len({n.secure_enhanced(0x123456, sequence) for sequence in range(20_000)}) == 20_000
+    assert len({n.create_secure_enhanced_number(0x123456, sequence) for sequence in range(20_000)}) == 20_000
 
 
 def test_what_the_secure_check_sees_of_one_wrong_digit():
     """Its check is a sum modulo 5: a digit 5 off is not seen. The ledger, not the digits, must refuse it."""
     passed = Counter()
-    issued = {n.secure_enhanced(0xABCDEF, sequence) for sequence in range(2_000)}
+    issued = {n.create_secure_enhanced_number(0xABCDEF, sequence) for sequence in range(2_000)}
     for number, place, digit in itertools.product(issued, range(2, PLACES), "0123456789"):
         wrong = number[:place] + digit + number[place + 1 :]
         if wrong != number:
@@ -62,16 +62,16 @@ def test_what_the_secure_check_sees_of_one_wrong_digit():
 @pytest.mark.parametrize("wrong", [(-1, 0), (0, -1), (1 << 24, 0), (0, 1 << 24)])
 def test_more_than_24_bits_is_refused(wrong):
     with pytest.raises(InvalidTicket, match="24-bit"):
-        n.secure_enhanced(*wrong)
+        n.create_secure_enhanced_number(*wrong)
 
 
 # ---------------------------------------------------------------- system
 @pytest.mark.requirement("H-05")
 def test_a_hosts_number():
-    assert n.system(1, "0" * 16) == "01" + "0" * 16
+    assert n.prepend_system_number(1, "0" * 16) == "01" + "0" * 16
     for system_id, digits in ((0, "1" * 16), (100, "1" * 16), (1, "1" * 15), (1, "1" * 15 + "x")):
         with pytest.raises(InvalidTicket, match="host's number"):
-            n.system(system_id, digits)
+            n.prepend_system_number(system_id, digits)
 
 
 # ---------------------------------------------------------------- stand-alone
@@ -130,7 +130,9 @@ def test_short_long_and_foreign_reads_are_refused():
 @pytest.mark.requirement("H-04")
 def test_twelve_digits_come_from_the_generator_and_nothing_else():
     asked = []
-    number = n.stand_alone(TicketKind.CASHABLE, lambda bound: asked.append(bound) or 123456789012)
+    number = n.create_stand_alone_number(
+        TicketKind.CASHABLE, lambda bound: asked.append(bound) or 123456789012
+    )
     assert asked == [10**12]
     assert number[2:14] == "123456789012"
 
@@ -140,7 +142,7 @@ def test_the_machines_generator_makes_numbers_that_do_not_collide_and_lean_to_no
     who = Personalization(product="test", version="1", machine_serial="T", instance=1, boot_counter=1)
     service = RandomService.start(personalization=who, sources=[KernelSource()])
     with service.step() as step:
-        numbers = [n.stand_alone(TicketKind.CASHABLE, step.below) for _ in range(2_000)]
+        numbers = [n.create_stand_alone_number(TicketKind.CASHABLE, step.below) for _ in range(2_000)]
     assert len(set(numbers)) == 2_000
     for place in range(2, 14):
         counts = Counter(number[place] for number in numbers)

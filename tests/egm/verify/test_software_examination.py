@@ -14,9 +14,16 @@ from rigs.software import Installation
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify.digest import Algorithm, read_seed, short_digests, signatures
-from egm.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
-from egm.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
+from egm.verify.digest import Algorithm, compute_component_digests, compute_signatures, read_seed
+from egm.verify.manifest import ManifestError, create_key, format_public_key, load_signed, read_key, sign
+from egm.verify.tree import (
+    COMPONENTS,
+    Scope,
+    find_component,
+    list_software_files,
+    list_uncompiled_modules,
+    own_files,
+)
 from tools.cli.commands.manifest import command as manifest_command
 from tools.cli.commands.signature import command as signature_command
 
@@ -131,7 +138,7 @@ def test_many_differences_are_counted_not_told(installation):
 
 @pytest.mark.requirement("A-13")
 def test_only_the_pinned_key_is_believed(installation, tmp_path):
-    other = read_key(new_key(), "other")
+    other = read_key(create_key(), "other")
     data = installation.manifest_file.read_bytes()
     installation.manifest_file.write_bytes(sign(data, other, "x"))
     assert "not signed with the pinned key" in installation.examine().trouble[0]
@@ -188,38 +195,40 @@ def _content(component):
 @pytest.mark.requirement("A-18")
 def test_a_signature_is_the_hmac_of_the_components_files():
     content, seed = _content("accounting"), bytes.fromhex("0123456789abcdef")
-    here = files(Scope())
-    assert signatures(here, Algorithm.SHA1_HMAC, seed, ["accounting"]) == {
+    here = list_software_files(Scope())
+    assert compute_signatures(here, Algorithm.SHA1_HMAC, seed, ["accounting"]) == {
         "accounting": hmac.digest(seed, content, "sha1").hex()
     }
-    assert signatures(here, Algorithm.SHA256_HMAC, seed, ["accounting"]) == {
+    assert compute_signatures(here, Algorithm.SHA256_HMAC, seed, ["accounting"]) == {
         "accounting": hmac.digest(seed, content, "sha256").hex()
     }
-    assert signatures(here, Algorithm.SHA256, b"", ["accounting"]) == {
+    assert compute_signatures(here, Algorithm.SHA256, b"", ["accounting"]) == {
         "accounting": hashlib.sha256(content).hexdigest()
     }
-    assert set(signatures(here, Algorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {"libraries", "own"}
+    assert set(compute_signatures(here, Algorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {"libraries", "own"}
 
 
 def test_short_digests_are_what_sha256sum_gives():
-    here = {name: path for name, path in files(Scope()).items() if component_of(name) == "chance"}
+    here = {
+        name: path for name, path in list_software_files(Scope()).items() if find_component(name) == "chance"
+    }
     root = Path(__file__).parents[3]
     names = sorted(here, key=str.encode)
     listed = subprocess.run(["sha256sum", *names], cwd=root, capture_output=True, check=True).stdout
     digests = dict(reversed(line.split("  ")) for line in listed.decode().splitlines())
-    assert short_digests(digests) == {"chance": hashlib.sha256(listed).hexdigest()}
+    assert compute_component_digests(digests) == {"chance": hashlib.sha256(listed).hexdigest()}
 
 
 def test_what_cannot_be_signed_is_refused(tmp_path):
-    here = files(Scope())
+    here = list_software_files(Scope())
     with pytest.raises(OperatorError, match="takes no seed"):
-        signatures(here, Algorithm.SHA256, b"1")
+        compute_signatures(here, Algorithm.SHA256, b"1")
     with pytest.raises(OperatorError, match="no component 'fonts'"):
-        signatures(here, Algorithm.SHA256, b"", ["fonts"])
+        compute_signatures(here, Algorithm.SHA256, b"", ["fonts"])
     with pytest.raises(LocalError, match="cannot be read"):
-        signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
+        compute_signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
     with pytest.raises(LocalError, match="not belong to any component"):
-        component_of("elsewhere/x")
+        find_component("elsewhere/x")
     with pytest.raises(OperatorError, match="not hexadecimal"):
         read_seed("xy")
     with pytest.raises(OperatorError, match="64 at most"):
@@ -230,7 +239,7 @@ def test_what_cannot_be_signed_is_refused(tmp_path):
 def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     cli, key, manifest = CliRunner(), tmp_path / "key.pem", tmp_path / "software.manifest"
     public = cli.invoke(manifest_command, ["key", str(key)]).output.strip()
-    assert public == public_hex(read_key(key.read_bytes(), "k"))
+    assert public == format_public_key(read_key(key.read_bytes(), "k"))
     assert key.stat().st_mode & 0o077 == 0
     assert cli.invoke(manifest_command, ["key", str(key)]).exit_code == 1  # never over another key
     made = cli.invoke(
@@ -254,17 +263,17 @@ def test_modules_that_python_would_yet_compile_are_named(tmp_path):
     for name in ("a.py", "b.py", "c.txt"):
         (tmp_path / name).write_text("x = 1\n")
     found = {f"rng/{name}": tmp_path / name for name in ("a.py", "b.py", "c.txt")}
-    assert uncompiled(found) == ["rng/a.py", "rng/b.py"]
+    assert list_uncompiled_modules(found) == ["rng/a.py", "rng/b.py"]
     compiled = Path(py_compile.compile(str(tmp_path / "a.py")))
-    assert uncompiled({**found, f"rng/__pycache__/{compiled.name}": compiled}) == ["rng/b.py"]
-    assert uncompiled({"libraries/x.py": tmp_path / "a.py"}) == []
+    assert list_uncompiled_modules({**found, f"rng/__pycache__/{compiled.name}": compiled}) == ["rng/b.py"]
+    assert list_uncompiled_modules({"libraries/x.py": tmp_path / "a.py"}) == []
 
 
 def test_the_signature_command_says_what_the_library_says():
     cli = CliRunner()
     said = cli.invoke(signature_command, ["--seed", "AB", "--component", "chance", "--json"])
-    assert json.loads(said.output)["components"] == signatures(
-        files(Scope()), Algorithm.SHA1_HMAC, b"\xab", ["chance"]
+    assert json.loads(said.output)["components"] == compute_signatures(
+        list_software_files(Scope()), Algorithm.SHA1_HMAC, b"\xab", ["chance"]
     )
     assert "chance" in cli.invoke(signature_command, ["--component", "chance"]).output
     assert cli.invoke(signature_command, ["--seed", "A"]).exit_code == 1

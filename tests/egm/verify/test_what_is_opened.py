@@ -8,10 +8,10 @@ import pytest
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import load_profile
-from egm.verify.digest import Algorithm, measure, signatures
+from egm.verify.digest import Algorithm, compute_signatures, measure
 from egm.verify.examine import examine
-from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.verify.tree import Scope, files, own_files
+from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
+from egm.verify.tree import Scope, list_software_files, own_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 
@@ -87,34 +87,38 @@ def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
     profile.symlink_to(tmp_path / "place-file.toml")
     cabinet = with_games("maple-classic", str(game), profile=str(profile))
     scope = Scope(own=own_files(cabinet))
-    before = measure(files(scope))
+    before = measure(list_software_files(scope))
     opened = {load_game(str(game)).source.path, load_profile(str(profile)).file.path}
-    assert opened <= set(files(scope).values())
+    assert opened <= set(list_software_files(scope).values())
     for behind in ("real.toml", "place-file.toml"):
-        old = signatures(files(scope), Algorithm.SHA256_HMAC, b"1", ["own"])
+        old = compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"])
         (tmp_path / behind).write_text((tmp_path / behind).read_text() + "\n")
-        after = measure(files(scope))
+        after = measure(list_software_files(scope))
         assert [name for name in after if after[name] != before[name]]
-        assert signatures(files(scope), Algorithm.SHA256_HMAC, b"1", ["own"]) != old
+        assert compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"]) != old
         before = after
     other = tmp_path / "other.toml"
     other.write_text(EVIL + "\n# another\n")
     game.unlink()
     game.symlink_to(other)  # the link itself is moved
-    assert measure(files(scope))[f"own{game}"] != before[f"own{game}"]
+    assert measure(list_software_files(scope))[f"own{game}"] != before[f"own{game}"]
 
 
 class Maker:
     """A manifest of the program as it stands here and of one own game, signed."""
 
     def __init__(self, folder, cabinet):
-        key = read_key(new_key(), "maker")
-        self.own, self.public, self.file = own_files(cabinet), public_hex(key), folder / "software.manifest"
-        found = measure(files(Scope(own=self.own)))
+        key = read_key(create_key(), "maker")
+        self.own, self.public, self.file = (
+            own_files(cabinet),
+            format_public_key(key),
+            folder / "software.manifest",
+        )
+        found = measure(list_software_files(Scope(own=self.own)))
         manifest = Manifest(
             version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=found
         )  # fmt: skip
-        self.file.write_bytes(sign(unsigned(manifest), key, "maker"))
+        self.file.write_bytes(sign(encode_unsigned(manifest), key, "maker"))
 
     def trouble(self, *opened):
         return examine(self.file, self.public, self.own, opened).trouble
@@ -160,4 +164,4 @@ def test_relative_paths_of_a_cabinet_file_count_from_its_own_folder(tmp_path, mo
     assert file.memory.second_copy.resolve() == (at / "second").resolve()
     assert file.software.manifest.resolve() == (tmp_path / "signed").resolve()
     assert dict(own_files(file)) == {"own/games/own.toml": slot}  # as written: the same on every machine
-    assert load_cabinet(at / "cabinet.toml").model_copy().as_written(slot) == "./games/own.toml"
+    assert load_cabinet(at / "cabinet.toml").model_copy().find_written_path(slot) == "./games/own.toml"

@@ -16,9 +16,9 @@ from egm.kernel.service_pages import ServicePage
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
-from egm.staff.form import Field, FieldKind, Form, form_rule
+from egm.staff.form import Field, FieldKind, Form, build_form_rule
 from egm.staff.service.desk import Entry, Move, Place, refuse
-from egm.staff.service.words import BACK, number, pairs, say
+from egm.staff.service.words import BACK, build_pair_table, number, say
 
 SECONDS = 0.01
 
@@ -79,7 +79,9 @@ class SongPage(Place):
     def page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
         rows = ((say("service.column.song"), number(song or 0)),)
-        return ServicePage(id="", title=say("service.menu.jukebox"), tables=(pairs(rows),), actions=(BACK,))
+        return ServicePage(
+            id="", title=say("service.menu.jukebox"), tables=(build_pair_table(rows),), actions=(BACK,)
+        )
 
     def answer(self, _machine: Machine, _action: str, _text: str) -> Move:
         return refuse("not_offered")
@@ -147,7 +149,9 @@ JUKEBOX = Feature(
     name="jukebox",
     keys=JukeboxKey,
     rules=(
-        form_rule((FORM,), JukeboxEvent.SONG_CHOSEN, only(State.SERVICE_MENU), (no_song_plays,), start_song),
+        build_form_rule(
+            (FORM,), JukeboxEvent.SONG_CHOSEN, only(State.SERVICE_MENU), (no_song_plays,), start_song
+        ),
         Rule(JukeboxEvent.SONG_OVER, AWAKE, (song_plays,), (end_song,)),
     ),
     offers=(FORM, Entry("jukebox", "machine", None, SongPage)),

@@ -24,13 +24,13 @@ from egm.people import Role
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.stage import spoken
+from egm.screen.scenes.stage import format_message
 from egm.screen.text import LOCALES
 from egm.screen.theme import load_theme
 from egm.screen.view import View
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import NUMBERS, Menu, offered, staff
+from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -108,14 +108,14 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
         assert JUKEBOX.words[language]["notice.song_plays"].format(song=7) == notice
         view = apply_message(apply_message(View(), hello), now)
         stage = picture._stage(view)
-        assert [spoken(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
+        assert [format_message(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
 
 
 def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkeypatch):
     greeted = []
 
     async def work(machine):
-        greeted.extend(machine._stations[0]._greeting())
+        greeted.extend(machine._stations[0]._build_greeting())
 
     monkeypatch.setattr(MachineProcess, "_work", work)
     state = StateFolder(tmp_path)
@@ -140,7 +140,7 @@ def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(room):
     room.engine.handle(JukeboxEvent.SONG_OVER)
     (told,) = room.records("event.unexpected")
     assert (told["event"], told["reason"]) == ("song_over", "song_plays")
-    assert "form:song" not in offered(Menu(room).open().prove(Role.ATTENDANT).page)
+    assert "form:song" not in list_enabled_actions(Menu(room).open().prove(Role.ATTENDANT).page)
 
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     async def work(machine):
         (player,) = (one for _, one in machine._attachments if one.name == "jukebox")
         running = asyncio.create_task(player.run())
-        machine._machine.install(staff())
+        machine._machine.install(create_roster())
         machine._handle(Event(EventType.MENU, {"key": "operator"}))
         machine._handle(Event(JukeboxEvent.SONG_CHOSEN, {"number": 3, **BY_A_MANAGER}))
         left["began"] = machine._machine.memory.get(JukeboxKey.SONG)
@@ -181,7 +181,7 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
     room.engine.handle(JukeboxEvent.SONG_OVER)
     room.close()
     with open_view(tmp_path) as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     assert Auditor(Shelf(), rules=RULES).run(bodies).findings == []
     unknown = Auditor(Shelf()).run(bodies).findings
     assert len(unknown) == 2

@@ -14,8 +14,8 @@ from paytables import (
     Round,
     WagerError,
     analyse,
+    build_game,
     drive,
-    game_from,
     load_game,
 )
 from paytables.cards.card import RANKS, Shoe
@@ -33,7 +33,7 @@ GAMES = (
 def with_decks(name, decks):
     data = json.loads(load_game(name).text)
     data["shoe"] = {"decks": decks}
-    return game_from(data, "test")
+    return build_game(data, "test")
 
 
 def returns(game):
@@ -81,7 +81,7 @@ def test_giving_half_up_in_war_and_the_letter_of_the_dragon_return_less():
         assert f"{float(war.worst_rtp) * 100:.4f}" == percent
     data = json.loads(load_game("monaco-punto-banco").text)
     data["bet"][5]["three_cards_only"] = True
-    assert f"{float(returns(game_from(data, 'test'))['punto-dragon']) * 100:.1f}" == "76.1"
+    assert f"{float(returns(build_game(data, 'test'))['punto-dragon']) * 100:.1f}" == "76.1"
 
 
 def test_the_law_of_a_wager_adds_to_its_return():
@@ -96,10 +96,12 @@ def test_the_law_of_a_wager_adds_to_its_return():
 
 def test_the_most_of_a_round_counts_what_an_answer_adds():
     war, dog = load_game("quebec-war"), load_game("quebec-red-dog")
-    assert war.rules.most_of_round(war.wager(11, bets={"main": 10, "tie": 1})) == 11 + 20 + 20
-    assert dog.rules.most_of_round(dog.wager(10, bets={"ante": 10})) == 120
+    assert war.rules.find_highest_round_return(war.wager(11, bets={"main": 10, "tie": 1})) == 11 + 20 + 20
+    assert dog.rules.find_highest_round_return(dog.wager(10, bets={"ante": 10})) == 120
     baccarat = load_game("monaco-punto-banco")
-    assert baccarat.rules.most_of_round(baccarat.wager(25, bets={"banco": 20, "tie": 5})) == 20 + 45
+    assert (
+        baccarat.rules.find_highest_round_return(baccarat.wager(25, bets={"banco": 20, "tie": 5})) == 20 + 45
+    )
 
 
 # ---------------------------------------------------------------------------------- settled again, from the text
@@ -159,7 +161,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
         replayed = ReplayDraw(draw.records)
         assert drive(here.play(wager, replayed), wager, choices) == outcome
         replayed.finish()
-        assert played.undecided() == ()
+        assert played.list_undecided_stakes() == ()
         table = outcome.table
         yield here, wager, played, cues
 
@@ -309,7 +311,7 @@ def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
         data = json.loads(load_game("quebec-super-pan-9").text)
         data["shoe"] = shoe
         with pytest.raises(DefinitionError, match="shuffled for every round"):
-            game_from(data, "test")
+            build_game(data, "test")
 
 
 @pytest.mark.requirement("S-03")
@@ -317,7 +319,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
     """Québec s. 8: shuffled after every second round, with three players at most."""
     data = json.loads(load_game("quebec-red-dog").text)
     data["shoe"] = {"decks": 1, "rounds": 2}
-    game, table, shuffled, lefts = game_from(data, "test"), None, [], []
+    game, table, shuffled, lefts = build_game(data, "test"), None, [], []
     for seed in range(6):
         here = game.at(json.loads(json.dumps(table)))
         wager = here.wager(1)
@@ -350,7 +352,7 @@ def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
         data = json.loads(load_game(name).text)
         data.update(shoe=shoe, table={"seats": seats})
         with pytest.raises(DefinitionError, match=why):
-            game_from(data, "test")
+            build_game(data, "test")
 
 
 @pytest.mark.parametrize(
@@ -384,7 +386,7 @@ def test_a_definition_that_cannot_be_played_is_refused(change, why):
     data = json.loads(load_game("monaco-punto-banco").text)
     change(data)
     with pytest.raises(DefinitionError, match=why):
-        game_from(data, "test")
+        build_game(data, "test")
 
 
 @pytest.mark.parametrize("spread", ["0", "12"])
@@ -392,7 +394,7 @@ def test_a_spread_that_two_cards_cannot_have_is_refused(spread):
     data = json.loads(load_game("quebec-red-dog").text)
     data["ante"]["spreads"][spread] = "9:1"
     with pytest.raises(DefinitionError, match="spreads"):
-        game_from(data, "test")
+        build_game(data, "test")
 
 
 def test_a_wager_the_table_does_not_take_is_refused():
@@ -435,10 +437,10 @@ def test_half_a_credit_is_never_the_houses_in_silence():
     war = json.loads(load_game("quebec-war").text)
     war["main"]["limits"] = {"least": 1, "most": 1000, "step": 1}
     with pytest.raises(DefinitionError, match=r"main\.limits\.step.* 1 has no half"):
-        game_from(war, "war.toml")
+        build_game(war, "war.toml")
     tiles = json.loads(load_game("quebec-pai-gow").text)
     tiles["stake"] = {"least": 1, "most": 1000, "step": 1}
-    game = game_from(tiles, "tiles.toml")
+    game = build_game(tiles, "tiles.toml")
     stated = {bet.cost_credits: bet.rtp for bet in analyse(game, Depth.RETURN).bets}
     worst = min(stated.values())
     for stake in (1, 2, 3, 10, 19, 20, 21, 1000):

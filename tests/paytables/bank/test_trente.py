@@ -15,13 +15,13 @@ from paytables import (
     Round,
     WagerError,
     analyse,
+    build_game,
     drive,
-    game_from,
     load_game,
     play_with_answers,
 )
-from paytables.bank.rows import equal_rows, rows_of
-from paytables.cards.card import Shoe, cards_of
+from paytables.bank.rows import compute_equal_row_chances, compute_row_chances
+from paytables.cards.card import Shoe, parse_cards
 
 GAME = "monaco-trente-et-quarante"
 CHANCES = ("inverse", "black", "red", "colour")
@@ -53,13 +53,13 @@ def by_dealing(counts):
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 0, 2, 1, 1, 2, 1, 5), (2, 0, 1, 0, 2, 0, 2, 0, 1, 5)])
 def test_rows_are_counted_as_they_are_dealt(counts):
-    assert rows_of(dict(enumerate(counts, 1))) == by_dealing(counts)
+    assert compute_row_chances(dict(enumerate(counts, 1))) == by_dealing(counts)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1, 1, 1, 1, 1, 1, 4), (3, 2, 1, 1, 1, 1, 1, 1, 1, 4)])
 def test_longer_rows_are_counted_as_they_are_dealt(counts):
-    assert rows_of(dict(enumerate(counts, 1))) == by_dealing(counts)
+    assert compute_row_chances(dict(enumerate(counts, 1))) == by_dealing(counts)
 
 
 def without_end():
@@ -77,13 +77,13 @@ def test_six_decks_are_near_cards_without_end_as_they_are_published():
     assert sum(ends.values()) == 1
     assert f"{float(ends[31] ** 2):.6f}" == "0.021922"
     assert f"{float(1 - ends[31] ** 2 / 2) * 100:.3f}" == "98.904"
-    equal, refait = equal_rows(6)
+    equal, refait = compute_equal_row_chances(6)
     assert abs(refait - ends[31] ** 2) < Fraction(1, 10_000)
     assert abs(equal - sum(chance**2 for chance in ends.values())) < Fraction(1, 1_000)
 
 
 def test_a_refait_costs_half_of_it_and_insurance_a_hundredth_of_what_is_decided():
-    equal, refait = equal_rows(6)
+    equal, refait = compute_equal_row_chances(6)
     figures = {bet.bet: bet for bet in analyse(load_game(GAME), Depth.FULL).bets}
     assert set(figures) == {*CHANCES, *(f"{each}-insured" for each in CHANCES)}
     for each in CHANCES:
@@ -100,7 +100,7 @@ def test_a_refait_costs_half_of_it_and_insurance_a_hundredth_of_what_is_decided(
 
 def test_the_law_of_several_chances_together():
     game = load_game(GAME)
-    equal, refait = equal_rows(6)
+    equal, refait = compute_equal_row_chances(6)
     wager = game.wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
     law = game.rules.analyse_wager(wager).law
     chances = {win: Fraction(count, law.total) for win, count in law.counts.items()}
@@ -113,7 +113,7 @@ def test_the_law_of_several_chances_together():
         221: equal - refait,
         100 + 40 + 20: refait,
     }
-    assert game.rules.most_of_round(wager) == 360
+    assert game.rules.find_highest_round_return(wager) == 360
 
 
 # ---------------------------------------------------------------------------------- settled again, from the text
@@ -209,8 +209,8 @@ def hold(seeded_draw, count, refaits=False):
         left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
         assert sorted(left) == sorted(prison)
         assert [hand["cards"] for hand in played.outcome.display["hands"]] == rows
-        assert played.undecided() == tuple(
-            b for b in played.undecided() if (b.spot in {s for s, _, _ in prison})
+        assert played.list_undecided_stakes() == tuple(
+            b for b in played.list_undecided_stakes() if (b.spot in {s for s, _, _ in prison})
         )
         table = played.outcome.table
         seen[what] = seen.get(what, 0) + 1
@@ -240,7 +240,7 @@ class Stacked:
     def __init__(self, game):
         shoe = game.rules.table["shoe"] if game.rules.table else Shoe.of(6).to_json()
         self.left = Shoe.from_json(shoe)
-        self.cards = list(cards_of("Ks Kh Kd Ac Qs Qh Qd Ah"))
+        self.cards = list(parse_cards("Ks Kh Kd Ac Qs Qh Qd Ah"))
 
     def below(self, bound, purpose):
         del purpose
@@ -351,14 +351,14 @@ def test_a_definition_that_cannot_be_played_is_refused(change, why):
     data = json.loads(load_game(GAME).text)
     change(data)
     with pytest.raises(DefinitionError, match=why):
-        game_from(data, "test")
+        build_game(data, "test")
 
 
 def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
     data = json.loads(load_game(GAME).text)
     del data["shoe"]["stop"]
     data["table"] = {"seats": 3, "betting_seconds": 20}
-    game = game_from(data, "test")
+    game = build_game(data, "test")
     assert game.rules.betting_seconds == 20
     seats = {"0": {"red": 20}, "2": {"black": 100, "black-insured": 1}}
     wager = game.wager(121, seats=seats)

@@ -46,9 +46,9 @@ class Brute:
 
     def dealers(self, shoe, up):
         """Yield the dealer's final hands with the chance of each."""
-        yield from self._dealer(shoe, (up,), Fraction(1))
+        yield from self._complete_dealer_hand(shoe, (up,), Fraction(1))
 
-    def _dealer(self, shoe, cards, chance):
+    def _complete_dealer_hand(self, shoe, cards, chance):
         if total(cards) > 17 or (total(cards) == 17 and not (self.h17 and soft(cards))):
             yield cards, chance
             return
@@ -57,7 +57,7 @@ class Brute:
         for card, count in list(shoe.items()):
             if count:
                 shoe[card] -= 1
-                yield from self._dealer(shoe, (*cards, card), chance * Fraction(count, size))
+                yield from self._complete_dealer_hand(shoe, (*cards, card), chance * Fraction(count, size))
                 shoe[card] += 1
 
     def box(self, shoe, up, cards, play, *, split):
@@ -102,10 +102,10 @@ class Brute:
     def _settled(self, shoe, up, done):
         mean = Fraction(0)
         for dealer, chance in self.dealers(shoe, up):
-            mean += chance * self.measure(self._net(dealer, done))
+            mean += chance * self.measure(self._compute_spot_net(dealer, done))
         return mean
 
-    def _net(self, dealer, done):
+    def _compute_spot_net(self, dealer, done):
         beaten = natural(dealer)
         if beaten and not done[0][2] and natural(done[0][0]):
             return 0

@@ -251,10 +251,10 @@ def hold_round(game, wager, referee, played, seen):
         seen[each.name] += 1
     assert +found == +due
     assert sum(each.staked for each in played.settlements) == played.staked_credits
-    assert played.undecided() == ()
-    assert played.outcome.win_credits <= len({bet.seat for bet in wager.bets}) * game.rules.most_of_round(
-        wager
-    )
+    assert played.list_undecided_stakes() == ()
+    assert played.outcome.win_credits <= len(
+        {bet.seat for bet in wager.bets}
+    ) * game.rules.find_highest_round_return(wager)
     shown = {each["id"]: each["cards"] for each in played.outcome.display["hands"]}
     assert shown == referee.banks | referee.hands
 

@@ -11,11 +11,11 @@ from paytables import (
     DefinitionError,
     Round,
     WagerError,
+    build_game,
     drive,
-    game_from,
     load_game,
 )
-from paytables.cards.card import Shoe, cards_of
+from paytables.cards.card import Shoe, parse_cards
 
 
 class Cards:
@@ -23,7 +23,7 @@ class Cards:
 
     def __init__(self, game, cards):
         self.shoe = Shoe.of(game.rules.definition.shoe.decks)
-        self.cards = list(cards_of(cards))
+        self.cards = list(parse_cards(cards))
 
     def below(self, bound, purpose):
         card = 0 if purpose.startswith("burn") else self.cards.pop(0)
@@ -302,7 +302,7 @@ def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, why):
 
 def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
     game = changed(QUEBEC, table={"most_win": 100})
-    assert game.rules.most_of_round(game.wager(12, bets={"main": 12})) == 96
+    assert game.rules.find_highest_round_return(game.wager(12, bets={"main": 12})) == 96
     with pytest.raises(WagerError, match="112 credits; 100 at most"):
         game.wager(14, bets={"main": 14})
 
@@ -351,7 +351,7 @@ def test_a_definition_that_cannot_be_played_is_refused(name, change, why):
     data = json.loads(load_game(name).text)
     change(data)
     with pytest.raises(DefinitionError, match=why):
-        game_from(data, "test")
+        build_game(data, "test")
 
 
 def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
@@ -395,5 +395,5 @@ def test_the_best_answer_is_advised(name, cards, answers, advice):
 def test_a_play_of_other_rules_advises_nothing():
     data = json.loads(load_game(QUEBEC).text)
     data["rules"] = {"split": {"same": "rank"}}
-    play = asked(game_from(data, "test"), {"main": 20}, "Ts Th 6d")
+    play = asked(build_game(data, "test"), {"main": 20}, "Ts Th 6d")
     assert "advice" not in play.decision.prompt

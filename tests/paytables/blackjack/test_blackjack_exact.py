@@ -10,7 +10,7 @@ from paytables.blackjack.advice import DOUBLE as DOUBLES
 from paytables.blackjack.advice import HIT as HITS
 from paytables.blackjack.advice import STAND as STANDS
 from paytables.blackjack.advice import Kind
-from paytables.blackjack.chart import best_chart, lines, read
+from paytables.blackjack.chart import find_best_chart, format_chart, read
 from paytables.blackjack.hands import CARD, split_parts
 from paytables.blackjack.schema import House
 from paytables.blackjack.solve import Play, Round
@@ -67,7 +67,7 @@ def solved(rules, counts, up, cards, *, hands):
     hand = sum(CARD[card - 1] for card in cards)
     node = round_.tree[hand]
     ways, found = (node.other + node.blackjack) * play.unit, []
-    for choose in (policies.best, policies.worst):
+    for choose in (policies.choose_best, policies.choose_worst):
         if hands:
             split = next(each for each in round_.splits if each.pair == cards[0])
             mean = play.split(round_, split, hands, choose)[0]
@@ -146,10 +146,10 @@ def test_a_tiny_shoe_as_farmer_published_it():
     rules = house(hands=4, double_after_split=True)
     round_, play = Round(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), Play(rules)
     hand = 2 * CARD[1]
-    values = play.values(round_.known, round_.tree, Kind(7), policies.best)
+    values = play.values(round_.known, round_.tree, Kind(7), policies.choose_best)
     options = play.options(round_.known[hand], round_.tree, hand, values, Kind(7), suited=False)
     ways = round_.tree[hand].other * play.unit
-    split = play.split(round_, round_.splits[0], 4, policies.best)[0]
+    split = play.split(round_, round_.splits[0], 4, policies.choose_best)[0]
     found = [options[STANDS][0], options[HITS][0], options[DOUBLES][0], split]
     published = ["-61.639194139", "-13.266733267", "-123.278388278", "-76.210220335"]
     assert [f"{100 * mean / ways:.9f}" for mean in found] == published
@@ -157,7 +157,7 @@ def test_a_tiny_shoe_as_farmer_published_it():
 
 def test_one_deck_and_one_split_as_published():
     """The full single deck of bjstrat.net: +0.000247914 (soft 17 stood on, no double after the one split)."""
-    mean = policies.Table(house()).result(policies.best, policies.most).mean
+    mean = policies.Table(house()).result(policies.choose_best, policies.choose_highest_sum).mean
     assert f"{float(mean):.9f}" == "0.000247914"
 
 
@@ -186,7 +186,7 @@ def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     rules = house(decks=decks, hits_soft_17=hits, hole=hidden, original_only=hidden, hands=1)
     table = policies.Table(rules, (1,))
     round_, play = table.rounds[0], table.play
-    values = play.values(round_.known, round_.tree, Kind(1), policies.best)
+    values = play.values(round_.known, round_.tree, Kind(1), policies.choose_best)
     for (one, other), published in WIZARD[case].items():
         hand = CARD[one - 1] + CARD[other - 1]
         node = round_.tree[hand]
@@ -213,7 +213,7 @@ GAMES = {
 @pytest.mark.parametrize("name", GAMES)
 def test_returns_of_whole_games_beside_the_published(name):
     rules, published, millionths = GAMES[name]
-    mean = policies.Table(house(**rules)).result(policies.best, policies.most).mean
+    mean = policies.Table(house(**rules)).result(policies.choose_best, policies.choose_highest_sum).mean
     assert round((mean - Fraction(published)) * 1_000_000) == millionths
 
 
@@ -231,29 +231,29 @@ BASIC = (  # as any book has it for one deck, soft 17 stood on, no double after 
 
 @pytest.mark.slow
 def test_the_best_chart_of_one_deck_is_the_book():
-    assert lines(best_chart(policies.Table(house()))) == BASIC
+    assert format_chart(find_best_chart(policies.Table(house()))) == BASIC
 
 
 def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
-    book, found = read(BASIC), best_chart(policies.Table(house(), (6,)))
-    assert lines(book) == BASIC
+    book, found = read(BASIC), find_best_chart(policies.Table(house(), (6,)))
+    assert format_chart(book) == BASIC
     assert found.answers == {place: answer for place, answer in book.answers.items() if place[0] == 6}
     assert found.pairs == {place for place in book.pairs if place[0] == 6}
 
 
 def test_no_answer_of_the_chart_alone_can_be_better():
     table = policies.Table(house(), (10,))
-    mean = table.result(read(BASIC).chooser(table), read(BASIC).take).mean
+    mean = table.result(read(BASIC).build_chooser(table), read(BASIC).take).mean
     changes = [(cell, answer) for (up, cell), answer in read(BASIC).answers.items() if up == 10]
     for cell, answer in changes[::6]:
         for other in {(STANDS, False), (HITS, False), (HITS, True)} - {answer}:
             changed = read(BASIC)
             changed.answers[10, cell] = other
-            assert table.result(changed.chooser(table), changed.take).mean <= mean, (cell, other)
+            assert table.result(changed.build_chooser(table), changed.take).mean <= mean, (cell, other)
     for pair in range(1, 11):
         changed = read(BASIC)
         changed.pairs ^= {(10, pair)}
-        assert table.result(changed.chooser(table), changed.take).mean < mean, pair
+        assert table.result(changed.build_chooser(table), changed.take).mean < mean, pair
 
 
 @pytest.mark.slow
@@ -261,10 +261,10 @@ def test_better_play_returns_more():
     table = policies.Table(house())
     chart = read(BASIC)
     means = [
-        table.result(policies.worst, policies.least).mean,
-        table.result(policies.as_the_dealer(table.house), policies.never).mean,
-        table.result(chart.chooser(table), chart.take).mean,
-        table.result(policies.best, policies.most).mean,
+        table.result(policies.choose_worst, policies.choose_lowest_sum).mean,
+        table.result(policies.build_dealer_play(table.house), policies.decline_every_offer).mean,
+        table.result(chart.build_chooser(table), chart.take).mean,
+        table.result(policies.choose_best, policies.choose_highest_sum).mean,
     ]
     assert means == sorted(means)
     assert f"{float(means[2]):.9f}" == "-0.000147437"  # the book, by totals
@@ -275,9 +275,9 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
     """Insurance of a blackjack at 2:1 is even money to the cent; of one deck neither is worth it."""
     rules = house(even_money=even, hands=1)
     found = []
-    for take in (policies.most, policies.least):
+    for take in (policies.choose_highest_sum, policies.choose_lowest_sum):
         table = policies.Table(rules, (1,))
-        result = table.result(policies.best, take)
+        result = table.result(policies.choose_best, take)
         found.append(result)
     assert not found[0].insured
     assert not found[0].even

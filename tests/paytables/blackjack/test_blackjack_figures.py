@@ -12,15 +12,15 @@ from paytables import analyse, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, PlayData
-from paytables.blackjack.chart import best_chart, lines, read
-from paytables.blackjack.counted import chances
-from paytables.blackjack.figures import prove, returned
-from paytables.blackjack.hands import values_of
-from paytables.blackjack.law import law
+from paytables.blackjack.chart import find_best_chart, format_chart, read
+from paytables.blackjack.counted import compute_row_chances
+from paytables.blackjack.figures import compute_side_return, prove
+from paytables.blackjack.hands import list_values
+from paytables.blackjack.law import compute_net_distribution
 from paytables.blackjack.schema import Side
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
-from tools.lab.parsheet.chart import chart_sheet
+from tools.lab.parsheet.chart import build_chart_sheet
 from tools.lab.simulation import judge, judge_share, play_batch, sample_variance, simulate
 
 TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
@@ -61,7 +61,7 @@ def test_side_bets_return_the_control_values(case):
     name, bet, decks = case
     made = definition(name, decks)
     side = next(side for side in made.side if side.id == bet)
-    assert f"{float(100 * returned(made, side)):.4f}" == CONTROLS[case]
+    assert f"{float(100 * compute_side_return(made, side)):.4f}" == CONTROLS[case]
 
 
 def side(*rows):
@@ -111,7 +111,7 @@ def perm(number, times):
 def test_progressive_rows_by_their_formulas(decks):
     """Each by the falling factorials of the cards it may be made of, higher rows taken off."""
     cards, n = 52 * decks, decks
-    one, two, three = (chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3))
+    one, two, three = (compute_row_chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3))
     run = Fraction(120 * 4 * n**5, perm(cards, 5))
     assert one["row-0"] == three["row-0"] == run
     # a 2-3-4-5 in the first four, less those an ace follows
@@ -134,7 +134,7 @@ def test_progressive_rows_by_their_formulas(decks):
 def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
     """Counted apart: of 7-7-7 then two cards of the dealer's, in all orders of one deck."""
     rows = side({"cards": 3, "ranks": ["777"], "pays": "500:1"}, {"ranks": ["77"], "pays": "50:1"})
-    seen, hidden = (chances(rows, 1, hole=hole) for hole in (False, True))
+    seen, hidden = (compute_row_chances(rows, 1, hole=hole) for hole in (False, True))
     assert seen["row-0"] == Fraction(24, 52 * 51 * 50)
     assert hidden["row-0"] == seen["row-0"] * (1 - Fraction(2 * 4 * 16, 49 * 48))
     assert sum(hidden.values()) == sum(seen.values()) == Fraction(12, 52 * 51)
@@ -143,14 +143,14 @@ def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
 def test_the_best_play_as_data_is_the_best_play():
     rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
     table, answers = policies.Table(rules, (7,)), {}
-    best = table.result(policies.recorded(policies.best, answers), policies.most)
+    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     data = PlayData.of(rules, answers, best.split, best.insured, best.even)
 
     def choose(kind, hand, suited, _options):
-        return ANSWERS.index(data.answer(kind, values_of(hand), suited=suited))
+        return ANSWERS.index(data.answer(kind, list_values(hand), suited=suited))
 
     def take(asked, sums):
-        into = data.split(asked.up, values_of(asked.hand)[0]) if asked.kind == "split" else 0
+        into = data.split(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
         return min(into, len(sums)) - 1 if into else 0
 
     again = table.result(choose, take)
@@ -165,7 +165,7 @@ def test_the_best_play_as_data_is_the_best_play():
 def test_a_table_carries_its_figures_and_its_chart(name):
     made = load_game(name).rules.definition
     proof = made.proved["main"]
-    assert lines(read(proof.chart)) == proof.chart
+    assert format_chart(read(proof.chart)) == proof.chart
     means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
     assert means == sorted(means)
     for bet in analyse(load_game(name), Depth.FULL).bets:
@@ -175,7 +175,7 @@ def test_a_table_carries_its_figures_and_its_chart(name):
             assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
         laid = {**bet.required_bets, **bet.options["bets"]}
         assert load_game(name).wager(sum(laid.values()), bets=laid).credits == sum(laid.values())
-    sheet = chart_sheet(made)
+    sheet = build_chart_sheet(made)
     assert [row[0] for row in sheet["rows"][:2]] == ["hard 4", "hard 5"]
     assert all(len(row) == len(sheet["columns"]) == 11 for row in sheet["rows"])
 
@@ -186,9 +186,9 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
     table = policies.Table(
         house(decks=6, hole=False, original_only=False, hands=3, double_after_split=True), (up,)
     )
-    chart = best_chart(table)
-    printed = read(lines(chart))
-    said, told = (table.result(each.chooser(table), each.take).mean for each in (chart, printed))
+    chart = find_best_chart(table)
+    printed = read(format_chart(chart))
+    said, told = (table.result(each.build_chooser(table), each.take).mean for each in (chart, printed))
     assert said == told
     assert (up, (False, 4)) in printed.answers
 
@@ -198,7 +198,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
 def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
     made = definition(name)
     table, chart = policies.Table(made.house), read(made.proved["main"].chart)
-    assert table.result(chart.chooser(table), chart.take).mean == Fraction(made.proved["main"].charted)
+    assert table.result(chart.build_chooser(table), chart.take).mean == Fraction(made.proved["main"].charted)
 
 
 @pytest.mark.slow
@@ -257,8 +257,8 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
     if made.house.hands > 2:
         return
     table, answers, played = policies.Table(made.house), {}, read(chart)
-    result = table.result(policies.recorded(played.chooser(table), answers), played.take)
-    chances = law(table, answers, result)
+    result = table.result(policies.record_answers(played.build_chooser(table), answers), played.take)
+    chances = compute_net_distribution(table, answers, result)
     assert sum(net * chance for net, chance in chances.items()) == result.mean
     for nets in found:
         assert {Fraction(n - 64, 2) for n in np.flatnonzero(nets).tolist()} == set(chances)

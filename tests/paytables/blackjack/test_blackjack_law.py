@@ -8,13 +8,19 @@ import pytest
 from rigs.blackjack import QUEBEC as QUEBEC_TABLE
 from rigs.blackjack import changed
 
-from paytables import analyse, game_from, load_game
+from paytables import analyse, build_game, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWERS, Kind, advice_of
+from paytables.blackjack.advice import ANSWERS, Kind, read_advice
 from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import CARD
-from paytables.blackjack.law import LAW_MOST, VARIANCE_MOST, law, variance, within_reach
+from paytables.blackjack.law import (
+    LAW_MOST,
+    VARIANCE_MOST,
+    compute_net_distribution,
+    compute_net_variance,
+    is_within_reach,
+)
 from paytables.blackjack.sampled import sample
 from paytables.carried import bound
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
@@ -25,9 +31,9 @@ from tools.lab.simulation import judge, judge_share, play_batch, sample_variance
 def laid(rules, shoe=None, ups=policies.UPS):
     """Return the best play's law, its answers and what it took."""
     table, answers = policies.Table(rules, ups, shoe=shoe), {}
-    best = table.result(policies.recorded(policies.best, answers), policies.most)
-    assert within_reach(table, best, LAW_MOST)
-    return law(table, answers, best), answers, best
+    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    assert is_within_reach(table, best, LAW_MOST)
+    return compute_net_distribution(table, answers, best), answers, best
 
 
 def every_round(counts, brute, answers, best):
@@ -94,13 +100,13 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
     rules = house(**{"hands": 3, "double_after_split": True, "insurance": None, **rules})
     ups, answers = [n for n, count in enumerate(counts, 1) if count], {}
     table = policies.Table(rules, ups, shoe=counts)
-    best = table.result(policies.recorded(policies.best, answers), policies.most)
+    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert max(best.split.values()) == 3
-    assert within_reach(table, best, VARIANCE_MOST)
-    assert not within_reach(table, best, LAW_MOST)
+    assert is_within_reach(table, best, VARIANCE_MOST)
+    assert not is_within_reach(table, best, LAW_MOST)
     squares = every_round(counts, Brute(**brute, measure=lambda net: net**2), answers, best)
     assert every_round(counts, Brute(**brute), answers, best) == best.mean
-    assert variance(table, answers, best) == squares - best.mean**2
+    assert compute_net_variance(table, answers, best) == squares - best.mean**2
 
 
 @pytest.mark.parametrize(
@@ -157,7 +163,7 @@ def played_rounds(name, rounds):
     """Return a table's definition, its proof, and rounds of it as sampled."""
     made = load_game(name).rules.definition
     proof = made.proved["main"]
-    return proof, sample(made, advice_of(made.house, proof.policy), rounds, "test")
+    return proof, sample(made, read_advice(made.house, proof.policy), rounds, "test")
 
 
 def hold_rounds(rounds):
@@ -227,7 +233,7 @@ def test_two_rounds_of_one_deck_return_what_the_cabinets_do(seeded_draw):
     proof = prove(made.rules.definition)["main"]
     data = json.loads(made.text)
     data["proved"] = bound({**data, "proved": {"main": proof.model_dump(mode="json")}})
-    tally = play_batch(game_from(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
+    tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled
     assert judge(tally, 2, 1 + found.mean(1), sample_variance(tally)).agrees
     assert abs(found.variance(1) - sample_variance(tally) / 4) < Fraction(1, 20)

@@ -7,8 +7,8 @@ from math import prod
 import pytest
 
 from paytables import Bet, Choice, Depth, LevelShare, Round, analyse, load_game
-from paytables.blackjack.figures import returned
-from paytables.cards.card import cards_of
+from paytables.blackjack.figures import compute_side_return
+from paytables.cards.card import parse_cards
 
 NAMES = [f"quebec-blackjack-progressive-{n}" for n in (1, 2, 3)]
 RED, HIGH = set("hd"), set("AKQJT")
@@ -86,7 +86,7 @@ def held_against(name, count):
     for hand in hands(random.Random(name), count):
         cards = hand.split()
         due = TEXT[name]([(card[0], card[1]) for card in cards])
-        assert paid(side, list(cards_of(hand))) == due, hand
+        assert paid(side, list(parse_cards(hand))) == due, hand
         met.add(due)
     return met
 
@@ -112,7 +112,7 @@ def test_the_chances_are_those_counted_by_hand():
     """Of six decks: 24 of a rank, 6 of a card, 12 of a colour; each group in every order it may come in."""
     steel = 4 * 120 * in_order(6, 6, 6, 6, 6)
     four_aces = 2 * in_order(12, 11, 10, 9)
-    plays = [load_game(name).every_level()[0] for name in NAMES]
+    plays = [load_game(name).list_every_level()[0] for name in NAMES]
     assert [play.odds for play in plays] == [steel, four_aces, steel]
     assert plays[2].shares == {Fraction(1, 10): 4 * four_aces}
 
@@ -127,10 +127,10 @@ def test_the_second_table_returns_what_is_counted_by_hand():
     due += (100 * suited + 25 * (two - suited)) * no_third
     game = load_game(NAMES[1])
     made = game.rules.definition
-    assert returned(made, made.side[0]) == due
+    assert compute_side_return(made, made.side[0]) == due
     (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "progressive").progressives
     assert level.break_even_credits == (1 - due) / four_aces
-    assert level.rtp_at(level.break_even_credits, 1) + due == 1
+    assert level.compute_rtp_at(level.break_even_credits, 1) + due == 1
     assert level.rtp_at_reset == 10_000 * four_aces
     assert level.increment == Fraction(1, 2)
     # of the three credits of a wager with the bet on the hand one plays for the level
@@ -143,7 +143,7 @@ class Given:
     """Deals given cards of a shoe of six decks by their place in what is left of it."""
 
     def __init__(self, cards, decks=6):
-        self.cards, self.counts = list(cards_of(cards)), [decks] * 52
+        self.cards, self.counts = list(parse_cards(cards)), [decks] * 52
 
     def below(self, bound, purpose):
         del purpose
@@ -173,7 +173,9 @@ def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, 
     round_ = Round(game.play(wager, Given(cards)), wager)
     round_.advance()
     for answer in answers if round_.decision is not None else ():
-        assert Bet(spot, 1) in round_.undecided()  # it waits for the round: a void one gives it back
+        assert (
+            Bet(spot, 1) in round_.list_undecided_stakes()
+        )  # it waits for the round: a void one gives it back
         round_.advance(Choice(answer))
     (settled,) = [each for each in round_.settlements if each.spot == spot]
     assert (settled.credits, settled.staked) == (due, 1)

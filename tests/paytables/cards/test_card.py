@@ -20,13 +20,13 @@ class Numbers:
 
 
 def test_every_card_has_one_name_and_it_reads_back():
-    names = [cards.card_name(card) for card in cards.deck(joker=True)]
+    names = [cards.format_card(card) for card in cards.build_deck(joker=True)]
     assert len(set(names)) == 53
-    assert [cards.card_of(name) for name in names] == list(range(53))
+    assert [cards.parse_card(name) for name in names] == list(range(53))
     assert names[0] == "2c"
     assert names[51] == "As"
     assert names[52] == "Jk"
-    assert [cards.card_name(c) for c in range(52) if cards.is_red(c)] == [
+    assert [cards.format_card(c) for c in range(52) if cards.is_red(c)] == [
         r + s for r in cards.RANKS for s in "dh"
     ]
 
@@ -34,7 +34,7 @@ def test_every_card_has_one_name_and_it_reads_back():
 @pytest.mark.parametrize("name", ["", "A", "1s", "As ", "sA", "10h", "jk"])
 def test_what_is_no_card_is_refused_by_name(name):
     with pytest.raises(ValueError, match=f"'{name}' is not a card"):
-        cards.card_of(name)
+        cards.parse_card(name)
 
 
 @pytest.mark.requirement("S-01", "S-02")
@@ -44,7 +44,7 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
     for numbers in ((a, b, c, 0) for a in range(4) for b in range(3) for c in range(2)):
         shoe = cards.Shoe.from_json({"2c": 1, "Ah": 2, "Jk": 1})
         draw = Numbers(*numbers)
-        orders.append(tuple(cards.card_name(shoe.deal(draw, "card")) for _ in range(4)))
+        orders.append(tuple(cards.format_card(shoe.deal(draw, "card")) for _ in range(4)))
         assert draw.bounds == [4, 3, 2, 1]
         assert shoe.left == 0
     expected = list(permutations(("2c", "Ah", "Ah", "Jk")))
@@ -66,20 +66,20 @@ def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
     """Not only as many cards: a pack with two of one card and none of another is not whole."""
     ranks = cards.RANKS.index("7"), cards.RANKS.index("T")
     for decks in (1, 6, 8):
-        assert cards.Shoe.of(decks).to_json() == dict.fromkeys(map(cards.card_name, range(52)), decks)
+        assert cards.Shoe.of(decks).to_json() == dict.fromkeys(map(cards.format_card, range(52)), decks)
         with_joker = cards.Shoe.of(decks, joker=True).to_json()
-        assert with_joker == dict.fromkeys(map(cards.card_name, range(53)), decks)
-        left = [card for card in range(52) if cards.card_name(card)[0] not in "7T"]
+        assert with_joker == dict.fromkeys(map(cards.format_card, range(53)), decks)
+        left = [card for card in range(52) if cards.format_card(card)[0] not in "7T"]
         assert cards.Shoe.of(decks, without=ranks).to_json() == dict.fromkeys(
-            map(cards.card_name, left), decks
+            map(cards.format_card, left), decks
         )
 
 
 def test_a_shoe_refuses_what_it_has_not():
     shoe = cards.Shoe.from_json({"2c": 1})
-    shoe.take(cards.card_of("2c"))
+    shoe.take(cards.parse_card("2c"))
     with pytest.raises(ValueError, match="2c is not in the shoe"):
-        shoe.take(cards.card_of("2c"))
+        shoe.take(cards.parse_card("2c"))
     with pytest.raises(ValueError, match="dealer 1: no card is left in the shoe"):
         shoe.deal(Numbers(0), "dealer 1")
     with pytest.raises(ValueError, match="2c: -1 is not a count of cards"):

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paytables.cards import cards_of, ranking
+from paytables.cards import parse_cards, ranking
 from paytables.cards.ranking import FIVE, FOUR, PAI_GOW, PAI_GOW_LOW, THREE, Order, Ranking
-from paytables.cards.subsets import sets
+from paytables.cards.subsets import build_sets
 from tests.paytables.poker import hands_brute as brute
 
 #: games.md, section 6.
@@ -37,7 +37,7 @@ FOURS_OF_FIVE = {
 
 
 def counted(order, size, cards=52):
-    strengths = sets(cards, size).strengths(order)
+    strengths = build_sets(cards, size).strengths(order)
     found = Counter(dict(zip(*np.unique(strengths >> 20, return_counts=True), strict=True)))
     return {order.categories[-1 - int(level)]: int(count) for level, count in found.items()}
 
@@ -48,11 +48,11 @@ def counted(order, size, cards=52):
 def test_every_hand_of_the_deck_is_counted_as_published(order, size, published):
     found = counted(order, size)
     assert {name: found[name] for name in published} == published
-    assert sum(found.values()) == sets(52, size).count
+    assert sum(found.values()) == build_sets(52, size).count
 
 
 def test_pairs_of_four_of_five_by_rank():
-    strengths = sets(52, 5).strengths(FOUR)
+    strengths = build_sets(52, 5).strengths(FOUR)
     pairs = Counter((strengths[strengths >> 20 == 1] >> 16 & 15).tolist())
     assert [pairs[rank] for rank in (12, 11, 10)] == [81096, 81096, 80724]
 
@@ -84,7 +84,7 @@ def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded
     ("size", "order"), [(5, FIVE), pytest.param(6, FOUR, marks=pytest.mark.slow), (3, THREE)]
 )
 def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
-    table, rank, draw = sets(52, size), Ranking(order), seeded_draw("tables")
+    table, rank, draw = build_sets(52, size), Ranking(order), seeded_draw("tables")
     strengths = table.strengths(order)
     for _ in range(300):
         n = draw.below(table.count, "set")
@@ -106,7 +106,7 @@ def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
 
     The joker is an ace, or completes a straight or a flush: with two pairs of its own it makes no full house.
     """
-    strengths = [Ranking(PAI_GOW).strength(cards_of(hand)) for hand in better_first]
+    strengths = [Ranking(PAI_GOW).strength(parse_cards(hand)) for hand in better_first]
     assert strengths == sorted(strengths, reverse=True)
     assert len(set(strengths)) == len(strengths)
 
@@ -126,15 +126,15 @@ def test_what_the_joker_of_pai_gow_makes():
         "Ks Qd 7c 4d Jk": "high-card",
         "As Qd 7c 4d Jk": "pair",
     }
-    assert {hand: rank.category(cards_of(hand)) for hand in made} == made
+    assert {hand: rank.category(parse_cards(hand)) for hand in made} == made
 
 
 def test_the_low_hand_of_pai_gow():
     rank = Ranking(PAI_GOW_LOW)
     hands = ["As Jk", "Ks Kd", "2c 2d", "As Ks", "Jk Qs", "Ks Qs", "3c 2d"]
-    strengths = [rank.strength(cards_of(hand)) for hand in hands]
+    strengths = [rank.strength(parse_cards(hand)) for hand in hands]
     assert strengths == sorted(strengths, reverse=True)
-    assert rank.strength(cards_of("Jk Qs")) == rank.strength(cards_of("Ad Qh"))
+    assert rank.strength(parse_cards("Jk Qs")) == rank.strength(parse_cards("Ad Qh"))
 
 
 @pytest.mark.parametrize("wilds", [1, 2])
@@ -153,7 +153,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
 
 def test_suit_classes_are_those_of_permuting_suits():
     """Each set is in the class whose chosen set it becomes by some exchange of suits, and classes count sets."""
-    table = sets(52, 3)
+    table = build_sets(52, 3)
     chosen, like = table.classes
     assert (len(chosen), int(like.sum())) == (1755, 22100)
     smallest = {}
@@ -175,17 +175,17 @@ _TURNS = [turn for turn in product(range(4), repeat=4) if len(set(turn)) == 4]
     ("cards", "size", "classes"), [(52, 2, 169), (52, 4, 16432), (52, 5, 134459), (53, 5, 150891)]
 )
 def test_published_numbers_of_classes(cards, size, classes):
-    chosen, like = sets(cards, size).classes
-    assert (len(chosen), int(like.sum())) == (classes, sets(cards, size).count)
+    chosen, like = build_sets(cards, size).classes
+    assert (len(chosen), int(like.sum())) == (classes, build_sets(cards, size).count)
 
 
 def test_sums_over_hands_that_hold_given_cards(seeded_draw):
-    table, draw = sets(52, 4), seeded_draw("sums")
+    table, draw = build_sets(52, 4), seeded_draw("sums")
     values = np.array([draw.below(50, "value") for _ in range(table.count)])
     sums = table.sums(values)
     rows = [set(row) for row in table.members.tolist()]
     for part in ([], [7], [3, 51], [0, 1, 2], [10, 20, 30, 40]):
-        number = next(n for n, row in enumerate(sets(52, len(part)).members.tolist()) if row == part)
+        number = next(n for n, row in enumerate(build_sets(52, len(part)).members.tolist()) if row == part)
         direct = sum(int(v) for v, row in zip(values, rows, strict=True) if row >= set(part))
         assert sums[len(part)][number] == direct
 

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
-from paytables import AnalysisError, Depth, analyse, game_from, load_game
-from paytables.craps.figures import COME_OUT, Chain, stakes_a_throw
+from paytables import AnalysisError, Depth, analyse, build_game, load_game
+from paytables.craps.figures import COME_OUT, Chain, compute_stakes_per_throw
 from paytables.craps.state import State
-from paytables.craps.strategy import bets_of, named_strategy
-from paytables.definition import parse, source_of
+from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
+from paytables.definition import parse, read_source
 from tools.lab.simulation import judge, play_batch
 
 F = Fraction
@@ -88,15 +88,19 @@ def test_bets_a_throw_are_those_of_the_stationary_table():
         assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
     assert share[None] == COME_OUT
     places = load_game(QUEBEC).rules.places
-    assert stakes_a_throw(places["pass"]) == stakes_a_throw(places["dontpass"]) == F(165, 557)
-    assert stakes_a_throw(places["come"]) == F(392, 557)
-    assert stakes_a_throw(places["odds-pass"], 6) == F(165, 557) * F(5, 36)
-    assert stakes_a_throw(places["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
-    assert stakes_a_throw(places["right-6"]) == F(11, 36) * F(392, 557)
-    assert stakes_a_throw(places["lay-5"]) == F(10, 36)
-    assert stakes_a_throw(places["hard-8"]) == F(11, 36) * F(392, 557)
-    assert stakes_a_throw(load_game(MONACO).rules.places["hard-8"]) == F(11, 36)
-    assert stakes_a_throw(places["field"]) == 1
+    assert (
+        compute_stakes_per_throw(places["pass"])
+        == compute_stakes_per_throw(places["dontpass"])
+        == F(165, 557)
+    )
+    assert compute_stakes_per_throw(places["come"]) == F(392, 557)
+    assert compute_stakes_per_throw(places["odds-pass"], 6) == F(165, 557) * F(5, 36)
+    assert compute_stakes_per_throw(places["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
+    assert compute_stakes_per_throw(places["right-6"]) == F(11, 36) * F(392, 557)
+    assert compute_stakes_per_throw(places["lay-5"]) == F(10, 36)
+    assert compute_stakes_per_throw(places["hard-8"]) == F(11, 36) * F(392, 557)
+    assert compute_stakes_per_throw(load_game(MONACO).rules.places["hard-8"]) == F(11, 36)
+    assert compute_stakes_per_throw(places["field"]) == 1
     notes = {bet.bet: bet.notes[0] for bet in analyse(load_game(QUEBEC)).bets}
     assert (
         "3.3757 throws on average (557/165); the house keeps 7/495 of it a bet, 7/1671 a throw"
@@ -230,20 +234,23 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
 def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_together():
     game = load_game(QUEBEC)
     assert (
-        game.rules.most_of_round(game.wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1})) == 31
+        game.rules.find_highest_round_return(game.wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1}))
+        == 31
     )  # 12 loses the pass
     at = game.at({"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []})
-    assert at.rules.most_of_round(at.wager(25, bets={"odds-pass": 25})) == 10 + 55
+    assert at.rules.find_highest_round_return(at.wager(25, bets={"odds-pass": 25})) == 10 + 55
     # a 6 for the pass, and for a come bet that has travelled there
-    assert at.rules.most_of_round(at.wager(8, bets={"come": 5, "field": 3})) == 20
-    assert at.rules.most_of_round(at.wager(21, bets={"buy-4": 21})) == 60  # and 7 loses both
+    assert at.rules.find_highest_round_return(at.wager(8, bets={"come": 5, "field": 3})) == 20
+    assert at.rules.find_highest_round_return(at.wager(21, bets={"buy-4": 21})) == 60  # and 7 loses both
 
 
 # ---------------------------------------------------------------------------------- ways to play
 @pytest.mark.requirement("P-07")
 def test_the_odds_make_the_edge_what_it_is_known_to_be():
     rules = load_game(QUEBEC).rules
-    plain, odds, dont = (named_strategy(name, rules) for name in ("pass", "pass-odds", "dontpass-odds"))
+    plain, odds, dont = (
+        analyse_named_strategy(name, rules) for name in ("pass", "pass-odds", "dontpass-odds")
+    )
     assert 1 - plain.rtp_of_all_staked == F(7, 495)
     assert odds.mean_staked_credits == 1 + F(2 * (3 * 3 + 4 * 4 + 5 * 5), 36)
     assert 1 - odds.rtp_of_all_staked == F(7, 495) / odds.mean_staked_credits == F(7, 1870)
@@ -281,7 +288,7 @@ def molly():
 
 @pytest.mark.requirement("P-07")
 def test_three_point_molly_stakes_and_loses_what_its_stationary_table_says():
-    found = named_strategy("three-point-molly", load_game(QUEBEC).rules)
+    found = analyse_named_strategy("three-point-molly", load_game(QUEBEC).rules)
     lines, odds = molly()
     lost = (1 - found.rtp_of_all_staked) * found.mean_staked_credits
     throws = F(found.notes[0].split("average (")[1].split(")")[0])
@@ -293,19 +300,19 @@ def test_three_point_molly_stakes_and_loses_what_its_stationary_table_says():
 def test_a_way_to_play_is_laid_as_the_table_stands():
     game = load_game(QUEBEC)
     way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
-    assert bets_of(way, game.rules) == {"pass": 1}
+    assert find_strategy_bets(way, game.rules) == {"pass": 1}
     bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
     at = game.at({"point": 8, "shooter": 0, "bets": bets, "told": []})
-    assert bets_of(way, at.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
+    assert find_strategy_bets(way, at.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
     bets.append({"spot": "come-4", "credits": 1})
-    assert bets_of(way, game.at({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
+    assert find_strategy_bets(way, game.at({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
         "odds-pass": 5, "odds-come-9": 4, "odds-come-4": 3,
     }  # fmt: skip
 
 
 @pytest.mark.requirement("P-07")
 def test_ways_to_play_that_are_none_are_refused():
-    data = parse(source_of(QUEBEC))
+    data = parse(read_source(QUEBEC))
     text = {"en": "x", "fr": "x"}
     data["strategy"] = [
         {"id": "nowhere", "name": text, "keep": {"odd": 1}},
@@ -317,17 +324,17 @@ def test_ways_to_play_that_are_none_are_refused():
             "odds": True,
         },
     ]
-    rules = game_from(data, "f.toml").rules
+    rules = build_game(data, "f.toml").rules
     with pytest.raises(AnalysisError, match="strategy nowhere: there is no spot 'odd'"):
-        named_strategy("nowhere", rules)
+        analyse_named_strategy("nowhere", rules)
     with pytest.raises(AnalysisError, match="strategy alone, point None: bets: the shooter of a come-out"):
-        named_strategy("alone", rules)
+        analyse_named_strategy("alone", rules)
     with pytest.raises(AnalysisError, match="strategy wide: more than 500 states"):
-        named_strategy("wide", rules)
+        analyse_named_strategy("wide", rules)
     with pytest.raises(AnalysisError, match="no way to play 'molly'; there are: nowhere, alone, wide"):
-        named_strategy("molly", rules)
+        analyse_named_strategy("molly", rules)
     with pytest.raises(AnalysisError, match="name no ways to play"):
-        named_strategy("molly", load_game("river-wheel").rules)
+        analyse_named_strategy("molly", load_game("river-wheel").rules)
 
 
 @pytest.mark.requirement("P-07")

@@ -52,7 +52,7 @@ def play_many(house, rounds, seed):
             continue
         said, told = asked_of(house, laid, told, chance)
         wager = now.wager(cost, bets=change, **({"working": said} if said else {}))
-        most = now.rules.most_of_round(wager)
+        most = now.rules.find_highest_round_return(wager)
         assert most <= bound or change
         bound = most
         draw = RecordingDraw(dice)

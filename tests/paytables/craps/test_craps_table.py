@@ -5,8 +5,8 @@ import json
 import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
-from paytables import Bet, DefinitionError, ReplayDraw, WagerError, drive, game_from, load_game
-from paytables.definition import parse, source_of
+from paytables import Bet, DefinitionError, ReplayDraw, WagerError, build_game, drive, load_game
+from paytables.definition import parse, read_source
 
 
 def table(point, *bets, told=(), shooter=0):
@@ -34,9 +34,9 @@ def settled(outcome):
 
 def changed(house, change):
     """A game of a definition with something else."""
-    data = parse(source_of(house))
+    data = parse(read_source(house))
     change(data)
-    return game_from(data, "f.toml")
+    return build_game(data, "f.toml")
 
 
 def bet_of(data, name):

@@ -220,7 +220,7 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
             return self.values.pop(0)
 
     game = load_game("quebec-roulette-double")
-    seventeen = game.rules.pictured()["wheel"].index("17")
+    seventeen = game.rules.build_display_data()["wheel"].index("17")
     at, wager = game, game.wager(3, bets={"double-17": 2, "triple-17": 1})
     wins = []
     for _ in range(3):

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from paytables import Bet, Depth, Game, WagerError, analyse, game_from, load_game, tables
-from paytables.definition import parse, source_of
+from paytables import Bet, Depth, Game, WagerError, analyse, build_game, list_table_games, load_game
+from paytables.definition import parse, read_source
 from paytables.errors import DefinitionError
-from paytables.game import remarks
-from paytables.onedraw.figures import prison_for_ever
+from paytables.game import list_remarks
+from paytables.onedraw.figures import compute_prison_for_ever_rtp
 from paytables.onedraw.table import OneDrawTable
-from paytables.source import toml
+from paytables.source import parse_toml
 
 
 def changed(name: str, **tables_: Any) -> Game:
     """A shipped table with other tables of its definition."""
-    data = parse(source_of(name))
-    return game_from(data | tables_, "changed.toml")
+    data = parse(read_source(name))
+    return build_game(data | tables_, "changed.toml")
 
 
 def returns(game: Game) -> dict[str, Fraction]:
@@ -100,7 +100,7 @@ def test_a_double_of_exactly_two_dice_returns_less() -> None:
 def test_prison_is_its_markov_chain_to_the_last_level() -> None:
     """A stake in prison of value v returns p(v) = 18/37 v + 1/37 (v/4 at the last, else p(v/2))."""
     table = one_draw(load_game("monaco-roulette-european"))
-    assert prison_for_ever(table, "red") == Fraction(72, 73)
+    assert compute_prison_for_ever_rtp(table, "red") == Fraction(72, 73)
     for stake in (8, 40, 64, 1024):
         levels = (stake & -stake).bit_length() - 2  # how often a zero leaves a part that can be halved again
         value = Fraction(stake, 2 ** (levels + 1))
@@ -225,7 +225,7 @@ ZERO = {"id": "even-chance", "pays": "1:1", "least": 2, "most": 10, "step": 2, "
 RED = {"id": "red", "name": {"en": "Red", "fr": "Rouge"}, "bets": {"red": 2}}
 OUTSIDE = ZERO | {"outside": True}
 TRIPLE = {"id": "triple", "pays": "10000:1", "most": 5, "option": "triple", "spins": 3}
-CYLINDER = parse(source_of("quebec-roulette-french"))["cylinder"]
+CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_sic_bo_that_cannot_be_played_is_refused_by_key(bet: dict[str, Any], k
     [({"layout": {"stakes": [1, 5]}}, "layout.stakes"), ({"again": 1}, "symbol.sky.again")],
 )
 def test_a_wheel_at_a_table_takes_limits_and_no_further_spin(change: dict[str, Any], key: str) -> None:
-    data = parse(source_of("quebec-wheel-of-fortune"))
+    data = parse(read_source("quebec-wheel-of-fortune"))
     if "again" in change:
         names = {"en": "Sky", "fr": "Ciel"}
         change = {
@@ -288,12 +288,12 @@ def test_a_wheel_at_a_table_takes_limits_and_no_further_spin(change: dict[str, A
             "wheel": data["wheel"] | {"parts": data["wheel"]["parts"] + " sky"},
         }
     with pytest.raises(DefinitionError) as refused:
-        game_from(data | change, "changed.toml")
+        build_game(data | change, "changed.toml")
     assert refused.value.key == key
 
 
 def test_the_rules_of_a_table_state_its_pays_in_both_languages() -> None:
-    for name in tables():
+    for name in list_table_games():
         game = load_game(name)
         assert "{pays}" not in "".join(game.help.values())
     words = load_game("monaco-roulette-european").help
@@ -340,9 +340,9 @@ def test_the_cloth_has_every_place_of_its_bets() -> None:
 
 def test_a_bet_that_gives_all_back_is_remarked_on() -> None:
     """36:1 on one of 37 pockets returns 100 %: the house keeps nothing."""
-    text = source_of("quebec-roulette-french").data.decode()
+    text = read_source("quebec-roulette-french").data.decode()
     assert '"35:1"' in text
-    game = game_from(toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")
-    said = [remark.text for remark in remarks(game, analyse(game, Depth.RETURN))]
+    game = build_game(parse_toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")
+    said = [remark.text for remark in list_remarks(game, analyse(game, Depth.RETURN))]
     assert any("returns 100 %" in words for words in said), said
-    assert not any("100 %" in each.text for each in remarks(load_game("quebec-roulette-french"), None))
+    assert not any("100 %" in each.text for each in list_remarks(load_game("quebec-roulette-french"), None))

@@ -16,7 +16,7 @@ from paytables import (
     Outcome,
     Round,
     analyse,
-    game_from,
+    build_game,
     load_game,
 )
 from paytables.contract.prizes import level_hit
@@ -42,7 +42,7 @@ def unadvised(**changes):
     """The game without advice, which takes longer than all the rest."""
     data = tomllib.loads(TEXT)
     del data["proved"]["main"]["policy"]
-    return game_from({**data, **changes}, "test.toml")
+    return build_game({**data, **changes}, "test.toml")
 
 
 def side(game):
@@ -93,9 +93,9 @@ def test_its_return_is_a_function_of_the_jackpot(game):
     assert level.break_even_credits == Fraction(4142900, 19)
     assert int(level.break_even_credits) == 218_047
     for jackpot in (0, 10_000, 218_047, Fraction(4142900, 19)):
-        assert level.rtp_at(jackpot, 1) == jackpot * Fraction(4 * 10 + 36, 10 * 2598960)
-    assert bet.rtp + level.rtp_at(level.break_even_credits, 1) == 1
-    assert bet.rtp_counting("reset") == bet.rtp + level.rtp_at(10_000, 1)
+        assert level.compute_rtp_at(jackpot, 1) == jackpot * Fraction(4 * 10 + 36, 10 * 2598960)
+    assert bet.rtp + level.compute_rtp_at(level.break_even_credits, 1) == 1
+    assert bet.compute_rtp_counting("reset") == bet.rtp + level.compute_rtp_at(10_000, 1)
     # in the long run all that is fed is paid, and the house puts up each reset
     assert bet.rtp_with_progressives == bet.rtp + Fraction(1, 2) + Fraction(10_000 * 4, 2598960)
     assert bet.required_bets == {"ante": 1}
@@ -105,15 +105,17 @@ def test_with_the_ante_its_part_of_the_wager_is_stated(game):
     alone, both = side(game), game.rules.analyse_wager(game.wager(4, bets={"ante": 3, "progressive": 1}))
     main = next(bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "main")
     assert both.rtp == (3 * main.rtp + alone.rtp) / 4
-    assert both.progressives[0].rtp_at(10_000, 4) * 4 == alone.progressives[0].rtp_at(10_000, 1)
-    assert both.rtp_counting("reset") * 4 == 3 * main.rtp + alone.rtp_counting("reset")
+    assert both.progressives[0].compute_rtp_at(10_000, 4) * 4 == alone.progressives[0].compute_rtp_at(
+        10_000, 1
+    )
+    assert both.compute_rtp_counting("reset") * 4 == 3 * main.rtp + alone.compute_rtp_counting("reset")
     assert both.rtp_with_progressives * 4 == 3 * main.rtp + alone.rtp_with_progressives
 
 
 def test_what_a_wager_plays_for(game):
     (play,) = game.levels(game.wager(2, bets={"ante": 1, "progressive": 1}))
     assert (play.spots, play.stake_credits, play.fed_credits) == (("progressive",), 1, 1)
-    assert (play,) == game.every_level()
+    assert (play,) == game.list_every_level()
     assert game.levels(game.wager(5, bets={"ante": 5})) == ()
 
 
@@ -152,7 +154,7 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
 def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, why):
     assert old in TEXT
     with pytest.raises(DefinitionError, match=why) as refused:
-        game_from(tomllib.loads(TEXT.replace(old, new, 1)), "test.toml")
+        build_game(tomllib.loads(TEXT.replace(old, new, 1)), "test.toml")
     assert key in str(refused.value)
 
 
@@ -161,13 +163,13 @@ def test_a_share_of_no_level_and_a_level_named_twice_are_refused():
     twice = [*data["progressive"], {**data["progressive"][0], "spot": "ante"}]
     for levels, why in (((), "no level has this spot"), (twice, "is there twice")):
         with pytest.raises(DefinitionError, match=why):
-            game_from({**data, "progressive": list(levels)}, "test.toml")
+            build_game({**data, "progressive": list(levels)}, "test.toml")
 
 
 def test_other_families_pay_no_share():
     text = (paytables.definition.LIBRARY / "tables" / "quebec-war.toml").read_text()
     with pytest.raises(DefinitionError, match="is not valid odds"):
-        game_from(tomllib.loads(text.replace('"10:1"', '"10%"', 1)), "test.toml")
+        build_game(tomllib.loads(text.replace('"10:1"', '"10%"', 1)), "test.toml")
 
 
 class Given:

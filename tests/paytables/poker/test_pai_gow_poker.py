@@ -25,7 +25,7 @@ from paytables import (
     play_through,
     play_with_answers,
 )
-from paytables.cards import JOKER, card_of
+from paytables.cards import JOKER, parse_card
 from paytables.errors import ChoiceError
 from paytables.poker.paigow.hands import House
 from paytables.poker.paigow.solve import count
@@ -190,7 +190,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
     ],
 )
 def test_how_the_house_sets(game, cards, said):
-    way = game.rules.house([card_of(name) for name in cards.split()])
+    way = game.rules.house([parse_card(name) for name in cards.split()])
     assert game.rules.words(way)["en"] == said
 
 
@@ -244,7 +244,7 @@ def rounds(game, seeded_draw, number):
             gave_up = answers[0].value == "surrender"
             expected["stake"] = 0 if gave_up else settled(own, bank, bets["stake"])
         assert {each.spot: each.credits for each in outcome.settlements} == expected
-        assert outcome.win_credits <= game.rules.most_of_round(wager)
+        assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
         again = ReplayDraw(record.records)
         assert play_through(game, wager, again, answers) == outcome
         again.finish()
@@ -329,9 +329,9 @@ def test_the_figures_of_the_stake(game):
 def test_the_most_of_a_round_is_what_can_win_together(game):
     """A total and a position win with the stake, never two of either."""
     bets = {"stake": 20, "under": 10, "exactly": 2, "over": 4, "position-1": 4, "position-2": 2}
-    assert game.rules.most_of_round(game.wager(42, bets=bets)) == 39 + 32 + 26
+    assert game.rules.find_highest_round_return(game.wager(42, bets=bets)) == 39 + 32 + 26
     bets = {"stake": 20, "under": 10, "position-2": 2}
-    assert game.rules.most_of_round(game.wager(32, bets=bets)) == 39 + 20 + 13
+    assert game.rules.find_highest_round_return(game.wager(32, bets=bets)) == 39 + 20 + 13
 
 
 def test_every_seat_has_its_own_cards_and_the_bank_one_hand(tmp_path, seeded_draw):

@@ -10,7 +10,7 @@ import paytables
 from paytables import Choice, Depth, RecordingDraw, ReplayDraw, Round, analyse, load_game, play_through
 from paytables.errors import AnalysisError
 from paytables.game import game_from_text
-from paytables.poker.tiles.tiles import TILES, order, points, settings, strength
+from paytables.poker.tiles.tiles import TILES, compute_strength, count_points, list_settings, order
 
 FILE = Path(paytables.__file__).parent / "library" / "tables" / "quebec-pai-gow.toml"
 
@@ -83,7 +83,7 @@ def test_two_tiles_stand_in_the_order_of_the_text():
     for pair in pairs:
         assert (order(pair) or 21) == place([TILES[tile] for tile in pair])
     for first, second in combinations(pairs, 2):
-        found = strength(*first) - strength(*second)
+        found = compute_strength(*first) - compute_strength(*second)
         assert (found > 0) - (found < 0) == (judged[first] > judged[second]) - (
             judged[first] < judged[second]
         )
@@ -92,16 +92,16 @@ def test_two_tiles_stand_in_the_order_of_the_text():
 @pytest.mark.requirement("S-46")
 def test_the_two_of_the_supreme_pair_count_three_or_six():
     at = {name: n for n, name in enumerate(TILES)}
-    assert points((at["1-2"], at["6-6"])) == 8  # 6 + 12
-    assert points((at["2-4"], at["6-6"])) == 8
-    assert points((at["1-2"], at["5-6"])) == 7  # 6 + 11, not 3 + 11
-    assert points((at["2-4"], at["3-3"])) == 9  # 3 + 6
+    assert count_points((at["1-2"], at["6-6"])) == 8  # 6 + 12
+    assert count_points((at["2-4"], at["6-6"])) == 8
+    assert count_points((at["1-2"], at["5-6"])) == 7  # 6 + 11, not 3 + 11
+    assert count_points((at["2-4"], at["3-3"])) == 9  # 3 + 6
 
 
 @pytest.mark.requirement("S-47")
 def test_the_high_hand_is_equal_or_better():
     for tiles in combinations(range(0, 32, 3), 4):
-        ways = settings(tiles)
+        ways = list_settings(tiles)
         assert 1 <= len(ways) <= 3
         assert all(low <= high for low, high, _ in ways)
         assert all(mask.bit_count() == 2 for *_, mask in ways)
@@ -204,7 +204,7 @@ def test_one_hand_against_every_hand_of_the_bank():
         most = max(counts.low[level(low)] + counts.high[level(high)] for low, high in ways)
         best = [way for way in ways if counts.low[level(way[0])] + counts.high[level(way[1])] == most]
         banks.append(max(best, key=lambda way: (worth(way[0]), worth(way[1]))))
-    for _, _, mask in settings(own):
+    for _, _, mask in list_settings(own):
         mine = halves(own, mask)
         results = [settled(mine, bank, 20) for bank in banks]
         assert len(results) == 20475
@@ -215,9 +215,9 @@ def test_one_hand_against_every_hand_of_the_bank():
 
 def _kernel_value(game, own, mask):
     """The same from the product's own count."""
-    from paytables.poker.tiles.solve import counted
+    from paytables.poker.tiles.solve import count_bank_hands
 
-    hands, ways, found = counted(game.rules.definition)
+    hands, ways, found = count_bank_hands(game.rules.definition)
     n = hands.index(tuple(sorted(own)))
     turned = sum(1 << sorted(own).index(own[k]) for k in range(4) if mask >> k & 1)
     way = next(k for k, each in enumerate(ways[n]) if each[2] == turned)

@@ -16,10 +16,10 @@ import pytest
 
 import paytables
 from paytables import load_game
-from paytables.cards import cards_of
+from paytables.cards import parse_cards
 from paytables.poker.community import Solver
 from paytables.poker.table.solve import Stud
-from paytables.poker.table.streets import streets_of
+from paytables.poker.table.streets import build_streets
 from tests.paytables.poker import hands_numpy as other
 
 GAMES = paytables.definition.LIBRARY / "tables"
@@ -102,8 +102,8 @@ DUELS = {
 def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_draw):
     size, judge, opens, nets, deals = DUELS[name]
     stud = Stud(load_game(GAMES / f"{name}.toml").rules.definition)
-    standings, choices, draw = stud.standings(), stud.choices(), seeded_draw(name)
-    least = 0 if opens is None else judge(np.array([cards_of(opens)]))[0]
+    standings, choices, draw = stud.count_standings(), stud.choices(), seeded_draw(name)
+    least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
     known = stud.player.members[stud.chosen]
     place = {tuple(cards): n for n, cards in enumerate(known.tolist())}
     best = []
@@ -138,7 +138,10 @@ def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_dra
 @pytest.mark.timeout(900)
 def test_flops_of_the_casino_holdem_come_to_the_same_by_brute_force(seeded_draw):
     """Ten hands at ten flops: all 1,081 turns and rivers and 990 hands of the bank on each."""
-    solver, draw = Solver(streets_of(load_game(GAMES / "france-casino-holdem.toml").rules.definition)), None
+    solver, draw = (
+        Solver(build_streets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),
+        None,
+    )
     draw = seeded_draw("flops")
     for _ in range(10):
         n = draw.below(len(solver.cards), "a flop")

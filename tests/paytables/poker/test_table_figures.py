@@ -9,12 +9,12 @@ import pytest
 
 import paytables
 from paytables import Depth, analyse, load_game
-from paytables.cards import cards_of
+from paytables.cards import parse_cards
 from paytables.poker.community import Solver
 from paytables.poker.table import figures
 from paytables.poker.table.rules import SeatRound
 from paytables.poker.table.solve import Stud
-from paytables.poker.table.streets import streets_of
+from paytables.poker.table.streets import build_streets
 from tests.paytables.poker import hands_numpy as other
 
 GAMES = paytables.definition.LIBRARY / "tables"
@@ -188,7 +188,7 @@ def studs():
         if name not in made:
             made.clear()
             stud = Stud(load(name).rules.definition)
-            made[name] = stud, stud.standings()
+            made[name] = stud, stud.count_standings()
         return made[name]
 
     return of
@@ -198,7 +198,7 @@ def studs():
 @pytest.mark.parametrize(("name", "mine", "shown", "judge"), STATES)
 def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, studs):
     stud, standings = studs(name)
-    own, up = cards_of(mine), cards_of(shown)
+    own, up = parse_cards(mine), parse_cards(shown)
     for turn in [
         (a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3
     ]:
@@ -212,7 +212,7 @@ def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, stu
     bank = np.hstack([bank, np.tile(seen, (len(bank), 1)).astype(np.int64)])
     theirs = judge(bank)
     ours = judge(np.array([cards]))[0]
-    least = 0 if stud.duel.opens is None else judge(np.array([cards_of(stud.duel.opens)]))[0]
+    least = 0 if stud.duel.opens is None else judge(np.array([parse_cards(stud.duel.opens)]))[0]
     counted = [
         int((theirs < least).sum()),
         int(((theirs >= least) & (theirs < ours)).sum()),
@@ -225,7 +225,7 @@ def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, stu
 
 @pytest.fixture(scope="module")
 def flop():
-    solver = Solver(streets_of(load("france-casino-holdem").rules.definition))
+    solver = Solver(build_streets(load("france-casino-holdem").rules.definition))
     n = next(n for n, row in enumerate(solver.cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
     turns, sums = solver.added(n)
     return solver.cards[n].tolist(), turns, sums

@@ -265,7 +265,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
             answers,
             shown,
         )
-        assert found.undecided() == ()
+        assert found.list_undecided_stakes() == ()
         again = ReplayDraw(json.loads(json.dumps(draw.recorded.records)))
         replayed = play_through(game, Wager.from_json(wager.to_json()), again, [Choice(a) for a in answers])
         again.finish()
@@ -294,7 +294,7 @@ def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
     assert found.decision.adds("raise") == 6
     assert found.decision.bet("raise") == Bet("raise", 6)
     assert found.decision.within(5).options == ("fold",)
-    assert found.undecided() == (Bet("ante", 3),)
+    assert found.list_undecided_stakes() == (Bet("ante", 3),)
     found.advance(Choice("fold"))
     assert [(s.name, s.spot, s.staked, s.credits) for s in found.settlements] == [("folded", "ante", 3, 0)]
 

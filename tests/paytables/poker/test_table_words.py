@@ -2,14 +2,14 @@
 
 import pytest
 
-from paytables import AnalysisError, DefinitionError, analyse, game_from
-from paytables.definition import parse, source_of
+from paytables import AnalysisError, DefinitionError, analyse, build_game
+from paytables.definition import parse, read_source
 
 
 def changed(name, **more):
-    data = parse(source_of(name))
+    data = parse(read_source(name))
     data.update(more)
-    return game_from(data, "changed")
+    return build_game(data, "changed")
 
 
 def words(game):
@@ -62,7 +62,7 @@ def test_the_library_says_its_plays(name, bet, best, simplest):
     ],
 )
 def test_lines_that_are_not_the_best_play_are_refused(name, lines):
-    data = parse(source_of(name))
+    data = parse(read_source(name))
     options = [option["id"] for step in data["step"] for option in step.get("option", ())]
     other = next(option for option in options if option != "raise")
     lines = [{**line, "option": other if line["option"] == "stay" else line["option"]} for line in lines]

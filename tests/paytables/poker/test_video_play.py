@@ -121,10 +121,10 @@ def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
     assert played.decision.kind == "hold"
     assert played.decision.options == tuple(range(32))
     assert played.decision.prompt["hands"][0]["cards"] == [cue.data["card"] for cue in played.cues]
-    assert played.undecided() == wager.bets
+    assert played.list_undecided_stakes() == wager.bets
     played.advance(Choice(0b11110))
     assert [cue.kind for cue in played.cues] == ["discard", "draw"]
-    assert played.undecided() == ()
+    assert played.list_undecided_stakes() == ()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_level_is_won_instead_of_the_row(tmp_path):
     assert (play.stake_credits, play.reset_credits) == (5, 4000)
     assert game.levels(game.wager(4, hands=1)) == ()
     assert game.levels(game.wager(15, hands=3)) == ()
-    assert game.every_level() == (play,)
+    assert game.list_every_level() == (play,)
     outcome = play_through(game, wager, Deals("As Ks Qs Js 2c Ts"), [Choice(0b01111)])
     assert (outcome.progressives, outcome.win_credits) == (("royal",), 0)
 
@@ -198,11 +198,11 @@ def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held):
 
 
 def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
-    from paytables.cards.subsets import sets
-    from paytables.poker.policy import classes
+    from paytables.cards.subsets import build_sets
+    from paytables.poker.policy import list_hand_classes
 
     for deck in (52, 53):
-        assert classes(deck) == sets(deck, 5).classes[0].tolist()
+        assert list_hand_classes(deck) == build_sets(deck, 5).classes[0].tolist()
 
 
 @pytest.mark.requirement("C-10:b")

@@ -5,7 +5,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from meters import Journal, Phase, Policy, Transaction, Transfer
-from meters.entry import canonical, decode
+from meters.entry import decode, encode_canonical_json
 from paytables import RecordingDraw, load_game, play_through
 
 CREDIT = "credit:1:cashable"
@@ -140,7 +140,7 @@ def rechained(bodies):
     previous = "0" * 64
     for sequence, body in enumerate(bodies, 1):
         raw = json.loads(body) | {"sequence": sequence, "previous": previous}
-        entry = decode(canonical(raw))
+        entry = decode(encode_canonical_json(raw))
         previous = entry.hash_hex
         yield entry.body
 
@@ -148,7 +148,7 @@ def rechained(bodies):
 def edit(bodies, index, change):
     raw = json.loads(bodies[index])
     change(raw)
-    return [*bodies[:index], canonical(raw), *bodies[index + 1 :]]
+    return [*bodies[:index], encode_canonical_json(raw), *bodies[index + 1 :]]
 
 
 def find(bodies, kind, skip=3):

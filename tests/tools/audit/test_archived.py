@@ -76,7 +76,7 @@ def test_an_export_spans_the_archive(state, tmp_path):
 def test_a_verifier_goes_on_from_the_point_it_verified(state, tmp_path):
     """The first day everything, the next what was added; and a change of what was verified is no use then."""
     with open_view(state) as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     point = tmp_path / "point"
     assert audit("export", tmp_path / "one", "--state", state)[0] == 0
     assert audit("verify", tmp_path / "one", "--point", point)[0] == 0
@@ -106,7 +106,7 @@ def test_a_broken_point_is_refused(state, tmp_path):
 
 def test_what_an_auditor_remembers_does_not_grow_with_games(state):
     with open_view(state) as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     auditor = Auditor(Shelf())
     report = auditor.run(bodies)
     assert report.games > 50

@@ -113,13 +113,13 @@ def test_every_game_of_the_library_is_audited_with_its_choices(tmp_path, games, 
     """Those with progressive levels are audited where a machine keeps them."""
     ticks, chance = clock(), random.Random(game_id)
     game = load_game(game_id)
-    assert not game.every_level()
+    assert not game.list_every_level()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10**7)
         for number in range(12):
             conversation(journal, game, number, chance)
     with open_view(tmp_path) as view:
-        report = Auditor(games).run(view.bodies())
+        report = Auditor(games).run(view.iter_bodies())
     assert report.findings == []
     assert report.games == 12
 
@@ -127,7 +127,7 @@ def test_every_game_of_the_library_is_audited_with_its_choices(tmp_path, games, 
 @pytest.fixture(scope="module")
 def bodies(state):
     with open_view(state) as view:
-        return list(view.bodies())
+        return list(view.iter_bodies())
 
 
 @pytest.fixture(scope="module")

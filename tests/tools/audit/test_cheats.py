@@ -23,7 +23,7 @@ from meters.log import SealedEntry
 from meters.packing import pack, unpack
 from meters.storage import DiskStorage
 from paytables import load_game
-from paytables.definition import source_of as definition_file
+from paytables.definition import read_source as definition_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -37,7 +37,7 @@ def state(tmp_path_factory):
 @pytest.fixture(scope="module")
 def bodies(state):
     with open_view(state) as view:
-        return list(view.bodies())
+        return list(view.iter_bodies())
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_a_machine_that_moves_wagers_or_wins_outside_its_games_is_named(tmp_path
         ).sequence
         one_play(journal, game, 2)
     with open_view(tmp_path) as view:
-        report = Auditor(games).run(view.bodies())
+        report = Auditor(games).run(view.iter_bodies())
     assert why in next(f.why for f in report.findings if f.sequence == at)
     assert {f.sequence for f in report.findings} == {at}
 

@@ -17,7 +17,7 @@ from egm.kernel.events import EventType
 from egm.money.host.model import Order, TransferKind
 from egm.money.host.transfer_port import HostTransfers
 from egm.testing.machine import MachineRig, ScriptedChance
-from meters.entry import GENESIS_HASH, canonical, decode
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from tools.audit.rules import BY_KIND, Differs, Facts
 from tools.dev.lies import mark_of
@@ -136,7 +136,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
     ledger, facts = Ledger(), Facts()
     facts.mark = mark_of(played[0])
     ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}
-    read = decode(canonical({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
+    read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
     if is_right:
         rule.check(read, ledger, facts)
     else:
@@ -155,7 +155,7 @@ def test_no_wheel_has_a_pocket_thirty_seven(played):
             **entry(played, "wheel.number", record=told, state={"wheel_spin": told}),
             "id": "round-1.number",
         }
-        read = decode(canonical({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
+        read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
         if is_right:
             rule.check(read, ledger, facts)
         else:

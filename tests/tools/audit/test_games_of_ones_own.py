@@ -8,7 +8,7 @@ import pytest
 from rigs.lies import KEY, found_in
 
 from egm.testing.machine import MachineRig, ScriptedChance
-from paytables.definition import source_of
+from paytables.definition import read_source
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.lies import adopted
@@ -19,13 +19,13 @@ OWN = "my-own-game"
 @pytest.fixture
 def played(tmp_path):
     own = tmp_path / f"{OWN}.toml"
-    own.write_text(source_of("maple-classic").path.read_text().replace("maple-classic", OWN))
+    own.write_text(read_source("maple-classic").path.read_text().replace("maple-classic", OWN))
     room = (
         MachineRig(tmp_path / "state", games=(str(own),), chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     )
     room.play()
     room.shown()
-    bodies = list(room.journal.bodies())
+    bodies = list(room.journal.iter_bodies())
     room.close()
     return bodies
 
@@ -57,5 +57,5 @@ def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
     room = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     room.play()
     room.shown()
-    assert not list(Auditor(Shelf()).run(room.journal.bodies()).notices)
+    assert not list(Auditor(Shelf()).run(room.journal.iter_bodies()).notices)
     room.close()

@@ -58,8 +58,8 @@ def test_the_day_a_clock_is_set_back_has_one_end():
     """On 1 November 2026 the hour from 01:00 comes twice in Montreal; the day ends once, at 06:00 local."""
     day = GamingDay("America/Toronto", 6)
     last = datetime(2026, 11, 1, 10, 59, tzinfo=UTC)
-    assert day.date_of(last).isoformat() == "2026-10-31"
-    assert day.date_of(last + timedelta(minutes=1)).isoformat() == "2026-11-01"
+    assert day.find_date(last).isoformat() == "2026-10-31"
+    assert day.find_date(last + timedelta(minutes=1)).isoformat() == "2026-11-01"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), ("6", 1)])
 def test_the_audit_names_a_power_up_that_states_no_valid_day(tmp_path, hour, findings):
     room = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
-    found = Auditor(Shelf()).run(room.journal.bodies()).findings
+    found = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
     assert sum("gaming day" in finding.why for finding in found) == findings
     room.close()

@@ -17,7 +17,7 @@ from egm.money.host.ticket_port import HostTickets
 from egm.money.host.transfer_port import HostTransfers
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
-from egm.tickets.numbers import system
+from egm.tickets.numbers import prepend_system_number
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.liars import play
@@ -26,7 +26,7 @@ SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
 
 
 def honest(room):
-    bodies = list(room.journal.bodies())
+    bodies = list(room.journal.iter_bodies())
     assert Auditor(Shelf()).run(bodies).findings == []
     return bodies
 
@@ -41,13 +41,13 @@ def with_host(folder, **more):
 def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
     room = with_host(tmp_path, validation=Validation.SYSTEM)
     tickets = HostTickets(room.engine, room.happen)
-    room.offer_ticket(number := system(7, "1111222233334444"))
+    room.offer_ticket(number := prepend_system_number(7, "1111222233334444"))
     tickets.authorise(number, CreditKind.CASHABLE, 1234)
     if stacked:
-        room.ledger.vended()
+        room.ledger.credit_stacked_paper()
         room.ledger.vend_confirmed()
     else:
-        room.ledger.not_stacked("it jams")
+        room.ledger.void_unstacked_paper("it jams")
     tickets.acknowledge_result()
     assert room.credit_cents == (1234 if stacked else 0)
     bodies = honest(room)
@@ -78,7 +78,7 @@ def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
     transfers.acknowledge_result()
     room.play()
     room.shown()
-    assert room.machine.kind_cents(CreditKind.RESTRICTED) == 0
+    assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
     room.clock.wall += timedelta(days=3)
     room.clock.ns += 3 * 86_400 * 10**9
     room.insert(500)

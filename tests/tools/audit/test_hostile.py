@@ -18,7 +18,7 @@ from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.cli.terminal import plain, printable
+from tools.cli.terminal import escape_markup, make_printable
 
 KEY = MachineKey(bytes(range(32)))
 TIME = "2026-05-01T00:00:00.000000+00:00"
@@ -219,9 +219,9 @@ def test_any_entry_at_all_ends_in_a_report(fields, kind):
 
 
 def test_what_is_printed_is_text():
-    assert printable("Château 5 €") == "Château 5 €"
-    assert printable("a\x1b[2K\x9b\u202e\ud800\n") == "a\\x1b[2K\\x9b\\u202e\\ud800\\n"
-    assert plain("[red]x[/red]") == "\\[red]x\\[/red]"
+    assert make_printable("Château 5 €") == "Château 5 €"
+    assert make_printable("a\x1b[2K\x9b\u202e\ud800\n") == "a\\x1b[2K\\x9b\\u202e\\ud800\\n"
+    assert escape_markup("[red]x[/red]") == "\\[red]x\\[/red]"
 
 
 @pytest.mark.requirement("E-13")

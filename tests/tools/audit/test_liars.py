@@ -19,7 +19,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
@@ -51,10 +51,10 @@ def money(room):
     room.insert(2000)
     for _ in range(2):
         played(room)
-    room.machine.chance = generator()
+    room.machine.chance = create_generator()
     digits = room.cash_out_ticket()
     room.offer_ticket(digits)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     for number, (kind, cents) in enumerate(
         (
@@ -88,7 +88,7 @@ def coins(room):
     """A hopper that runs dry in the middle of a cash-out, the rest of it paid by hand; coins nobody knows of."""
     for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
         room.insert(500)
-        room.ledgers.coins.coins_in(((25, True),), number)
+        room.ledgers.coins.credit_coins_in(((25, True),), number)
         room.engine.handle(EventType.CASH_OUT)
         payout_id, ordered = room.hands.payouts[-1]
         record = PayoutRecord(payout_id=payout_id, coins=ordered, events_before=0, count_before=0)
@@ -134,10 +134,10 @@ def journals(folder):
         )
         room.machine.state(HostMoney).transfers = room.machine.state(HostMoney).bonuses = True
         day(room.boot())
-        made.append(list(room.journal.bodies()))
+        made.append(list(room.journal.iter_bodies()))
         room.close()
     with open_view(make_state(folder / "games")) as view:
-        made.append(list(view.bodies())[:60])
+        made.append(list(view.iter_bodies())[:60])
     return made
 
 
@@ -301,10 +301,10 @@ def side_by_side(folder):
         room.engine.handle(EventType.SERVICE)
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.handle(EventType.BILL_RETURNED, reason="device")
-        room.machine.chance = generator()
+        room.machine.chance = create_generator()
         room.cash_out_ticket()
     first.machine.log("chance.rng_reseeded", {"reason": "planted"})
-    bodies = list(first.journal.bodies())
+    bodies = list(first.journal.iter_bodies())
     second.close()
     first.close()
     assert Auditor(Shelf()).run(bodies).findings == []
@@ -368,8 +368,8 @@ def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
     if field == "bill":
         room.ledger.stack_ordered(Note(told), 0)
     else:
-        room.ledgers.coins.coins_in(((told, True),), 1)
-    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.bodies()).findings]
+        room.ledgers.coins.credit_coins_in(((told, True),), 1)
+    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
     assert any("value" in why for why in whys)
     room.close()
 
@@ -384,6 +384,6 @@ def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     own, promotional = room.machine.credit(CreditKind.CASHABLE), room.machine.credit(CreditKind.NONRESTRICTED)
     room.machine.record("credit.converted", transfers=(Transfer(promotional, own, 100),))
     played(room)
-    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.bodies()).findings]
+    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
     assert any("no cash-out followed" in why for why in whys)
     room.close()

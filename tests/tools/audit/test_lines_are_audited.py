@@ -8,8 +8,8 @@ from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.links.gat.codec import Command, Packet
-from egm.links.gat.port import gat_port
-from egm.money.disputed import disputed_amounts
+from egm.links.gat.port import create_gat_port
+from egm.money.disputed import list_disputed_amounts
 from egm.money.host.model import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles
@@ -35,13 +35,13 @@ def audited(tmp_path):
     yield make
     rooms[-1].close()
     with open_view(folder) as view:
-        report = Auditor(Shelf()).run(view.bodies())
+        report = Auditor(Shelf()).run(view.iter_bodies())
     assert report.findings == []
 
 
 def rule(room, amount_cents):
     """A manager decides the first open dispute."""
-    [disputed, *_] = disputed_amounts(room.machine)
+    [disputed, *_] = list_disputed_amounts(room.machine)
     menu = Menu(room)
     menu.sign_in(Role.MANAGER).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
@@ -53,17 +53,17 @@ def test_disputed_bills_and_tickets(audited):
     room.offer(2000)
     room.ledger.moving(outward=True)
     room.ledger.moving(outward=False)
-    room.ledger.lost_track("the acceptor is idle")
+    room.ledger.dispute_lost_paper("the acceptor is idle")
     rule(room, 1500)
-    room.ledger.contradicted("stacked and never ordered", 10000)
+    room.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
     rule(room, 0)
     for decided in (1000, 0):
         room.insert(1000)
         room.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-            room.printer_says(state)
+            room.report_print_state(state)
         room.offer_ticket(room.hands.jobs[-1].barcode)
-        room.ledger.lost_track("the acceptor is idle")
+        room.ledger.dispute_lost_paper("the acceptor is idle")
         rule(room, decided)
 
 
@@ -79,13 +79,15 @@ def test_disputed_coins(audited, tmp_path):
         payout = PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0)
         room.ledgers.payouts.ordered(payout)
         if seen:
-            room.ledgers.payouts.progressed(payout_id, seen)
+            room.ledgers.payouts.record_coins_paid(payout_id, seen)
         room.ledgers.payouts.finished(payout_id, seen, "" if decided is None else "its count fell")
         if decided is not None:
             rule(room, decided)
-    room.ledgers.payouts.strayed(4, "4 coins left")
+    room.ledgers.payouts.record_strayed_coins(4, "4 coins left")
     rule(room, 0)
-    room.ledgers.coins.coins_in(((100, True),), 7, CoinDoubt(why="2 coins", least_cents=50, most_cents=400))
+    room.ledgers.coins.credit_coins_in(
+        ((100, True),), 7, CoinDoubt(why="2 coins", least_cents=50, most_cents=400)
+    )
     rule(room, 225)
 
 
@@ -100,7 +102,9 @@ def test_what_came_back_and_a_port_that_was_taken(audited):
 def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
     room = audited().boot()
     file = load_cabinet().model_copy(update={"gat": Gat()})
-    [port] = gat_port(MachineContext(room.engine, file, StateFolder(tmp_path), room.clock, room.happen))
+    [port] = create_gat_port(
+        MachineContext(room.engine, file, StateFolder(tmp_path), room.clock, room.happen)
+    )
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
         port._service.answer(Packet(Command.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):

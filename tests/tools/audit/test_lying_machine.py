@@ -22,7 +22,7 @@ KEY = MachineKey(bytes(range(32)))
 def honest(tmp_path_factory):
     """The entries of an honest machine, as one with our key would have written them."""
     with open_view(make_state(tmp_path_factory.mktemp("state"))) as view:
-        return adopted(list(view.bodies()), KEY)
+        return adopted(list(view.iter_bodies()), KEY)
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +235,7 @@ def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
                 ref=f"handpay-{at}-{journal.mark}",
             )
         )
-        bodies = list(journal.bodies())
+        bodies = list(journal.iter_bodies())
     report = Auditor(shelf).run(bodies)
     assert [finding.sequence for finding in report.findings] == [at + 1]
     assert "ends a reservation of handpay.pending" in report.findings[0].why

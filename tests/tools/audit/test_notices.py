@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from journals import make_state
 
 from meters import Journal
-from tools.audit.notices import notice
+from tools.audit.notices import format_notice
 from tools.cli import main
 
 
@@ -36,7 +36,7 @@ def test_a_mended_copy_and_a_clock_that_went_back_are_notices_and_not_findings(t
         assert {at: entry.id for at, entry in entries.items()} == {at: n["id"] for at, n in told.items()}
         for at, kind in expected.items():
             assert ("rebuilt from the other" if kind == "event" else "2020-01-01") in told[at]["why"]
-            assert told[at]["why"] == notice(entries[at])
+            assert told[at]["why"] == format_notice(entries[at])
     text = " ".join(verify("--state", state).split())
     assert "nothing wrong" in text
     for at in expected:

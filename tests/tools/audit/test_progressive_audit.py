@@ -8,9 +8,9 @@ from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaitin
 from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
 from egm.records.keys import ProgressiveKey
-from egm.testing.machine import FailingChance, MachineRig, generator
+from egm.testing.machine import FailingChance, MachineRig, create_generator
 from meters import open_view
-from meters.entry import canonical
+from meters.entry import encode_canonical_json
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -46,7 +46,7 @@ def bodies(tmp_path_factory):
     room.close()
     room_of(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
     with open_view(folder) as view:
-        return list(view.bodies())
+        return list(view.iter_bodies())
 
 
 def audit(bodies, shelf):
@@ -67,7 +67,7 @@ def at(bodies, kind, number=-1):
 def edited(bodies, index, change):
     raw = json.loads(bodies[index])
     change(raw)
-    return [*bodies[:index], canonical(raw), *bodies[index + 1 :]]
+    return [*bodies[:index], encode_canonical_json(raw), *bodies[index + 1 :]]
 
 
 HIT = {"level": "top", "pool": "x"}
@@ -150,7 +150,7 @@ def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
     assert room.state is State.IDLE
     room.close()
     with open_view(tmp_path) as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     assert audit(bodies, shelf).findings == []
     start = at(bodies, "game.start")
     for change, why in (
@@ -167,7 +167,7 @@ def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
 @pytest.mark.parametrize("game_id", ["lantern-harbour", "archipelago-keno"])
 def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, game_id):
     slots = load_cabinet().progressives
-    room = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=generator()).boot()
+    room = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=create_generator()).boot()
     assert not room.refused
     for n in range(60):
         if room.credit_cents < 1000:
@@ -180,7 +180,7 @@ def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, 
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.close()
     with open_view(tmp_path) as view:
-        report = Auditor(Shelf()).run(view.bodies())
+        report = Auditor(Shelf()).run(view.iter_bodies())
     assert report.findings == []
     assert report.games == 60
     assert report.levels

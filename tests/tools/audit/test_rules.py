@@ -13,7 +13,7 @@ import egm
 import meters
 import tools.cli.staff
 from tools.audit.clears import is_of_a_clear
-from tools.audit.rules import RULES, rules_of
+from tools.audit.rules import RULES, find_rules
 
 SOURCES = [path for package in (egm, meters) for path in Path(package.__file__).parent.rglob("*.py")]
 SOURCES.append(Path(tools.cli.staff.__file__))  # writes in the journal of a machine that is stopped
@@ -95,7 +95,7 @@ def test_every_kind_of_entry_the_product_writes_has_a_row_and_every_row_a_kind()
     assert made == MADE.keys(), "a kind made of a value says in MADE what it can be"
     every = {kind for kind in kinds if "{}" not in kind} | set().union(*MADE.values())
     ruled = [kind for kind in every if not is_of_a_clear(kind)]  # what a clear may say, its first entry says
-    without = sorted(f"{kind} ({kinds.get(kind, 'made')})" for kind in ruled if not rules_of(kind))
+    without = sorted(f"{kind} ({kinds.get(kind, 'made')})" for kind in ruled if not find_rules(kind))
     assert not without, "kinds of entry without a row in tools/audit/rules"
     idle = sorted({rule.kind for rule in RULES} - every - {"chance.{code}"})
     assert not idle, "rows for kinds that nothing writes"

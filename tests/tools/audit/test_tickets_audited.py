@@ -18,7 +18,7 @@ def room(tmp_path):
 
 def take(room, digits):
     room.offer_ticket(digits)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
 
 
@@ -41,7 +41,7 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(room, tmp_path, cha
     (tmp_path / "liar").mkdir()
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")
     with open_view(tmp_path) as view:
-        bodies = list(view.bodies())
+        bodies = list(view.iter_bodies())
     raws = adopted(bodies, key)
     change(*(raw["record"] for raw in raws if raw["kind"] == "voucher.in"))
     told = [
@@ -59,7 +59,7 @@ def test_a_ticket_comes_in_with_the_amount_it_went_out_with(room, tmp_path):
     (tmp_path / "liar").mkdir()
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")
     with open_view(tmp_path) as view:
-        raws = adopted(list(view.bodies()), key)
+        raws = adopted(list(view.iter_bodies()), key)
     first, second = (raw["record"] for raw in raws if raw["kind"] == "voucher.in")
     first["commitment"], second["commitment"] = second["commitment"], first["commitment"]
     told = [

@@ -15,12 +15,12 @@ from test_liars import journals
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
 from egm.kernel.states import EVERYWHERE
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from meters.entry import decode
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.conduct import ConductAudit
-from tools.audit.rules import RULES, Differs, Facts, rules_of
+from tools.audit.rules import RULES, Differs, Facts, find_rules
 from tools.audit.rules.pattern import Scope
 from tools.audit.rules.states import is_within, state_of
 from tools.dev.lies import mark_of
@@ -96,7 +96,7 @@ def test_what_machines_wrote_is_named_in_each_state_in_which_it_may_not_be(hones
         for body in bodies:
             entry = decode(body)
             before = copy.copy(ledger)
-            for rule in rules_of(entry.kind):
+            for rule in find_rules(entry.kind):
                 if rule in BEGINNING and fits(rule, entry, before, audit.facts):
                     for state, planted in wrong_states(rule):
                         before.state = {**ledger.state, **planted}
@@ -155,7 +155,7 @@ def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
 @pytest.mark.requirement("E-13")
 def test_no_generator_in_service_is_restarted(tmp_path):
     """Versions that recorded no terms of remainders did so while a wheel's number was awaited."""
-    room = MachineRig(tmp_path, chance=generator()).boot()
+    room = MachineRig(tmp_path, chance=create_generator()).boot()
     room.restarts.append(room.machine.chance)
     room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -226,7 +226,7 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
     """The machine goes on first, and the journal tells it afterwards."""
     stop, go_on = STOPPED[stopped]
     room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
-    room.restarts = [generator]
+    room.restarts = [create_generator]
     room.engine.handle(stop[0], **stop[1])
     room.clock.pass_seconds(60)
     before = room.journal.sequence

@@ -6,16 +6,16 @@ from egm.errors import OperatorError
 from egm.testing.machine import MachineRig
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
-from egm.tickets.ledger_access import machine_key, open_beside
+from egm.tickets.ledger_access import open_beside, read_machine_key
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START
 from egm.tickets.redemption import Refusal
 from egm.tickets.restoration import restore
-from egm.tickets.store import HEAD, PURPOSE, TicketStore, head_at, head_of
+from egm.tickets.store import HEAD, PURPOSE, TicketStore, encode_head, read_ledger_head
 from meters import open_view
 from meters.storage import DiskStorage
-from tools.audit.tickets import ticket_ledger_differs
+from tools.audit.tickets import find_ticket_ledger_error
 from tools.cli.cage import open_cage
 
 
@@ -45,7 +45,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     put_back(before)
     if lost is not None:
         (tmp_path / lost).unlink()
-    monkeypatch.setattr("tools.cli.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.load_roster", lambda *_: None)
     monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
     with (
         pytest.raises(OperatorError, match="put back or exchanged"),
@@ -83,7 +83,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
-    monkeypatch.setattr("tools.cli.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cli.cage.load_roster", lambda *_: None)
     monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
     for _ in range(2):  # a refusal writes no head
         with (
@@ -91,7 +91,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
             open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
         ):
             cage.pay(number)
-    assert "tickets.head" in ticket_ledger_differs(tmp_path, tmp_path / "second")
+    assert "tickets.head" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "egm ticket restore" in again.machine.faults["ticket_ledger"]["detail"]
     assert not any((tmp_path / name).exists() for name in HEADS)
@@ -105,7 +105,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     assert last.machine.faults == {}
     assert all((tmp_path / name).exists() for name in HEADS)
     last.close()
-    assert ticket_ledger_differs(tmp_path, second) == ""
+    assert find_ticket_ledger_error(tmp_path, second) == ""
 
 
 @pytest.mark.requirement("A-05")
@@ -120,7 +120,7 @@ def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is
         assert again.machine.faults == {}
         again.close()
         assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD).read_bytes()
-        assert ticket_ledger_differs(tmp_path, tmp_path / "second") == ""
+        assert find_ticket_ledger_error(tmp_path, tmp_path / "second") == ""
 
 
 def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp_path):
@@ -130,9 +130,9 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
-    key = machine_key(tmp_path).derive(PURPOSE)
-    head_of(DiskStorage(), tmp_path, tmp_path / "second", key).write(head_at(START))
-    assert "put back or exchanged" in ticket_ledger_differs(tmp_path, tmp_path / "second")
+    key = read_machine_key(tmp_path).derive(PURPOSE)
+    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(START))
+    assert "put back or exchanged" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]
     again.close()

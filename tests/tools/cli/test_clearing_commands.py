@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from egm.config.cabinet_file import StateFolder
 from egm.people import Person, Role, Roster
 from egm.staff.service.sign_in import read_staff
-from egm.testing.clearing import now
+from egm.testing.clearing import read_clear_time
 from egm.testing.machine import MachineRig
 from meters import Journal, Transaction, clear
 from tools.cli import main
@@ -43,7 +43,7 @@ def clearing(folder: Path, *words: str, typed: str = ""):
 
 
 def genesis(folder: Path) -> dict:
-    with Journal.open(folder, now=now) as journal:
+    with Journal.open(folder, now=read_clear_time) as journal:
         return next(journal.entries()).record["cleared"]
 
 
@@ -150,7 +150,7 @@ def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch
     assert "egm audit clear" in run("inspect", "--state", str(tmp_path)).output
     done = clearing(tmp_path)
     assert "the clear that was started is completed" in done.output
-    with Journal.open(tmp_path, now=now) as journal:
+    with Journal.open(tmp_path, now=read_clear_time) as journal:
         assert journal.credits_cents() == 2000
 
 
@@ -246,5 +246,5 @@ def test_claims_that_nobody_names_are_carried_over_together(tmp_path):
         "credit:1:cashable": "carried",
         "unreadable:handpay": "ended",
     }
-    with Journal.open(tmp_path, now=now) as journal:
+    with Journal.open(tmp_path, now=read_clear_time) as journal:
         assert journal.credits_cents() == 2000

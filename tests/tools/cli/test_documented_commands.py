@@ -14,7 +14,7 @@ from egm.kernel.messages import BenchReply
 from egm.screen.message_reducer import apply_bench_reply
 from egm.screen.view import View
 from tools.cli import main
-from tools.cli.commands.run import _children, _first_words, _Shown
+from tools.cli.commands.run import _build_child_processes, _list_first_start_notes, _Shown
 
 HOUSE = Path(__file__).parents[3]
 DOCUMENTS = (
@@ -59,7 +59,9 @@ def test_a_file_may_stand_for_the_stick(tmp_path):
     """What `egm run --stick` names is what the machine is started with."""
     shown = _Shown(mode="none", stick=tmp_path / "stick")
     (machine,) = (
-        each for each in _children(StateFolder(tmp_path), None, None, shown) if each.name == "machine"
+        each
+        for each in _build_child_processes(StateFolder(tmp_path), None, None, shown)
+        if each.name == "machine"
     )
     assert machine.command[-2:] == ("--stick", str(tmp_path / "stick"))
 
@@ -73,7 +75,9 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     folder = StateFolder(tmp_path / "state")
     folder.run.mkdir(parents=True)
     screens = [
-        c for c in _children(folder, made, load_cabinet(made), shown) if c.speaks and "screen" in c.name
+        c
+        for c in _build_child_processes(folder, made, load_cabinet(made), shown)
+        if c.speaks and "screen" in c.name
     ]
     commands = [[*child.command[: child.command.index("--held")]] for child in screens]
     assert [each[each.index("--position") + 1] for each in commands] == ["1", "2"]
@@ -84,7 +88,7 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
         folder.address_of(1),
         folder.address_of(2),
     ]  # so one after the other
-    told = _first_words(folder, "web", load_cabinet(made))
+    told = _list_first_start_notes(folder, "web", load_cabinet(made))
     assert (
         "open each address below in a browser on this computer (another: egm screen address --position N)"
         in told

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from egm.screen.text import Texts
 from paytables import Depth, analyse, load_game
-from paytables.definition import parse, source_of
-from paytables.keno.paper import slip
+from paytables.definition import parse, read_source
+from paytables.keno.paper import build_slip
 from tools.cli.commands import game as game_command
-from tools.cli.commands.keno import command, hit_interval
+from tools.cli.commands.keno import command, compute_hit_interval
 from tools.lab.simulation import INTERVAL_Z
 
 
@@ -61,7 +61,7 @@ def test_overlap_beyond_reach_is_said():
 def test_the_interval_of_a_probability_is_wilsons():
     """E. B. Wilson, JASA 22 (1927): the p with (p - k/n)^2 = z^2 p (1 - p) / n."""
     for hits, games in ((0, 50), (3, 40), (20, 40), (40, 40)):
-        for p in hit_interval(hits, games):
+        for p in compute_hit_interval(hits, games):
             assert abs((p - hits / games) ** 2 - INTERVAL_Z**2 * p * (1 - p) / games) < 1e-12
 
 
@@ -95,7 +95,7 @@ def test_the_slip_is_printed():
     assert (shown["fewest_spots"], shown["most_spots"]) == (2, 10)
     for name in ("aurora-keno", "archipelago-keno", "summit-keno"):
         definition = load_game(name).rules.definition
-        facts = slip(definition)
+        facts = build_slip(definition)
         for language, words in (("en", "Mark {} to {} numbers"), ("fr", "Cochez de {} à {} numéros")):
             paper = run("slip", name, "--language", language).output
             assert words.format(facts["fewest_spots"], facts["most_spots"]) in paper
@@ -140,7 +140,7 @@ def test_the_published_schema_accepts_what_ships_and_refuses_a_slip(family, game
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
     for name in games:
-        data = json.loads(json.dumps(parse(source_of(name)), default=str))
+        data = json.loads(json.dumps(parse(read_source(name)), default=str))
         assert not list(validator.iter_errors(data))
         assert list(validator.iter_errors({**data, "colour": "red"}))
         assert list(validator.iter_errors({k: v for k, v in data.items() if k != "form"}))

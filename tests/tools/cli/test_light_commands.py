@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.errors import OperatorError
-from paytables import DefinitionError, Depth, analyse, load_game, shipped
-from paytables.definition import source_of
+from paytables import DefinitionError, Depth, analyse, list_shipped_games, load_game
+from paytables.definition import read_source
 from tools.cli import main
 
 PROGRAM = """
@@ -55,12 +55,12 @@ def test_the_list_of_games_analyses_nothing(monkeypatch):
         raise AssertionError("a game was analysed or built for the list")
 
     monkeypatch.setattr("paytables.game.load_game", analysed)
-    monkeypatch.setattr("paytables.game._game_of", analysed)
-    monkeypatch.setattr("paytables.game.game_from", analysed)
+    monkeypatch.setattr("paytables.game._build_from_source", analysed)
+    monkeypatch.setattr("paytables.game.build_game", analysed)
     monkeypatch.setattr("tools.cli.commands.game.analyse", analysed)
     result = CliRunner().invoke(main, ["game", "list"])
     assert result.exit_code == 0
-    assert all(name in result.output for name in shipped())
+    assert all(name in result.output for name in list_shipped_games())
 
 
 class TestOneGameIsMadeOnce:
@@ -70,24 +70,24 @@ class TestOneGameIsMadeOnce:
         return path
 
     def test_the_same_file_is_the_same_game(self, tmp_path):
-        path = self.file(tmp_path, source_of("maple-classic").data.decode())
+        path = self.file(tmp_path, read_source("maple-classic").data.decode())
         assert load_game(path) is load_game(path)
 
     def test_the_whole_library_is_loaded_and_its_figures_are_computed_once(self):
-        games = [load_game(name) for name in shipped()]
+        games = [load_game(name) for name in list_shipped_games()]
         assert all(load_game(game.id) is game for game in games)
         (game,) = (game for game in games if game.id == "maple-classic")
         assert analyse(game, Depth.RETURN) is analyse(game, Depth.RETURN)
         assert analyse(game, Depth.RETURN) == game.rules.analyse(Depth.RETURN)
 
     def test_a_changed_file_is_another_game(self, tmp_path):
-        text = source_of("maple-classic").data.decode()
+        text = read_source("maple-classic").data.decode()
         before = load_game(self.file(tmp_path, text))
         after = load_game(self.file(tmp_path, text.replace('"Maple Classic"', '"Maple"')))
         assert before.digest != after.digest
 
     def test_a_refused_file_is_read_again(self, tmp_path):
-        text = source_of("maple-classic").data.decode()
+        text = read_source("maple-classic").data.decode()
         path = self.file(tmp_path, text.replace('family = "reels"', 'family = "none"'))
         with pytest.raises(DefinitionError):
             load_game(path)

@@ -22,9 +22,9 @@ def loads(monkeypatch):
 @pytest.fixture
 def made(monkeypatch):
     """The files of the games that are made, one each time."""
-    found, make = [], game.game_from
+    found, make = [], game.build_game
     monkeypatch.setattr(
-        game, "game_from", lambda data, file, *more: (found.append(file), make(data, file, *more))[1]
+        game, "build_game", lambda data, file, *more: (found.append(file), make(data, file, *more))[1]
     )
     return found
 

@@ -4,20 +4,20 @@ import pytest
 from click.testing import CliRunner
 
 from paytables import DefinitionError, load_game
-from paytables.wording import among, nearest
+from paytables.wording import find_nearest_words, format_known_names
 from tools.cli import main
 
 
 def test_names_that_are_near_are_told_and_short_lists_whole():
-    assert nearest("lst", ["list", "check"]) == ("list",)
-    assert nearest("classic", ["maple-classic", "reels"]) == ("maple-classic",)
-    assert nearest("x", ["x-ray"]) == ()
-    assert among("lst", ["list", "check"]) == "there are: list, check; did you mean list?"
-    assert among("zzz", ["list", "check"]) == "there are: list, check"
+    assert find_nearest_words("lst", ["list", "check"]) == ("list",)
+    assert find_nearest_words("classic", ["maple-classic", "reels"]) == ("maple-classic",)
+    assert find_nearest_words("x", ["x-ray"]) == ()
+    assert format_known_names("lst", ["list", "check"]) == "there are: list, check; did you mean list?"
+    assert format_known_names("zzz", ["list", "check"]) == "there are: list, check"
     many = [f"game-{n:02}" for n in range(40)]
-    assert among("gme-07", many).startswith("did you mean game-07")
-    assert among("zzz", many) == f"there are: {', '.join(many)}"
-    assert among("zzz", []) == "there are: none"
+    assert format_known_names("gme-07", many).startswith("did you mean game-07")
+    assert format_known_names("zzz", many) == f"there are: {', '.join(many)}"
+    assert format_known_names("zzz", []) == "there are: none"
 
 
 def test_a_game_that_is_none_is_answered_with_what_was_meant():

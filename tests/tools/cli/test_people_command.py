@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.people import Role, Roster, tries
 from egm.people.demonstration import FILE_NAME
 from egm.staff.service.sign_in import read_staff
@@ -18,7 +18,7 @@ from egm.testing.machine import MachineRig
 from meters import Journal, open_view
 from meters.clear import inspect
 from tools.cli import main
-from tools.cli.demonstration import demonstration_staff
+from tools.cli.demonstration import load_demonstration_badges
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -89,23 +89,23 @@ def test_who_may_not_enrol_does_not(people):
 
 def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
     folder = StateFolder(tmp_path)
-    badges = demonstration_staff(load_cabinet(), folder, NOW)
+    badges = load_demonstration_badges(load_cabinet(), folder, NOW)
     assert {badge.role for badge in badges} == set(Role)
     assert len({badge.pin for badge in badges}) > 1
     known = Roster.load(folder.staff)
     assert all(known.proves(badge.number, badge.pin) for badge in badges)
     assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
-    assert demonstration_staff(load_cabinet(), folder, NOW) == badges
+    assert load_demonstration_badges(load_cabinet(), folder, NOW) == badges
     (tmp_path / FILE_NAME).write_text("[{}]")
     with pytest.raises(OperatorError, match=FILE_NAME):
-        demonstration_staff(load_cabinet(), folder, NOW)
+        load_demonstration_badges(load_cabinet(), folder, NOW)
 
 
 def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
     cabinet = load_cabinet()
     device = cabinet.devices["bill"].model_copy(update={"port": "/dev/ttyS0"})
     real = cabinet.model_copy(update={"devices": {**cabinet.devices, "bill": device}})
-    assert demonstration_staff(real, StateFolder(tmp_path), NOW) == ()
+    assert load_demonstration_badges(real, StateFolder(tmp_path), NOW) == ()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -125,14 +125,16 @@ def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
     """A state folder that was a demonstration's is refused by the machine itself, before anything is opened."""
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
-    demonstration_staff(load_cabinet(), folder, NOW)
+    load_demonstration_badges(load_cabinet(), folder, NOW)
     if left == "roster":
         (folder.root / FILE_NAME).unlink()
     if left == "badges":
         folder.staff.unlink()
     file = real_cabinet(tmp_path)
     where = ("--state", str(folder.root), "--cabinet", str(file))
-    done = subprocess.run(python_module("egm.app", *where), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        build_python_command("egm.app", *where), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2, done.stderr
     assert "its staff is a demonstration's" in done.stderr
     assert not (folder.root / "journal.sqlite").exists()
@@ -142,7 +144,7 @@ def test_no_demonstration_is_made_of_a_real_machines_folder(tmp_path):
     folder = StateFolder(tmp_path)
     folder.prepare()
     Journal.open(folder.root, now=lambda: NOW).close()
-    assert demonstration_staff(load_cabinet(), folder, NOW) == ()
+    assert load_demonstration_badges(load_cabinet(), folder, NOW) == ()
     assert not folder.staff.exists()
 
 
@@ -195,15 +197,15 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, 
     read_staff(room.machine)
     assert len(room.records("sign_in.refused")) == 6
     assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
-    monkeypatch.setattr(tries, "_up_seconds", lambda: 10**9)
+    monkeypatch.setattr(tries, "_read_uptime_seconds", lambda: 10**9)
     people(*words, "1", typed=("135790", "864200", "864200"))
     room.close()
 
 
 def test_two_terminals_cannot_guess_at_once(people, tmp_path):
     with (
-        tries.wrong_pins(tmp_path, wait=True),
+        tries.edit_wrong_pins(tmp_path, wait=True),
         pytest.raises(BlockingIOError),
-        tries.wrong_pins(tmp_path, wait=False),
+        tries.edit_wrong_pins(tmp_path, wait=False),
     ):
         pass

@@ -6,8 +6,8 @@ import click
 import pytest
 
 from egm.errors import OperatorError
-from tools.cli.commands.progressive import _exporter
-from tools.cli.commands.run import _door
+from tools.cli.commands.progressive import _create_exporter
+from tools.cli.commands.run import _open_browser_door
 from tools.floor.progressive.readings import Readings
 
 
@@ -19,11 +19,11 @@ def taken():
 
 def test_a_screens_port_that_is_taken(taken):
     with pytest.raises(click.ClickException) as refused:
-        _door("screen", taken)
+        _open_browser_door("screen", taken)
     said = f"screen: port {taken} on 127.0.0.1: Address already in use; choose another with --port, or 0 for any free one"
     assert refused.value.message.startswith(said)
 
 
 def test_a_controllers_metrics_port_that_is_taken(taken):
     with pytest.raises(OperatorError, match=f"--metrics: port {taken} of 127.0.0.1: Address already in use"):
-        _exporter(Readings(), taken)
+        _create_exporter(Readings(), taken)

@@ -12,7 +12,16 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from tools.cli import main
-from tools.cli.tables import GOOD, Column, Table, facts, forms, number_column, show, working
+from tools.cli.tables import (
+    GOOD,
+    Column,
+    Table,
+    add_form_options,
+    build_facts_table,
+    number_column,
+    show,
+    show_progress,
+)
 
 ROOT = Path(__file__).parents[3]
 ROWS = [
@@ -83,7 +92,7 @@ def test_columns_stand_under_their_titles_whatever_the_width_of_the_letters():
 
 
 @click.command()
-@forms
+@add_form_options
 def listed(form):
     """A command with a table."""
     show(form, Table(COLUMNS, ROWS), before="told before", after="told after")
@@ -127,12 +136,12 @@ def test_an_empty_table_says_so_and_is_an_empty_list_for_programs():
 
 
 def test_facts_have_no_heading_and_nested_values_are_readable():
-    text = facts([("doors", ["main", "top"]), ("open", True), ("inside", {"5": 2})]).to_text()
+    text = build_facts_table([("doors", ["main", "top"]), ("open", True), ("inside", {"5": 2})]).to_text()
     assert text.splitlines() == ["doors   main, top", "open    yes", "inside  5 2"]
 
 
 def test_what_takes_its_time_says_so_on_a_terminal_alone(capfd):
-    with working("counting\x1b[2K", 3) as done:
+    with show_progress("counting\x1b[2K", 3) as done:
         for i in range(3):
             done(i + 1)
     assert capfd.readouterr() == ("", "")

@@ -14,7 +14,14 @@ from egm.staff.inventory import KIND as INVENTORY
 from egm.staff.registers import REGISTERS
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
-from tools.cli.terminal import Terminal, echo, json_text, lines, plain, printable
+from tools.cli.terminal import (
+    Terminal,
+    echo,
+    escape_markup,
+    format_json,
+    make_lines_printable,
+    make_printable,
+)
 
 EVIL = "\x1b[2K\x9b31m\x07[red]all right[/red]\u202egnihton\u2066\r"
 MARKED = "[red]all right[/red]"
@@ -94,12 +101,12 @@ def test_markup_in_a_name_is_shown(state):
 
 
 def test_what_is_shown_keeps_its_spaces_and_lines_and_json_stays_json():
-    assert printable("5\xa0\u202f$ é") == "5\xa0\u202f$ é"
-    assert printable(EVIL) == "\\x1b[2K\\x9b31m\\x07[red]all right[/red]\\u202egnihton\\u2066\\r"
-    assert lines("one\r\ntwo\n\x1b") == "one\ntwo\n\\x1b"
-    assert plain("[red]") == "\\[red]"
+    assert make_printable("5\xa0\u202f$ é") == "5\xa0\u202f$ é"
+    assert make_printable(EVIL) == "\\x1b[2K\\x9b31m\\x07[red]all right[/red]\\u202egnihton\\u2066\\r"
+    assert make_lines_printable("one\r\ntwo\n\x1b") == "one\ntwo\n\\x1b"
+    assert escape_markup("[red]") == "\\[red]"
     for value in (EVIL, {"é": [EVIL, 1, None]}, "\U000e0041\ud800"):
-        text = json_text(value, indent=1)
+        text = format_json(value, indent=1)
         assert not steers(text)
         assert json.loads(text) == value
 
@@ -156,7 +163,7 @@ def test_every_process_and_command_prints_through_the_one_place():
 def test_the_one_place_shows_and_does_not_obey(capsys):
     echo(EVIL, fg="red")
     echo(EVIL, err=True)
-    Terminal(width=200).print(f"[bold]{plain(EVIL)}[/bold]", EVIL.replace("[", "("))
+    Terminal(width=200).print(f"[bold]{escape_markup(EVIL)}[/bold]", EVIL.replace("[", "("))
     said = "".join(capsys.readouterr())
     assert not steers(said), ascii(said)
     assert said.count("nihton") == 4

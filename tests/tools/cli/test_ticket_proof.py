@@ -38,7 +38,7 @@ def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_
     number, _ = cleared
     room = MachineRig(tmp_path, devices=("printer",)).boot()
     room.offer_ticket(number)
-    room.ledger.vended()
+    room.ledger.credit_stacked_paper()
     room.ledger.vend_confirmed()
     room.close()
     status, said = prove(tmp_path, number)

@@ -13,6 +13,6 @@ def test_a_game_that_another_benchmark_has_analysed_is_analysed_again(monkeypatc
     monkeypatch.setattr(
         ReelRules, "analyse", lambda rules, depth: (depths.append(depth), work(rules, depth))[1]
     )
-    monkeypatch.setattr(bench_paytables, "shipped", lambda: ("maple-classic",))
+    monkeypatch.setattr(bench_paytables, "list_shipped_games", lambda: ("maple-classic",))
     list(bench_paytables._library())
     assert depths == [Depth.RETURN, Depth.FULL]

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from tools.cli.commands import COMMANDS
-from tools.cli.reference import command_reference
+from tools.cli.reference import format_command_reference
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.docs import BLOCKS, DOCUMENTS, REFERENCE, DocumentError, dependencies, fill, parts
 
@@ -31,7 +31,7 @@ def test_a_reference_page_has_a_title_and_a_table(name):
 
 
 def test_every_command_is_documented_with_a_help_text():
-    reference = command_reference()
+    reference = format_command_reference()
     sections = re.split(r"^#+ (?=`egm)", reference, flags=re.MULTILINE)[1:]
     documented = {section.partition("\n")[0].strip("`") for section in sections}
     assert {f"egm {name}" for name in COMMANDS} <= documented
@@ -52,7 +52,7 @@ def test_options_and_subcommands_reach_the_reference(monkeypatch):
         """Show one sheet."""
 
     monkeypatch.setattr("tools.cli.reference.egm", par)
-    text = command_reference()
+    text = format_command_reference()
     assert "### `egm show`" in text
     assert "Show one sheet.\n\n```\negm show [OPTIONS] GAME\n```" in text
     assert "| `--json` | Print JSON. |" in text

@@ -2,13 +2,13 @@
 
 import pytest
 
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from tools.dev.host.conversation import LINK_SECONDS, TRIES, Conversation, Link, Order
 from tools.dev.host.messages import SYNC, Outcome, general_poll, long_poll, parse
 
 GENERAL = general_poll(1)
 READ = long_poll(1, 0x1A)
-CREDITS = with_crc(bytes.fromhex("011A00000500"))
+CREDITS = append_crc(bytes.fromhex("011A00000500"))
 
 
 class Talk:
@@ -75,7 +75,7 @@ def test_an_exception_that_was_not_heard_is_asked_for_again_and_heard_once(up):
 
 
 def test_a_damaged_frame_is_asked_for_again_at_once_without_acknowledgement(up):
-    event = with_crc(bytes.fromhex("01FF11"))
+    event = append_crc(bytes.fromhex("01FF11"))
     up.waits()
     up.says(GENERAL, event[:-1] + b"\x00")
     up.says(GENERAL, event)
@@ -107,7 +107,7 @@ def test_a_poll_nobody_answers_is_given_up_after_all_tries(up):
 def test_an_event_in_place_of_the_answer_is_heard_and_the_poll_is_asked_again(up):
     answers = []
     up.host.submit(Order(READ, answers.append))
-    up.says(READ, with_crc(bytes.fromhex("01FF11")))
+    up.says(READ, append_crc(bytes.fromhex("01FF11")))
     up.says(SYNC)
     up.says(READ, CREDITS)
     assert [report.code for report in up.reports] == [0x11]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from tools.dev.host.desk import TicketDesk
 from tools.dev.host.messages import Answer, Outcome, long_poll, parse
 from tools.dev.host.store import Amounts, Kind, Store, StoreError, TicketState, TransferState
@@ -41,7 +41,9 @@ class Wire:
         asked, values, hear = self.asked.pop(0)
         assert f"{asked:02X}" == f"{code:02X}"
         request = long_poll(1, asked, values)
-        answer = SILENCE if text is None else parse(request, with_crc(bytes.fromhex(f"01 {code:02X} {text}")))
+        answer = (
+            SILENCE if text is None else parse(request, append_crc(bytes.fromhex(f"01 {code:02X} {text}")))
+        )
         assert answer.outcome in (Outcome.DATA, Outcome.SILENCE), answer.trouble
         hear(answer)
         return values

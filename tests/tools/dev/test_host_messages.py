@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.denominations import BILLS as SHARED_BILLS
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.tables.meters import METERS
@@ -23,7 +23,7 @@ LENGTHS = tomllib.loads((VECTORS / "sas_answer_lengths.toml").read_text(encoding
 
 
 def frame(text: str) -> bytes:
-    return with_crc(bytes.fromhex(text))
+    return append_crc(bytes.fromhex(text))
 
 
 @pytest.mark.parametrize(("body", "crc"), KNOWN_FRAMES.items())

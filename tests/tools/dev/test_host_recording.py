@@ -8,14 +8,14 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from tools.dev.__main__ import main
 from tools.dev.commands.host import command
 from tools.dev.host.explain import explain
 from tools.dev.host.trace import Portion, Recorder, Side, TraceError, parse_trace
 
 HOST, MACHINE = Side.HOST, Side.MACHINE
-CREDITS = with_crc(bytes.fromhex("011A00000500"))
+CREDITS = append_crc(bytes.fromhex("011A00000500"))
 
 
 def told(*portions):
@@ -89,9 +89,9 @@ def test_exceptions_polls_and_unasked_bytes_are_said_by_name():
         (50, HOST, b"\x81"),
         (55, MACHINE, b"\x11"),
         (60, HOST, b"\x80"),
-        (70, HOST, with_crc(b"\x01\xfd")),
-        (75, MACHINE, with_crc(b"\x01\xfd\x05")),
-        (80, HOST, with_crc(b"\x01\x01")),
+        (70, HOST, append_crc(b"\x01\xfd")),
+        (75, MACHINE, append_crc(b"\x01\xfd\x05")),
+        (80, HOST, append_crc(b"\x01\x01")),
         (85, MACHINE, b"\x01"),
         (95, MACHINE, b"\x77\x78"),
     )
@@ -109,7 +109,7 @@ def test_exceptions_polls_and_unasked_bytes_are_said_by_name():
 
 
 def test_a_poll_that_came_in_portions_is_put_together():
-    whole = with_crc(b"\x01\x01")
+    whole = append_crc(b"\x01\x01")
     first, second = Portion(0, HOST, whole[:2], wake=True), Portion(3000, HOST, whole[2:])
     (message, *_rest) = explain([first, second, Portion(5000, MACHINE, b"\x01")])
     assert message.data == whole

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import paytables
-from egm.play.prize_limits import code_digest
+from egm.play.prize_limits import compute_code_digest
 from paytables import definition, load_game
 from tools.dev.commands.prove import command
 from tools.dev.kept import Kept, OtherCalculationError
@@ -109,9 +109,9 @@ def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
     part = tmp_path / "holdem.toml.part"
     data = definition.parse(paytables.source.read(HOLDEM, definition.LIBRARY))
     del data["proved"]
-    Kept(part, {"definition": definition.digest_of(data), "version of the program": code_digest()}).close(
-        done=False
-    )
+    Kept(
+        part, {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
+    ).close(done=False)
     before = path.read_text()
     found = CliRunner().invoke(command, [str(path)])
     assert found.exit_code == 1

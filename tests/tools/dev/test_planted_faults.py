@@ -97,12 +97,12 @@ def decided_games_that_may_be_void(monkeypatch):
 
 def games_that_are_called_defective(monkeypatch):
     staff_that_refunds(monkeypatch)
-    monkeypatch.setattr(rulings, "conversation_of", lambda *_: None)
+    monkeypatch.setattr(rulings, "rebuild_conversation", lambda *_: None)
 
 
 def any_credit_taken_for_a_remainder(monkeypatch):
     """In a jurisdiction that lets a remainder be given up, before the first game after the start."""
-    terms, write = residual.residual_terms, House.write
+    terms, write = residual.build_residual_terms, House.write
 
     def in_such_a_jurisdiction(house, folder):
         cabinet, profile = write(house, folder), folder / "place.toml"
@@ -114,8 +114,8 @@ def any_credit_taken_for_a_remainder(monkeypatch):
         return replace(terms(machine), useful_cents=10_000_000)
 
     monkeypatch.setattr(House, "write", in_such_a_jurisdiction)
-    monkeypatch.setattr(residual, "residual_terms", all_credit)
-    monkeypatch.setattr(residual_credit, "residual_terms", all_credit)
+    monkeypatch.setattr(residual, "build_residual_terms", all_credit)
+    monkeypatch.setattr(residual_credit, "build_residual_terms", all_credit)
 
 
 def a_key_that_restarts_a_working_generator(monkeypatch):
@@ -138,8 +138,8 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
     def concerned(beside, number, event):
         return (beside.at[number],) if event.type == EventType.KEY_TURNED else honest(beside, number, event)
 
-    honest = station.concerned
-    monkeypatch.setattr(station, "concerned", concerned)
+    honest = station.iter_concerned_positions
+    monkeypatch.setattr(station, "iter_concerned_positions", concerned)
     monkeypatch.setattr(actions, "_FAULTS", (("printer", "paper", {"tickets": 0}),))
     monkeypatch.setattr(campaign, "_REST_SECONDS", 60.0)
     monkeypatch.setattr(actions.Crowd, "repair", lambda crowd: crowd.close_doors())  # printers stay empty
@@ -157,13 +157,13 @@ def bills_credited_as_another_amount(monkeypatch):
 
 
 def a_collection_that_forgets_the_one_before(monkeypatch):
-    honest = interventions.collected
+    honest = interventions.build_collected_state
 
     def collected(machine, collection):
         (key, value), *_ = honest(machine, collection).items()
         return {key: {**value, "before": dict.fromkeys(value["before"], 0)}}
 
-    monkeypatch.setattr(interventions, "collected", collected)
+    monkeypatch.setattr(interventions, "build_collected_state", collected)
     monkeypatch.setattr(actions, "_FORMS", ("form:box_count",) * 4)
     monkeypatch.setattr(player, "_TECHNICIAN_COMES", 0.0)
 

@@ -5,7 +5,7 @@ import re
 import click
 import pytest
 
-from tools.cli.reference import command_reference
+from tools.cli.reference import format_command_reference
 from tools.dev import docs, site
 from tools.dev.conformance.requirements import ROOT
 
@@ -27,7 +27,7 @@ def test_every_document_is_in_the_table_of_contents():
 
 
 def test_the_command_reference_of_the_site_is_that_of_the_commands(source):
-    assert command_reference() in (source / "reference/commands.md").read_text(encoding="utf-8")
+    assert format_command_reference() in (source / "reference/commands.md").read_text(encoding="utf-8")
 
 
 def test_operators_have_their_pages_in_french_too(source):

@@ -96,7 +96,7 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
         lasting = {file for file in lasting if not file.name.endswith(("-wal", "-shm"))}
         found = {file: (state / file).read_bytes() for file in lasting}
         with open_view(state) as view:
-            bodies = list(view.bodies())
+            bodies = list(view.iter_bodies())
         shutil.rmtree(folder)
         return bodies, found
 

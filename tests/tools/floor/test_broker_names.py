@@ -9,10 +9,10 @@ from rigs.moments import NOW, machine_clock
 
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.progressive.connection import AT_MOST_ONCE, connection, stay_connected, tls
+from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, open_connection, stay_connected
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError
-from tools.floor.progressive.certificates import AUTHORITY, BROKER, make_link, of_sign
+from tools.floor.progressive.certificates import AUTHORITY, BROKER, format_sign_name, make_link
 
 ROGUE = "EGM-1"
 
@@ -53,15 +53,15 @@ def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
                     await asyncio.sleep(600)
 
                 await stay_connected(
-                    slot, lambda: tls(slot), name, serve, lambda why: lost.append((name, why))
+                    slot, lambda: build_tls_context(slot), name, serve, lambda why: lost.append((name, why))
                 )
 
             tasks = [group.create_task(stay(name)) for name in victims]
             await there.wait()
             rogue = broker.slot(ROGUE)
             for name in [*victims, ""]:
-                async with connection(rogue, tls(rogue), name) as line:
-                    await line.subscribe(topics.down(ROGUE))
+                async with open_connection(rogue, build_tls_context(rogue), name) as line:
+                    await line.subscribe(topics.build_downlink_topic(ROGUE))
                     await asyncio.sleep(0.1)  # whoever was ended would hear of it now
             for task in tasks:
                 task.cancel()
@@ -77,13 +77,13 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
         heard = []
         async with running(tmp_path) as (broker, _), asyncio.timeout(120):
             ear = broker.slot("controller")
-            async with connection(ear, tls(ear), "controller") as listening:
+            async with open_connection(ear, build_tls_context(ear), "controller") as listening:
                 await listening.subscribe(topics.ALL_SIGNS)
-                for bearer in (ROGUE, of_sign("2"), of_sign("1")):
+                for bearer in (ROGUE, format_sign_name("2"), format_sign_name("1")):
                     slot = broker.slot(bearer)
-                    async with connection(slot, tls(slot), bearer) as line:
+                    async with open_connection(slot, build_tls_context(slot), bearer) as line:
                         for name in (*(f"sign-{n}" for n in range(2, 40)), bearer, "sign", "sign-1"):
-                            await line.publish(topics.beat(name), b"{}", AT_MOST_ONCE)
+                            await line.publish(topics.build_heartbeat_topic(name), b"{}", AT_MOST_ONCE)
                         await line.subscribe(
                             topics.ALL_VALUES
                         )  # answered: what was said before it is through
@@ -109,7 +109,7 @@ def test_a_sign_is_certified_by_its_name(tmp_path):
     access = (tmp_path / "keys" / "broker.acl").read_text()
     for name in ("sign-lobby", "sign-bar"):
         assert (tmp_path / "keys" / f"{name}.key").stat().st_mode & 0o077 == 0
-        assert f"user {name}\ntopic write {topics.beat(name)}\n" in access
+        assert f"user {name}\ntopic write {topics.build_heartbeat_topic(name)}\n" in access
     assert "sign/+/beat" not in access.partition("user controller")[0]
     assert CliRunner().invoke(command, ["revoke", folder, "sign-bar"]).exit_code == 0
     assert CliRunner().invoke(command, ["certificates", folder, "--sign", "lobby"]).exit_code == 0

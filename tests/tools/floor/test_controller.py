@@ -101,11 +101,11 @@ def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
     floor.join("EGM-9")  # on no list: it is answered, and no more
     with controller.reading() as session:
         before = session.heard()
-        assert session.levels_of("EGM-1") == ("grand",)
-        assert session.levels_of("EGM-3") == ()
+        assert session.list_enrolled_levels("EGM-1") == ("grand",)
+        assert session.list_enrolled_levels("EGM-3") == ()
     assert sorted(before) == ["EGM-1", "EGM-2"]
     floor.give("EGM-2", 1)
-    controller.dismiss("EGM-1")
+    controller.dismiss_machine("EGM-1")
     with controller.reading() as session:
         after = session.heard()
     assert list(after) == ["EGM-2"]
@@ -339,11 +339,11 @@ def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
 
 def test_a_machine_let_go_is_heard_no_more_and_what_it_gave_stays(floor):
     floor.give("EGM-1", 1)
-    floor.controller.dismiss("EGM-1")
+    floor.controller.dismiss_machine("EGM-1")
     assert floor.give("EGM-1", 2).reason is Reason.UNKNOWN_MACHINE
     assert floor.record().level.current == 1_000_00 + SHARE
     with pytest.raises(ControllerError, match="EGM-1"):
-        floor.controller.dismiss("EGM-1")
+        floor.controller.dismiss_machine("EGM-1")
 
 
 @pytest.mark.requirement("I-07")
@@ -435,12 +435,12 @@ def test_the_day_s_amount_and_every_win_are_on_record(floor):
     floor.claim("EGM-1", "c1", 1)
     floor.commit("EGM-1", "c1", 1_000_00, way="hand")
     floor.controller.values()
-    ((day, name, _, cents),) = floor.controller.daily()
+    ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00)
     for number in range(2, 26):  # two cents of it
         floor.give("EGM-1", number)
     floor.controller.values()
-    ((day, name, _, cents),) = floor.controller.daily()
+    ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_02)
     (hit,) = floor.controller.register()
     assert (hit.machine, hit.amount_cents, hit.way, hit.paid_cents) == ("EGM-1", 1_000_00, "hand", 1_000_00)
@@ -459,7 +459,7 @@ def test_a_record_that_does_not_add_up_is_found(floor):
 
 def _held(controller):
     with controller.reading() as session:
-        return [held for held in session.all_held() if not held.ruling]
+        return [held for held in session.list_held_claims() if not held.ruling]
 
 
 @pytest.mark.requirement("I-14", "I-15", "R-09")

@@ -73,7 +73,7 @@ def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path
     (tmp_path / "games").mkdir()
     library = (shipped.root / "paytables/library/summit-keno.toml").read_text()
     (tmp_path / "games/own.toml").write_text(library)
-    [play, *_] = load_game(str(tmp_path / "games/own.toml")).every_level()
+    [play, *_] = load_game(str(tmp_path / "games/own.toml")).list_every_level()
     own_game = f'game = "./games/own.toml"\ngame_level = "{play.level}"'
     terms = LEVELS.replace('odds = "1/1000"', own_game).replace('"1/100"', '"1/50"')
     levels.write_text(terms.replace("base_cents = 1000", "base_cents = 1250000"))

@@ -24,9 +24,9 @@ from egm.progressive.messages import (
     ProgressiveMessageError,
     Reason,
     Refused,
+    decode_controller_message,
+    decode_machine_message,
     encode,
-    from_controller,
-    from_machine,
 )
 from tools.cli.commands import progressive
 from tools.floor.progressive import controller as module
@@ -46,7 +46,7 @@ def floor(controller):
 
 def _say(floor, **message):
     data = json.dumps({"machine": "EGM-2", **message}).encode()
-    return floor.controller.take([Heard("EGM-2", from_machine(data))])
+    return floor.controller.take([Heard("EGM-2", decode_machine_message(data))])
 
 
 def _join(stake=STAKE, odds="1/50000", **more):
@@ -84,7 +84,7 @@ def test_an_extreme_message_is_answered_and_the_levels_are_served_on(floor):
     for message in EXTREME:
         (answer,) = _say(floor, **message)
         assert isinstance(answer, Refused) or message["type"] == "join"
-        assert from_controller(encode(answer)) == answer
+        assert decode_controller_message(encode(answer)) == answer
         assert floor.record().level == before
     assert isinstance(floor.give("EGM-1", 1), Counted)
     floor.controller.check()
@@ -119,7 +119,7 @@ def test_a_message_no_store_can_hold_is_none_and_its_fault_is_short(floor):
 @pytest.mark.requirement("I-15")
 def test_a_message_whose_handling_raises_is_recorded_and_the_others_take_effect(floor, monkeypatch):
     """Whatever is wrong in one machine's message, the levels that all machines feed go on."""
-    counted = Controller._contribution
+    counted = Controller._count_contribution
 
     def faulty(self, session, made):
         if made.machine == "EGM-2":
@@ -127,7 +127,7 @@ def test_a_message_whose_handling_raises_is_recorded_and_the_others_take_effect(
             raise ZeroDivisionError(made.machine)
         return counted(self, session, made)
 
-    monkeypatch.setattr(Controller, "_contribution", faulty)
+    monkeypatch.setattr(Controller, "_count_contribution", faulty)
     made = [
         Heard(name, Contribution(machine=name, level="grand", sequence=n, wager_cents=STAKE, amount=SHARE))
         for n in (1, 2, 3)
@@ -162,7 +162,7 @@ def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
     floor.join("EGM-1", name="tiny")
     floor.give("EGM-1", 1, name="tiny")
     hit = {"level": "tiny", "claim": "c", "machine": "EGM-1", "share": "1/10"}
-    (award,) = controller.take([Heard("EGM-1", from_machine(json.dumps(_claim(**hit)).encode()))])
+    (award,) = controller.take([Heard("EGM-1", decode_machine_message(json.dumps(_claim(**hit)).encode()))])
     assert award.amount_cents == 0
     floor.commit("EGM-1", "c", 0, way="void", name="tiny")
     assert floor.record("tiny").level.hits == 0

@@ -17,7 +17,7 @@ from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, Heard
-from tools.floor.progressive.frequency import IMPROBABLE, at_most, improbable
+from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
 from tools.floor.progressive.holding import RulingError
 from tools.floor.progressive.store import SqliteReader, SqliteStore
 
@@ -156,15 +156,15 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
 def test_luck_after_a_long_time_is_found_too():
     long_played = 1_000_000
     wins = [*range(1000, long_played, 1000)]  # just as the odds say
-    assert not improbable(wins, wins[-1], ODDS)
-    assert not improbable([*wins, long_played, long_played + 1], long_played + 1, ODDS)
+    assert not is_improbable(wins, wins[-1], ODDS)
+    assert not is_improbable([*wins, long_played, long_played + 1], long_played + 1, ODDS)
     run = [long_played + n for n in range(5)]
-    assert improbable([*wins, *run], run[-1], ODDS)
+    assert is_improbable([*wins, *run], run[-1], ODDS)
 
 
 def test_an_honest_machine_is_held_less_than_once_in_many_lives():
     """The bound is on one test; a life of two thousand hits, a little luckier than its odds, never meets it."""
-    assert not improbable([n * 950 for n in range(1, 2000)], 950 * 1999, ODDS)
+    assert not is_improbable([n * 950 for n in range(1, 2000)], 950 * 1999, ODDS)
 
 
 @given(
@@ -176,7 +176,7 @@ def test_an_honest_machine_is_held_less_than_once_in_many_lives():
 def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     wins = max(1, round(wagers * share))
     exact = sum(comb(wagers, k) * odds**k * (1 - odds) ** (wagers - k) for k in range(wins, wagers + 1))
-    bound = at_most(wagers, wins, odds)
+    bound = bound_win_probability(wagers, wins, odds)
     assert exact <= bound
     if wins > 2 * wagers * odds:
         assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser

@@ -9,7 +9,7 @@ import pytest
 from controller_clock import Clock
 
 from egm.config.levels import Kind
-from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
+from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.messages import (
     Award,
@@ -21,8 +21,8 @@ from egm.progressive.messages import (
     Enrolment,
     Join,
     Reason,
+    decode_controller_message,
     encode,
-    from_controller,
 )
 from egm.progressive.trigger import Trigger
 from tools.floor.progressive.controller import Controller, ControllerError, Heard
@@ -39,7 +39,7 @@ MOST = 7
 
 
 def level(name="luck", terms=TERMS):
-    chance = Chance(stake_cents=STAKE, odds=mystery_odds(terms, STAKE))
+    chance = Chance(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": name, "fr": name}
     return LevelDefinition(id=name, names=names, kind=Kind.LINKED, terms=terms, chance=chance)
 
@@ -127,7 +127,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_told_until_it_has_paid(floor)
     assert floor.give(loser).won == ()
     for again in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
         assert again.won == (won,)
-        assert from_controller(encode(again)) == again
+        assert decode_controller_message(encode(again)) == again
     assert isinstance(floor.commit(winner, won), Closed)
     assert floor.join(winner).won == ()
     (hit,) = floor.controller.register()
@@ -209,7 +209,7 @@ def test_no_machine_decides_a_mystery_itself(floor):
 
 @pytest.mark.requirement("I-03")
 def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
-    other = mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
+    other = compute_mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
     assert floor.join("EGM-1", odds=other).reason is Reason.OTHER_ODDS
     joined = floor.join("EGM-1")
     assert (joined.mystery, joined.base_cents, joined.ceiling_cents) == (True, 100, 105)

@@ -92,7 +92,7 @@ class House:
     def unruled(self):
         """The payments that wait for a ruling."""
         with self.controller.reading() as session:
-            return [held.claim for held in session.all_held() if not held.ruling]
+            return [held.claim for held in session.list_held_claims() if not held.ruling]
 
     def in_order(self):
         """Every machine shows what the controller holds, and what was paid is what the level paid.

@@ -22,7 +22,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.floor.progressive.certificates import of_sign
+from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import RUN_NS, STALE_NS, Sign, Watch
@@ -119,9 +119,9 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
     surface = pygame.Surface(picture.pixels)
     written, drums = [], []
-    text, original = picture.painter.text, picture.painter.cached
+    text, original = picture.painter.text, picture.painter.find_or_create
     picture.painter.text = lambda words, *rest, **more: (written.append(words), text(words, *rest, **more))[1]
-    picture.painter.cached = lambda key, make: (drums.append(key), original(key, make))[1]
+    picture.painter.find_or_create = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()
     sign.hear(told(1, 1_234_56), 0)
 
@@ -184,7 +184,11 @@ def on_a_link(folder, act):
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", report=lambda _: None
+                    broker.slot(format_sign_name("1")),
+                    eye,
+                    levels=("grand",),
+                    name="sign-1",
+                    report=lambda _: None,
                 )
         finally:
             serving.cancel()

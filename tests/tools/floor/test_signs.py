@@ -15,11 +15,11 @@ from test_sign import LEVEL, Eye, told
 
 from egm.links.metrics import Exporter
 from egm.progressive import topics
-from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
+from egm.progressive.connection import RETRY_SECONDS, build_tls_context, stay_connected
 from egm.progressive.messages import Enrolment, Join, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
-from tools.floor.progressive.certificates import of_sign
+from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.heartbeat import BEAT_NS, Heart, ShownLevel, SignHeartbeat, read_beat
 from tools.floor.progressive.readings import Readings
@@ -141,8 +141,8 @@ def test_what_is_no_heartbeat_is_refused(data):
 
 
 def test_who_may_beat_and_where():
-    assert topics.sign_of(topics.beat("sign-1")) == "sign-1"
-    assert topics.sign_of(topics.up("EGM-1")) == ""
+    assert topics.sign_of(topics.build_heartbeat_topic("sign-1")) == "sign-1"
+    assert topics.sign_of(topics.build_uplink_topic("EGM-1")) == ""
 
 
 @pytest.mark.requirement("I-02")
@@ -185,7 +185,11 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", report=lambda _: None
+                    broker.slot(format_sign_name("1")),
+                    eye,
+                    levels=("grand",),
+                    name="sign-1",
+                    report=lambda _: None,
                 )
                 await _forge(broker)
                 jump[0] = STALE_NS
@@ -216,12 +220,16 @@ async def _forge(broker):
     sent = asyncio.Event()
 
     async def beat(line):
-        await line.publish(topics.beat("sign-9"), SignHeartbeat(sign="sign-9").model_dump_json().encode(), 0)
+        await line.publish(
+            topics.build_heartbeat_topic("sign-9"), SignHeartbeat(sign="sign-9").model_dump_json().encode(), 0
+        )
         sent.set()
         await asyncio.sleep(60)
 
     task = asyncio.create_task(
-        stay_connected(slot, lambda: tls(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS)
+        stay_connected(
+            slot, lambda: build_tls_context(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS
+        )
     )
     await sent.wait()
     task.cancel()

@@ -50,7 +50,7 @@ def test_a_unit_starts_a_module_of_ours_isolated_and_shut_in(path):
 
 def test_a_later_commit_is_a_later_version():
     """apt upgrades by the version alone: at every commit it was the project's, and nothing was upgraded."""
-    said = [deb.version_at(str(epoch)) for epoch in (1_700_000_000, 1_700_000_001, 1_795_392_032)]
+    said = [deb.format_version(str(epoch)) for epoch in (1_700_000_000, 1_700_000_001, 1_795_392_032)]
     assert len({*said}) == 3
     for before, after in itertools.pairwise(said):
         assert (
@@ -121,14 +121,14 @@ def test_a_package_whose_modules_are_gone_can_be_removed(tmp_path):
 
 
 def test_the_package_is_not_installed_beside_a_python_it_has_no_wheels_for():
-    assert deb.python_dependencies(("3.11", "3.13")) == (
+    assert deb.format_python_dependencies(("3.11", "3.13")) == (
         "python3 (>= 3.11), python3 (<< 3.12) | python3 (>= 3.13), python3 (<< 3.14)"
     )
-    assert deb.python_dependencies(("3.12", "3.13")) == "python3 (>= 3.12), python3 (<< 3.14)"
+    assert deb.format_python_dependencies(("3.12", "3.13")) == "python3 (>= 3.12), python3 (<< 3.14)"
 
 
 def test_the_pages_that_the_readme_leads_to_are_in_the_package():
-    found = [str(page) for page in deb.pages()]
+    found = [str(page) for page in deb.list_pages()]
     text = (deb._ROOT / "README.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", text))
     assert {"egm/CABINET-FILE.md", "docs/image.md"} <= linked

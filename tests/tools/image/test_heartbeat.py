@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from egm.app.watchdog import LinesMove, heartbeat
+from egm.app.watchdog import LinesMove, send_heartbeats
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
 from egm.links.systemd import notify
@@ -29,7 +29,7 @@ def systemd(monkeypatch):
 
 def beats(turns, *, progress):
     async def run():
-        task = asyncio.create_task(heartbeat(progress))
+        task = asyncio.create_task(send_heartbeats(progress))
         while turns():  # noqa: ASYNC110 (what is asked is a plain function)
             await asyncio.sleep(0.001)
         task.cancel()
@@ -55,7 +55,7 @@ class Silent(LineDriver):
     def __init__(self):
         super().__init__("silent", None, print, FrameReader, "none")
 
-    def _session_begins(self):
+    def _reset_session(self):
         pass
 
     async def _cycle(self):

@@ -15,7 +15,7 @@ from rigs.screen_words import is_sign_of, says, shows, writes
 from egm.kernel.messages import Notice
 from egm.staff.service.sign_in import SignIn
 from egm.staff.service.words import say
-from egm.verify.manifest import public_hex, read_key
+from egm.verify.manifest import format_public_key, read_key
 from tools.image import image as builder
 from tools.image import slot
 
@@ -104,11 +104,11 @@ def test_a_second_display_has_the_top_screen_while_the_first_plays(cabinet):
     assert cabinet.colours(head=1) < 100, "no display, no picture"
     stacked_cents = 0
     for size in ((1200, 675), (1280, 720)):
-        cabinet.computer.second_display(*size)
+        cabinet.computer.plug_second_display(*size)
         cabinet.until(lambda size=size: top_screen(size), "the top screen on the second display", every_s=5)
         assert cabinet.colours() > 20_000, "the game on the first"
         assert not is_sign_of(cabinet.picture().crop((0, 40, 1280, 760)), "maple-classic", "en")
-        cabinet.computer.second_display(0, 0)
+        cabinet.computer.plug_second_display(0, 0)
         before = cabinet.picture()
         cabinet.bill(500)
         stacked_cents += 500
@@ -139,7 +139,7 @@ def test_a_clock_of_1970_is_told_to_staff(tmp_path, built):
 def tampered(cabinet, partition, within=0):
     """The disk of a computer that is off, with one byte of a partition written over."""
     (disk, *_) = (one.split("file=")[1] for one in cabinet.disks)
-    at = builder.offsets()[partition] + within
+    at = builder.compute_partition_offsets()[partition] + within
     subprocess.run(("qemu-io", "-c", f"write -q -P 0x5a {at} 1", "-f", "qcow2", disk), check=True)
 
 
@@ -172,12 +172,12 @@ def released(built, folder, number, more=""):
     """A signed update like the image in ``built``, whose kernel is told ``more`` words."""
     key = read_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
-        release = slot.begin(bundle, public_hex(key), 0, "bundle")
+        release = slot.begin(bundle, format_public_key(key), 0, "bundle")
         for name in reversed(slot.PARTS):
             with (folder / f"{name}.img").open("wb") as part:
                 part.write(bundle.read(release.parts[name].length))
     words = program_in(str(folder / "esp.img"), folder)
-    builder._esp(folder, f"{words} {more}".strip(), str(release.number))
+    builder._build_esp(folder, f"{words} {more}".strip(), str(release.number))
     parts, out = {name: folder / f"{name}.img" for name in slot.PARTS}, folder / "update"
     slot.write_bundle(slot.sign(release.number + number, f"update {number}", parts, key), parts, out)
     return out

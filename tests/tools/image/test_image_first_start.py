@@ -15,7 +15,7 @@ from rigs.screen_words import says
 
 from tools.cli import main
 from tools.dev.progressive.broker import mosquitto
-from tools.floor.progressive.certificates import broker_configuration
+from tools.floor.progressive.certificates import write_broker_configuration
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,7 +38,7 @@ def house(tmp_path_factory):
     folder = tmp_path_factory.mktemp("floor")
     host, port = BROKER
     floor("certificates", folder, "--host", host, "--port", port)
-    configuration = broker_configuration(folder, port)
+    configuration = write_broker_configuration(folder, port)
     with (folder / "broker.log").open("wb") as log:
         broker = subprocess.Popen((mosquitto(), "-c", str(configuration)), stderr=log)
     yield folder

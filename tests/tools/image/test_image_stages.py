@@ -67,8 +67,8 @@ def built(tmp_path_factory):
 
 def bare(folder, built):
     """The same kernel and initramfs, by the same firmware, as far as the first program."""
-    program_in(f"{built / 'open-egm.img'}@@{builder.offsets()['egm-esp-a']}", folder)
-    builder._esp(folder, _BARE, "0")
+    program_in(f"{built / 'open-egm.img'}@@{builder.compute_partition_offsets()['egm-esp-a']}", folder)
+    builder._build_esp(folder, _BARE, "0")
     computer = Emulated(folder, [f"format=raw,file={folder / 'esp.img'}"], {})
     try:
         stages = Stages(folder, computer)
@@ -88,7 +88,9 @@ def drawn_after(lines, cabinet):
 
 def whole(folder, built):
     """The image, as far as a picture of a game and a lit deck."""
-    command_line = program_in(f"{built / 'open-egm.img'}@@{builder.offsets()['egm-esp-a']}", folder)
+    command_line = program_in(
+        f"{built / 'open-egm.img'}@@{builder.compute_partition_offsets()['egm-esp-a']}", folder
+    )
     (root_bytes,) = map(int, re.findall(r"egm.hashoffset=(\d+)", command_line))
     cabinet = Cabinet(folder, built)
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from egm.kernel.messages import Snapshot
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.image import update
 
 
@@ -26,7 +26,7 @@ class Computer:
         self._there_at, self._bad, self._label = there_at, bad_tries, label
         self.mounted, self._is_slow = False, is_slow
         monkeypatch.setattr(subprocess, "run", self._run)
-        monkeypatch.setattr(update, "_mounted", lambda _path: self.mounted)
+        monkeypatch.setattr(update, "_is_mounted", lambda _path: self.mounted)
         monkeypatch.setattr(time, "sleep", self._sleep)
 
     def _sleep(self, seconds):
@@ -64,10 +64,10 @@ def test_one_that_comes_late_is_mounted_checked_and_played_on(tmp_path, monkeypa
     """The display said that the machine goes on by itself, and nothing ever looked again."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries)
     computer.look_again()
-    mount = update._unit(computer.path)
+    mount = update._find_mount_unit(computer.path)
     steps = computer.done[-5:]
     assert steps[0][:4] == ("systemctl", "stop", "open-egm-machine.service", "open-egm-screen.service")
-    assert steps[1] == ("systemctl", "start", mount, update._unit(computer.path / "run"))
+    assert steps[1] == ("systemctl", "start", mount, update._find_mount_unit(computer.path / "run"))
     assert steps[2] == ("systemd-tmpfiles", "--create", "open-egm.conf")
     assert steps[3:] == ["checked", ("systemctl", "start", "open-egm.target")]
     assert computer.looks == 7 + bad_tries
@@ -111,7 +111,7 @@ def test_a_second_medium_that_comes_late_is_mounted_and_the_machine_restarted_on
     """It stayed out of service until somebody switched it off and on."""
     computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries, label="egm-state-2")
     computer.take_second()
-    mount = ("systemctl", "start", update._unit(computer.path))
+    mount = ("systemctl", "start", update._find_mount_unit(computer.path))
     assert computer.done == [
         *(mount,) * (1 + bad_tries),
         "may restart",
@@ -144,8 +144,8 @@ def test_the_medium_that_is_waited_for_is_the_one_that_is_mounted():
     for label, path in update._MEDIA.items():
         assert places[str(path)] == f"LABEL={label}"
         assert str(path / "run") in places
-    assert update._unit(update._STATE) == "var-lib-open\\x2degm.mount"
-    assert update._unit(update._STATE / "run") == "var-lib-open\\x2degm-run.mount"
+    assert update._find_mount_unit(update._STATE) == "var-lib-open\\x2degm.mount"
+    assert update._find_mount_unit(update._STATE / "run") == "var-lib-open\\x2degm-run.mount"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the update's units are root's")
@@ -163,7 +163,7 @@ def _steal(folder):
     secret.chmod(0o600)
     (state / "run/screen.token").symlink_to(secret)
     with socket.socket(socket.AF_UNIX) as thief:
-        with socket_address(state / "run/screen.sock") as address:
+        with open_socket_address(state / "run/screen.sock") as address:
             thief.bind(address)
         thief.listen()
         thief.settimeout(0.5)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from egm.verify.manifest import new_key, public_hex, read_key
+from egm.verify.manifest import create_key, format_public_key, read_key
 from tools.image import slot, update
 from tools.image.slot import Slot, SlotError
-from tools.image.update import comes_first
+from tools.image.update import find_first_slot
 
-KEY, OTHER = (read_key(new_key(), name) for name in ("ours", "another's"))
-PUBLIC = public_hex(KEY)
+KEY, OTHER = (read_key(create_key(), name) for name in ("ours", "another's"))
+PUBLIC = format_public_key(KEY)
 SIZES = {"esp": 300_000, "root": 500_000}
 
 
@@ -83,7 +83,7 @@ def test_an_older_release_is_refused_before_a_byte_is_written(released, empty, n
 def test_what_nobody_or_somebody_else_has_signed_is_refused(released, empty):
     line, _, rest = released.partition(b"\n")
     with pytest.raises(SlotError, match="not signed with the key this machine trusts"):
-        install(released, empty, public=public_hex(OTHER))
+        install(released, empty, public=format_public_key(OTHER))
     newer = json.loads(line)
     newer["release"]["number"] = 9
     with pytest.raises(SlotError, match="not signed"):
@@ -147,7 +147,7 @@ def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, 
 def test_what_has_come_up_comes_first_and_on_a_new_computer_nothing_has(order, first):
     """A firmware may have entries of its own before."""
     said = f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
-    assert comes_first(said, {"a": "0005", "b": "0006"}) == first
+    assert find_first_slot(said, {"a": "0005", "b": "0006"}) == first
 
 
 @pytest.mark.parametrize("cut", [1, 4096, 400_000])
@@ -158,8 +158,8 @@ def test_a_genuine_release_that_is_cut_takes_nothing_of_what_is_fallen_back_on(
     install(released, empty)
     before = (empty.esp.read_bytes(), empty.root.read_bytes())
     running = Slot(tmp_path / "esp-a", tmp_path / "root-a")
-    monkeypatch.setattr(update, "slots", lambda: {"a": running, "b": empty})
-    monkeypatch.setattr(update, "running", lambda: "a")
+    monkeypatch.setattr(update, "find_slots", lambda: {"a": running, "b": empty})
+    monkeypatch.setattr(update, "find_running_slot", lambda: "a")
     monkeypatch.setattr(update, "release_of", lambda *_: replace(slot.release_of(empty, PUBLIC), number=6))
     stick = tmp_path / "stick"
     stick.write_bytes(released[:-cut])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.image.image import _HERE, _OTHER_PYTHONS, _STUB, MADE_OF, _esp
+from tools.image.image import _HERE, _OTHER_PYTHONS, _STUB, MADE_OF, _build_esp
 
 LAID_OVER = _HERE / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
@@ -97,7 +97,7 @@ def test_the_system_partition_is_the_same_wherever_it_is_made(tmp_path, monkeypa
         monkeypatch.setenv("TZ", zone)
         for name in ("vmlinuz", "initrd"):
             (tmp_path / name).write_bytes(b"x" * 5000)
-        _esp(tmp_path, "quiet", "1795392032")
+        _build_esp(tmp_path, "quiet", "1795392032")
         time.sleep(1.1)  # the program would name the second in which it is made
         made.append((tmp_path / "esp.img").read_bytes())
     assert made[0] == made[1]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from tools.image import deb
 
 FOLDER = Path(deb.__file__).with_name("debian")
@@ -124,13 +124,13 @@ def _shown_and_shut_out(folder):
     }
     started = {"env": environment, "cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     machine = subprocess.Popen(
-        [*as_machine, *python_module("egm.app", "--state", str(state), "--patience", "0")], **started
+        [*as_machine, *build_python_command("egm.app", "--state", str(state), "--patience", "0")], **started
     )
     arguments = ("--state", str(state), "--mode", "web", "--silent", "--address", str(runtime / "screen.url"))
     page = None
     try:
         until((state / "run/screen.sock").exists, machine)
-        page = subprocess.Popen(shut_in(*python_module("egm.screen", *arguments)), **started)
+        page = subprocess.Popen(shut_in(*build_python_command("egm.screen", *arguments)), **started)
         until((runtime / "screen.url").exists, page)
         url, _, token = (runtime / "screen.url").read_text().strip().partition("?")
         session = _got(f"{url}?{token}").partition('let session = "')[2].partition('"')[0]

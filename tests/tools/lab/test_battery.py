@@ -12,10 +12,17 @@ from scipy import stats
 
 from rng import InvalidPolicy
 from tools.lab.rng.battery import independent, selection
-from tools.lab.rng.battery.judgement import holm, judge
+from tools.lab.rng.battery.judgement import adjust_by_holm, judge
 from tools.lab.rng.battery.planted import DEFECTS
-from tools.lab.rng.battery.result import Result, TooFewOutcomes, chi_square, duplicates, joined, runs
-from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, honest, results_of, run_game
+from tools.lab.rng.battery.result import (
+    Result,
+    TooFewOutcomes,
+    compute_chi_square_result,
+    compute_duplicates_result,
+    compute_runs_result,
+    merge_small_cells,
+)
+from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, draw_honestly, run_all_tests, run_game
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
@@ -34,7 +41,7 @@ class TestDistributions:
     """Each expected distribution against counting every case of a small game."""
 
     def test_collections_of_numbers(self) -> None:
-        lengths = independent.coupon_lengths(3)
+        lengths = independent.compute_coupon_lengths(3)
         for length in range(3, 8):
             complete = sum(
                 len(set(draws)) == 3 and len(set(draws[:-1])) == 2
@@ -44,7 +51,7 @@ class TestDistributions:
         assert sum(lengths) == pytest.approx(1)
 
     def test_collections_of_selections(self) -> None:
-        lengths = selection.coupon_lengths(4, 2)
+        lengths = selection.compute_coupon_lengths(4, 2)
         hands = [frozenset(hand) for hand in permutations(range(4), 2)]
         for length in range(2, 5):
             complete = sum(
@@ -57,14 +64,14 @@ class TestDistributions:
         decks = np.array(list(permutations(range(5))))
         first = np.repeat(decks[:1], len(decks), axis=0)
         together = np.stack([first, decks], axis=1).reshape(-1, 5)
-        same, chances = selection.common_counts(together, 5)
+        same, chances = selection.count_common_numbers(together, 5)
         counts = np.bincount(same[::2], minlength=6)
         assert counts / len(decks) == pytest.approx(chances)
 
     def test_numbers_in_common(self) -> None:
         hands = np.array(list(permutations(range(5), 2)))
         pairs = np.array([hand for pair in product(hands, repeat=2) for hand in pair])
-        same, chances = selection.common_counts(pairs, 5)
+        same, chances = selection.count_common_numbers(pairs, 5)
         assert np.bincount(same[::2]) / len(hands) ** 2 == pytest.approx(chances)
 
     def test_cycles_of_shuffles(self) -> None:
@@ -72,13 +79,13 @@ class TestDistributions:
         assert Counter(selection.cycle_counts(decks).tolist()) == {1: 24, 2: 50, 3: 35, 4: 10, 5: 1}
 
     def test_orders_of_four(self) -> None:
-        codes = independent.pattern_codes(np.array(list(permutations(range(4)))))
+        codes = independent.encode_order_patterns(np.array(list(permutations(range(4)))))
         assert sorted(codes.tolist()) == list(range(24))
 
     def test_different_numbers_in_a_hand(self) -> None:
         hands = Counter(len(set(hand)) for hand in product(range(4), repeat=5))
         for k, count in hands.items():
-            ways = independent._stirling_second(5, k) * np.prod([4 - i for i in range(k)])
+            ways = independent._compute_stirling_second(5, k) * np.prod([4 - i for i in range(k)])
             assert ways == count
 
     def test_runs_agree_with_counting_every_order(self) -> None:
@@ -98,7 +105,7 @@ class TestDistributions:
             data = good(KENO, 1_000, seed)
             observed = np.bincount(data.ravel(), minlength=80)
             plain.append(stats.chi2.sf(((observed - 250) ** 2 / 250).sum(), 79))
-            corrected.append(next(selection.distribution(data, 80)).p_value)
+            corrected.append(next(selection.run_distribution_test(data, 80)).p_value)
         assert stats.kstest(corrected, "uniform").pvalue > 0.001
         assert stats.kstest(plain, "uniform").pvalue < 1e-20
         assert min(plain) > 0.01
@@ -107,18 +114,18 @@ class TestDistributions:
 class TestArithmetic:
     def test_chi_square_is_scipys(self) -> None:
         observed, expected = [12, 9, 21, 18], [15.0, 15.0, 15.0, 15.0]
-        result = chi_square("t", "d", observed, expected, outcomes=60)
+        result = compute_chi_square_result("t", "d", observed, expected, outcomes=60)
         assert (result.statistic, result.p_value) == pytest.approx(tuple(stats.chisquare(observed, expected)))
         assert result.dof == 3
 
     def test_small_cells_are_joined_and_nothing_is_lost(self) -> None:
-        observed, expected = joined([1, 2, 3, 10, 0, 1], [2.0, 2.0, 2.0, 10.0, 1.0, 0.5])
+        observed, expected = merge_small_cells([1, 2, 3, 10, 0, 1], [2.0, 2.0, 2.0, 10.0, 1.0, 0.5])
         assert observed.tolist() == [6, 11]
         assert expected.tolist() == [6.0, 11.5]
 
     def test_a_table_of_pairs_is_scipys(self) -> None:
         data = good(Numbers(6, 2), 5_000)
-        ours = independent.contingency("t", "d", data[:, 0], data[:, 1], 6)
+        ours = independent.compute_contingency_result("t", "d", data[:, 0], data[:, 1], 6)
         table = np.zeros((6, 6))
         np.add.at(table, (data[:, 0], data[:, 1]), 1)
         theirs = stats.chi2_contingency(table, correction=False)
@@ -128,17 +135,17 @@ class TestArithmetic:
 
     def test_repeated_plays_are_counted_as_pairs(self) -> None:
         codes = np.array([1, 2, 1, 3, 1, 2, 9])
-        assert duplicates("t", "d", codes, 1_000).statistic == 3 + 1
+        assert compute_duplicates_result("t", "d", codes, 1_000).statistic == 3 + 1
 
     @pytest.mark.parametrize(
         "test",
         [
-            independent.overlaps,
-            independent.coupon_collector,
-            independent.runs_low_high,
-            independent.interplay,
-            independent.gap,
-            independent.maximum,
+            independent.run_overlaps_test,
+            independent.run_coupon_collector_test,
+            independent.run_low_high_runs_test,
+            independent.run_interplay_test,
+            independent.run_gap_test,
+            independent.run_maximum_test,
         ],
     )
     def test_too_few_numbers_are_refused(self, test: Callable[[np.ndarray, int], Iterator[Result]]) -> None:
@@ -147,20 +154,20 @@ class TestArithmetic:
 
     def test_runs_need_both_sides(self) -> None:
         with pytest.raises(TooFewOutcomes, match="0 high and 50 low"):
-            runs("runs", "stuck", np.zeros(50, dtype=int), 22)
+            compute_runs_result("runs", "stuck", np.zeros(50, dtype=int), 22)
 
     def test_neighbouring_pairs_need_their_cells_filled(self) -> None:
         with pytest.raises(TooFewOutcomes, match="31600 are needed"):
-            list(selection.overlaps(good(KENO, 100), 80))
+            list(selection.run_overlaps_test(good(KENO, 100), 80))
 
 
 class TestJudgement:
     def test_holm_is_the_published_step_down(self) -> None:
-        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-        assert holm([0.9, 0.8]) == [1.0, 1.0]
+        assert adjust_by_holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+        assert adjust_by_holm([0.9, 0.8]) == [1.0, 1.0]
 
     def test_a_coin_that_falls_exactly_evenly_is_no_finding(self) -> None:
-        even = chi_square("t", "d", [500, 500], [500.0, 500.0], outcomes=1000)
+        even = compute_chi_square_result("t", "d", [500, 500], [500.0, 500.0], outcomes=1000)
         assert even.p_value == 1.0
         assert judge([even, *self.results([0.3, 0.6])], 0.01).passed
 
@@ -234,16 +241,16 @@ def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
     defect: str, game: Numbers | Selection, plays: int, test: str
 ) -> None:
     data = DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
-    results = results_of(game, data)
+    results = run_all_tests(game, data)
     assert not judge(results, 0.01).passed
     assert p_value(results, test) < 1e-6
-    honest_results = results_of(game, honest(BulkDraws(LaboratoryStream(5).read), game, plays))
+    honest_results = run_all_tests(game, draw_honestly(BulkDraws(LaboratoryStream(5).read), game, plays))
     assert p_value(honest_results, test) > 1e-6
 
 
 def test_repeats_leave_every_number_as_likely_and_only_dependence_shows() -> None:
     game = Numbers(22, 5)
-    results = results_of(game, DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000))
+    results = run_all_tests(game, DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000))
     assert p_value(results, "total distribution") > 1e-3
     assert p_value(results, "runs") < 1e-3
 
@@ -259,7 +266,7 @@ class TestRetest:
 
     def test_a_finding_by_chance_is_tested_once_more_and_the_second_run_decides(self) -> None:
         """A defect in the first run only, as a rare chance would have it."""
-        turns = iter([DEFECTS["modulo-bias"], honest])
+        turns = iter([DEFECTS["modulo-bias"], draw_honestly])
 
         def in_turn(draws: BulkDraws, game: Numbers | Selection, plays: int) -> np.ndarray:
             return next(turns)(draws, game, plays)
@@ -293,11 +300,11 @@ def test_a_defect_that_cannot_be_planted_is_refused(defect: str, game: Numbers |
 def test_repeats_of_short_plays_are_looked_for_among_enough_cells() -> None:
     for game in (Numbers(6, 2), Numbers(37), Numbers(2)):
         data = good(game, 40_000)
-        (result,) = independent.repeated(data, game.bound)
+        (result,) = independent.run_repeated_plays_test(data, game.bound)
         assert 1 < result.statistic < 1_000
 
 
 def test_hands_of_five_are_repeated_as_often_as_they_should() -> None:
     data = good(KENO, 100_000)
-    (result,) = selection.repeated(data, 80)
+    (result,) = selection.run_repeated_hands_test(data, 80)
     assert result.statistic == pytest.approx(comb(100_000, 2) / comb(80, 5), rel=0.3)

@@ -5,10 +5,17 @@ Seeds are recorded: replication i uses the laboratory stream of seed i (defects:
 
 import pytest
 
-from tools.lab.rng.battery.calibration import CALIBRATED, Calibration, FalseAlarms, band, calibrate, off_level
+from tools.lab.rng.battery.calibration import (
+    CALIBRATED,
+    Calibration,
+    FalseAlarms,
+    calibrate,
+    compute_false_alarm_range,
+    list_off_level_tests,
+)
 from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.planted import DEFECTS
-from tools.lab.rng.battery.run import results_of
+from tools.lab.rng.battery.run import run_all_tests
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
 from tools.lab.rng.stream import LaboratoryStream
@@ -23,7 +30,7 @@ REPLICATIONS = 1_000
 def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
     calibration = calibrate(name, REPLICATIONS, first_seed=1)
     assert all(test.replications == REPLICATIONS for test in calibration.tests)
-    assert off_level(calibration) == []
+    assert list_off_level_tests(calibration) == []
 
 
 @pytest.mark.slow
@@ -42,7 +49,7 @@ def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
 def test_a_planted_defect_is_caught_every_time(defect: str, game: Numbers | Selection, plays: int) -> None:
     for seed in range(10_000, 10_100):
         data = DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)
-        assert not judge(results_of(game, data), 0.01).passed, seed
+        assert not judge(run_all_tests(game, data), 0.01).passed, seed
 
 
 def test_a_few_replications_run_and_give_the_same_counts_again() -> None:
@@ -68,10 +75,10 @@ def test_a_test_off_its_level_is_named(
     calibration = Calibration(
         game="g", plays=1, first_seed=1, replications=1000, tests=(test,), family_alarms=family
     )
-    assert len(off_level(calibration)) == found
+    assert len(list_off_level_tests(calibration)) == found
 
 
 def test_the_band_holds_what_chance_gives() -> None:
-    low, high = band(1000, 0.01, 1e-4)
+    low, high = compute_false_alarm_range(1000, 0.01, 1e-4)
     assert low <= 1
     assert 22 <= high <= 30

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paytables.contract import weighted_index
+from paytables.contract import draw_weighted_index
 from paytables.keno.draws import pick
 from rng import InvalidRange, RejectionLimit
 from rng.draws import WordDraws
@@ -61,7 +61,7 @@ def test_any_run_of_requests_gives_the_same_numbers_and_leaves_the_stream_at_the
             assert rows.tolist() == [picked(scalar, *argument) for _ in range(count)]
         else:
             sums = list(accumulate(argument))
-            indices = [weighted_index(scalar, argument, "prize") for _ in range(count)]
+            indices = [draw_weighted_index(scalar, argument, "prize") for _ in range(count)]
             assert bulk.weighted(sums, count).tolist() == indices
     assert bulk.rejections == scalar.rejections
     assert bulk._read(8) == scalar._read(8)

@@ -3,8 +3,8 @@
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, analyse, game_from, library, load_game
-from paytables.definition import parse, source_of
+from paytables import Depth, analyse, build_game, list_library_games, load_game
+from paytables.definition import parse, read_source
 from tools.dev.gallery import Walk
 from tools.lab.certification.chance import RULES
 from tools.lab.certification.finding import Case, Status
@@ -24,18 +24,21 @@ def failed(found):
 
 def changed(name, *path, to):
     """A library game with one value of its definition changed."""
-    data = parse(source_of(name))
+    data = parse(read_source(name))
     inner = data
     for key in path[:-1]:
         inner = inner[key]
     inner[path[-1]] = to
-    return game_from(data, "test")
+    return build_game(data, "test")
 
 
 @pytest.mark.requirement("B-01", "B-09", "B-12", "B-17", "P-10")
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name == "comet-respin" else name for name in library()],
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name == "comet-respin" else name
+        for name in list_library_games()
+    ],
 )
 def test_every_game_of_the_library_keeps_the_rules_of_chance(name):
     found = findings(load_game(name))
@@ -69,7 +72,7 @@ def test_a_game_that_always_wins_the_same_fails():
 
 @pytest.mark.requirement("B-12", "B-17")
 def test_a_prize_hidden_behind_a_higher_one_fails():
-    pays = parse(source_of("maple-classic"))["stage"]["base"]["pay"]
+    pays = parse(read_source("maple-classic"))["stage"]["base"]["pay"]
     hidden = [*pays, {"pattern": ["loon", "loon", "loon"], "pay": 1, "id": "hidden"}]
     found = failed(findings(changed("maple-classic", "stage", "base", "pay", to=hidden)))
     assert found["prizes-at-every-bet"].endswith("no result wins base hidden")
@@ -77,7 +80,7 @@ def test_a_prize_hidden_behind_a_higher_one_fails():
 
 @pytest.mark.requirement("B-09", "B-10", "B-17")
 def test_a_stop_that_is_shown_and_never_drawn_fails_and_an_unequal_one_is_noted():
-    strips = parse(source_of("maple-classic"))["stage"]["base"]["strips"]
+    strips = parse(read_source("maple-classic"))["stage"]["base"]["strips"]
     even = [[1] * len(strip.split()) for strip in strips]
     never = [[0, *even[0][1:]], *even[1:]]
     found = failed(findings(changed("maple-classic", "stage", "base", "weights", to=never)))
@@ -104,7 +107,7 @@ def test_a_profile_may_want_every_prize_at_every_bet():
 
 @pytest.mark.requirement("B-12", "B-17")
 def test_a_feature_nothing_leads_to_fails():
-    data = parse(source_of("maple-classic"))
+    data = parse(read_source("maple-classic"))
     data["stage"]["lost"] = {"kind": "wheel", "items": [{"credits": 1000}, {"credits": 1}]}
-    found = failed(findings(game_from(data, "test")))
+    found = failed(findings(build_game(data, "test")))
     assert found["stages-played"] == "lost: nothing leads there"

@@ -8,7 +8,7 @@ import pytest
 
 from egm.profiles import load_profile
 from paytables import Depth, analyse, load_game
-from paytables.definition import source_of
+from paytables.definition import read_source
 from tools.dev.gallery import Walk
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import return_by_stake
@@ -22,7 +22,7 @@ def case_of(game):
 
 @pytest.mark.requirement("C-08")
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
-    whole = source_of("seven-rivers").path.read_text(encoding="utf-8")
+    whole = read_source("seven-rivers").path.read_text(encoding="utf-8")
     (fine,) = return_by_stake(case_of(load_game("seven-rivers")))
     assert fine.status is Status.PASS
     (single,) = return_by_stake(case_of(load_game("maple-classic")))

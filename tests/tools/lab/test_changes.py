@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from paytables.definition import source_of
+from paytables.definition import read_source
 from tools.cli import main
 from tools.lab.certification import changes as classes
 
@@ -14,7 +14,7 @@ OLD = "maple-classic"
 
 def said(tmp_path, *swaps):
     """The class and the paths of what a copy with these texts exchanged asks for."""
-    text = source_of(OLD).path.read_text(encoding="utf-8")
+    text = read_source(OLD).path.read_text(encoding="utf-8")
     for before, after in swaps:
         assert before in text
         text = text.replace(before, after)
@@ -65,7 +65,7 @@ def test_symbols_renamed_throughout_are_a_theme_and_exchanged_are_not(tmp_path):
 @pytest.mark.requirement("R-08")
 def test_a_change_of_the_return_is_a_full_approval_whatever_its_parts_ask(tmp_path, monkeypatch):
     """Also where what was changed would itself ask for a notice, or for less."""
-    monkeypatch.setattr(classes, "_asks", lambda *_: classes.Class.THEME)
+    monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.Class.THEME)
     assert said(tmp_path, TITLE)[0] == "cloned theme"
     told, paths = said(tmp_path, ("multiplier = 2", "multiplier = 3"))
     assert (told, "return" in paths) == ("full approval", True)

@@ -91,7 +91,7 @@ def test_what_is_given_and_found_is_said():
 @pytest.mark.requirement("B-09")
 def test_a_pack_without_a_card_fails(monkeypatch):
     case = case_of("quebec-war")
-    monkeypatch.setattr("paytables.cards.card.deck", lambda **_: tuple(range(51)))
+    monkeypatch.setattr("paytables.cards.card.build_deck", lambda **_: tuple(range(51)))
     (found,) = depicted_odds(case)
     assert found.status is Status.FAIL
     assert found.evidence == "seat 0: one of 306 is drawn, where 52 are depicted"
@@ -110,8 +110,8 @@ class TestBetsTogether:
 
         def played(_game, cost, options, games, *_more):
             bet = next(each for each in bets.values() if each.options == options)
-            most = max(w for w in bet.law.counts if bet.law.at_least(w) * games >= 10)
-            held = bet.law.capped(most)
+            most = max(w for w in bet.law.counts if bet.law.compute_chance_of_at_least(w) * games >= 10)
+            held = bet.law.cap_wins(most)
             mean, error = float(held.moment(1)), (float(held.variance()) / games) ** 0.5
             return Tally(games=games, credits=round(games * (mean + next(aways) * error)))
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, Settlement, analyse, game_from, load_game, remarks
-from paytables.definition import parse, source_of
+from paytables import Depth, Settlement, analyse, build_game, list_remarks, load_game
+from paytables.definition import parse, read_source
 from paytables.reels.bonus import Wheel
 from tools.dev.gallery import Walk
 from tools.lab.certification import chance, rules
@@ -18,7 +18,7 @@ from tools.lab.certification.finding import Case, Status
 
 def changed(name, **at):
     """A library game with values changed: ``stage__base__strips=...``."""
-    data = copy.deepcopy(parse(source_of(name)))
+    data = copy.deepcopy(parse(read_source(name)))
     for path, value in at.items():
         *keys, last = path.split("__")
         inner = data
@@ -28,7 +28,7 @@ def changed(name, **at):
             del inner[last]
         else:
             inner[int(last) if isinstance(inner, list) else last] = value
-    return game_from(data, "changed")
+    return build_game(data, "changed")
 
 
 def case_of(game, profile="quebec-casino", *, path="", games=0, depth=Depth.FULL, **tables):
@@ -171,7 +171,7 @@ def test_a_bet_without_a_pay_table_is_held_by_what_it_can_win():
 def test_a_bet_that_never_wins_is_refused_where_nothing_is_known_of_it(monkeypatch):
     """No prizes, no distribution: games are played, and a machine that pays none of them fails the rule."""
     bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
-    monkeypatch.setattr(chance, "_first_win", lambda *_: 0)
+    monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
     found = list(chance.prizes_at_every_bet(bare))
     assert {f.status for f in found} == {Status.FAIL}
     assert found[0].evidence.endswith("; in 400 games none won")
@@ -189,15 +189,15 @@ def test_a_bet_that_never_wins_is_refused_where_nothing_is_known_of_it(monkeypat
 @pytest.mark.parametrize("bet", ["pair-plus", "main"])
 def test_a_row_of_poker_that_no_hand_wins_is_refused(hand, bet, why):
     """Three Card with such a row in Pair Plus, or in the ante's bonus, was certified without a word."""
-    definition = copy.deepcopy(parse(source_of("quebec-three-card-poker")))
+    definition = copy.deepcopy(parse(read_source("quebec-three-card-poker")))
     row = {"id": "nobody", "hand": hand, "name": {"en": "Nobody's", "fr": "De personne"}, "pays": "1000:1"}
     spot = next(each for each in definition["spot"] if each["id"] == {"main": "ante"}.get(bet, bet))
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
-    case = case_of(game_from(definition, "changed"), depth=Depth.PRIZES)
+    case = case_of(build_game(definition, "changed"), depth=Depth.PRIZES)
     refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is Status.FAIL]
     assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], why
-    assert [each.text for each in remarks(case.game, case.analysis) if "nobody" in each.text] == [
+    assert [each.text for each in list_remarks(case.game, case.analysis) if "nobody" in each.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
     ]
 

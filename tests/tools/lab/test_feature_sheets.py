@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from paytables import Depth, analyse, library, load_game, tables
+from paytables import Depth, analyse, list_library_games, list_table_games, load_game
 from tools.cli import main
-from tools.lab.parsheet.features import feature_sheets
+from tools.lab.parsheet.features import build_feature_sheets
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 LONG = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
@@ -21,7 +21,7 @@ LONG = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 def sheets(name, depth=Depth.PRIZES):
     game = load_game(name)
     analysis = analyse(game, depth)
-    return {s["sheet"]: s for s in feature_sheets(game, analysis)}, analysis
+    return {s["sheet"]: s for s in build_feature_sheets(game, analysis)}, analysis
 
 
 def column(sheet, name):
@@ -82,7 +82,7 @@ def test_the_double_up_has_a_sheet_round_by_round():
 
 
 @pytest.mark.requirement("R-04")
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", list_library_games())
 def test_every_feature_of_every_library_game_has_a_sheet(name):
     found, analysis = sheets(name)
     for bet in analysis.bets:
@@ -160,7 +160,7 @@ class NoDraw:
 
 
 @pytest.mark.requirement("B-01", "P-10")
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", list_library_games())
 def test_no_choice_is_asked_and_no_result_reached_before_chance_has_spoken(name):
     """Also where all is chosen by the player: nothing can be known before the first draw."""
     game = load_game(name)
@@ -171,7 +171,7 @@ def test_no_choice_is_asked_and_no_result_reached_before_chance_has_spoken(name)
 
 @pytest.mark.requirement("R-04", "P-01")
 @pytest.mark.parametrize(
-    "name", [name for name in tables() if load_game(name).family in {"blackjack", "poker"}]
+    "name", [name for name in list_table_games() if load_game(name).family in {"blackjack", "poker"}]
 )
 def test_a_table_where_the_player_chooses_states_its_best_its_simplest_and_its_worst_play(name):
     whole = json.loads(CliRunner().invoke(main, ["par", name, "--json"]).output)

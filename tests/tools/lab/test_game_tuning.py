@@ -7,12 +7,21 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from paytables import library, load_game
-from paytables.definition import parse, source_of
-from paytables.wording import percent
+from paytables import list_library_games, load_game
+from paytables.definition import parse, read_source
+from paytables.wording import format_percent
 from tools.cli import main
-from tools.lab.rewriting import RewriteError, rewritten
-from tools.lab.tuning import NEAR, hit_of, pay_keys, returns_of, rtp_of, tune_pays, value_at, with_value
+from tools.lab.rewriting import RewriteError, rewrite_definition
+from tools.lab.tuning import (
+    NEAR,
+    compute_bet_returns,
+    compute_hit_frequency,
+    compute_rtp,
+    pay_keys,
+    replace_value,
+    tune_pays,
+    value_at,
+)
 
 
 def run(*args, code=0):
@@ -73,7 +82,7 @@ def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
         assert "->" in said
         assert mine.read_text(encoding="utf-8") == before
     run("game", "tune", mine, "--return", "0.92", "--write")
-    assert abs(rtp_of(parse(source_of(mine))) - Fraction(92, 100)) <= NEAR
+    assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR
     after = mine.read_text(encoding="utf-8")
     comments = [line.split("#", 1)[1] for line in before.splitlines() if "#" in line]
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
@@ -84,14 +93,16 @@ def test_every_coin_with_pays_of_its_own_is_brought_to_the_return(tmp_path):
     mine = tmp_path / "mine.toml"
     run("game", "new", mine, "--from", "seven-rivers")
     said = run("game", "tune", mine, "--return", "0.88", "--write")
-    data = parse(source_of(mine))
-    returns = returns_of(data)
+    data = parse(read_source(mine))
+    returns = compute_bet_returns(data)
     assert list(returns) == ["one", "two", "three"]
     assert all(abs(rtp - Fraction(88, 100)) <= NEAR for rtp in returns.values())
     for name, rtp in returns.items():
-        assert re.search(rf"return of bet {name} \d+\.\d+ % -> {percent(rtp)}", said)
+        assert re.search(rf"return of bet {name} \d+\.\d+ % -> {format_percent(rtp)}", said)
     run("game", "tune", mine, "--return", "0.9", "--bet", "two", "--write")
-    assert [abs(rtp - Fraction(9, 10)) <= NEAR for rtp in returns_of(parse(source_of(mine))).values()] == [
+    assert [
+        abs(rtp - Fraction(9, 10)) <= NEAR for rtp in compute_bet_returns(parse(read_source(mine))).values()
+    ] == [
         False,
         True,
         False,
@@ -102,9 +113,9 @@ def test_every_coin_with_pays_of_its_own_is_brought_to_the_return(tmp_path):
 def test_strips_and_hit_frequency_are_written_too(mine, tmp_path):
     out = tmp_path / "other.toml"
     run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
-    data = parse(source_of(out))
-    assert abs(rtp_of(data) - Fraction(9, 10)) <= NEAR
-    assert abs(hit_of(data) - Fraction(19, 100)) <= NEAR
+    data = parse(read_source(out))
+    assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR
+    assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR
     assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", out, code=1)
 
 
@@ -142,19 +153,19 @@ def test_what_is_no_goal_is_refused_by_the_option_that_is_wrong(mine, options, s
 
 
 def test_a_game_of_the_library_is_begun_from_and_never_written(tmp_path):
-    for name in library():
+    for name in list_library_games():
         file = tmp_path / f"my-{name}.toml"
         run("game", "new", file, "--from", name)
-        mine, theirs = parse(source_of(file)), parse(source_of(name))
+        mine, theirs = parse(read_source(file)), parse(read_source(name))
         assert mine["game"].pop("id") == f"my-{name}"
         assert mine["game"].pop("version") == "0.1.0"
         assert {**theirs["game"], "id": "", "version": ""} == {**mine["game"], "id": "", "version": ""}
         assert {**theirs, "game": 0} == {**mine, "game": 0}
         assert load_game(file).digest != load_game(name).digest
-    library_file = source_of("maple-classic").path.read_bytes()
+    library_file = read_source("maple-classic").path.read_bytes()
     said = run("game", "tune", "maple-classic", "--return", "0.9", "--write", code=2)
     assert "is a game of the library" in said
-    assert source_of("maple-classic").path.read_bytes() == library_file
+    assert read_source("maple-classic").path.read_bytes() == library_file
     assert "not in the library" in run("game", "new", tmp_path / "x.toml", "--from", "waltz", code=1)
     assert "is not a valid id" in run("game", "new", tmp_path / "x.toml", "--id", "my game", code=1)
 
@@ -162,12 +173,12 @@ def test_a_game_of_the_library_is_begun_from_and_never_written(tmp_path):
 def test_every_pay_of_the_library_can_be_written_where_it_stands():
     """Changed one at a time in the text: the parsed file is the definition that was meant, to the value."""
     written = 0
-    for name in library():
-        source = source_of(name)
+    for name in list_library_games():
+        source = read_source(name)
         data = parse(source)
         for key in pay_keys(data)[::7]:
-            changed = with_value(data, key, value_at(data, key) + 1)
-            text = rewritten(source.data.decode(), changed, [key])
+            changed = replace_value(data, key, value_at(data, key) + 1)
+            text = rewrite_definition(source.data.decode(), changed, [key])
             assert value_at(tomllib.loads(text), key) == value_at(data, key) + 1
             assert len(text.splitlines()) >= len(source.data.decode().splitlines()) - 12
             written += 1
@@ -177,15 +188,15 @@ def test_every_pay_of_the_library_can_be_written_where_it_stands():
 def test_what_is_not_written_as_a_line_of_its_own_is_refused():
     text = "a.b.c = 1\n"
     with pytest.raises(RewriteError, match=r"a\.b\.c: not found in the expected notation"):
-        rewritten(text, {"a": {"b": {"c": 2}}}, [("a", "b", "c")])
+        rewrite_definition(text, {"a": {"b": {"c": 2}}}, [("a", "b", "c")])
 
 
 def test_no_pay_overtakes_another_and_none_moves_far():
-    data = parse(source_of("maple-classic"))
+    data = parse(read_source("maple-classic"))
     keys = pay_keys(data)
     for goal in ("0.8", "0.95"):
         found = tune_pays(data, Fraction(goal), keys)
-        assert abs(rtp_of(found) - Fraction(goal)) <= NEAR
+        assert abs(compute_rtp(found) - Fraction(goal)) <= NEAR
         pairs = sorted((value_at(data, k), value_at(found, k)) for k in keys)
         assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 

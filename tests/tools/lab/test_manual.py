@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from egm.app.features import MENU
 from egm.devices.catalogue import PROTOCOLS
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.people import Permission
-from egm.people.roles import Role, permissions_of
+from egm.people.roles import Role, find_permissions
 from egm.screen.text import Texts, read_catalogue
-from egm.staff.manual import codes
+from egm.staff.manual import list_fault_codes
 from meters.events import EVENTS
 from meters.table import METERS
 from tools.cli import main
@@ -40,7 +40,7 @@ def rows(page, texts, chapter):
 
 def roles(texts, permission):
     """Who may, as the manual lists them."""
-    held = [role for role in Role if permission is None or permission in permissions_of(role)]
+    held = [role for role in Role if permission is None or permission in find_permissions(role)]
     return "; ".join(texts.say(f"manual.role.{role.value}") for role in held)
 
 
@@ -50,11 +50,11 @@ def roles(texts, permission):
 def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
     texts, page = Texts(language), printed(audience, language)
     found = rows(page, texts, "faults")
-    for code in codes():
+    for code in list_fault_codes():
         shown, remedy, _, clears, _ = found[code]
         assert shown == texts.say(f"tilt.text.{code}")
         assert remedy == texts.say(f"manual.remedy.{code}")
-        assert clears == texts.say(f"manual.clears.{fault(code).cleared_by}")
+        assert clears == texts.say(f"manual.clears.{get_fault(code).cleared_by}")
     found = rows(page, texts, "menu")
     for entry in MENU.pages:
         row = found[texts.say(f"service.menu.{entry.id}")]
@@ -75,11 +75,11 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
 
 def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it_raises():
     known = {key.removeprefix("tilt.text.") for key in read_catalogue("en") if key.startswith("tilt.text.")}
-    assert known - {"other"} == set(codes())
+    assert known - {"other"} == set(list_fault_codes())
     named = {line.pattern.removeprefix("fault.raised:") for line in EVENTS if "fault.raised:" in line.pattern}
-    assert {code for code in named if "*" not in code} <= set(codes())
+    assert {code for code in named if "*" not in code} <= set(list_fault_codes())
     remedies = {key for key in read_catalogue("fr") if key.startswith("manual.remedy.")}
-    assert remedies == {f"manual.remedy.{code}" for code in codes()}
+    assert remedies == {f"manual.remedy.{code}" for code in list_fault_codes()}
 
 
 @pytest.mark.requirement("R-06")
@@ -137,7 +137,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
             assert 0 <= left <= right <= 596
             assert 0 <= low <= high <= 843
     joined = "".join(words)
-    for code in codes():
+    for code in list_fault_codes():
         for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
             assert bare(texts.say(key)) in joined, key
         assert code in joined

@@ -14,14 +14,22 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from paytables import library, load_game
-from paytables.definition import parse, source_of
+from paytables import list_library_games, load_game
+from paytables.definition import parse, read_source
 from tools.cli import main
 from tools.cli.commands import simulate
 from tools.lab.certification import bundle
-from tools.lab.parsheet import one_in
+from tools.lab.parsheet import format_one_in
 from tools.lab.simulation import Tally
-from tools.lab.tuning import TuningError, nice, parse_key, pay_keys, rtp_of, tune_pays, tune_strips
+from tools.lab.tuning import (
+    TuningError,
+    compute_rtp,
+    parse_key,
+    pay_keys,
+    round_to_nice_pay,
+    tune_pays,
+    tune_strips,
+)
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "paytables"
 
@@ -52,7 +60,9 @@ def test_the_sheet_as_json_holds_what_a_laboratory_asks():
 def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     rows = list(csv.reader(io.StringIO(run("par", "seven-rivers", "--csv"))))
     found = {(r[0], r[2], r[3]): r[4] for r in rows if r}
-    assert Fraction(found["three", "three", "return"]) == rtp_of(parse(source_of("seven-rivers")), "three")
+    assert Fraction(found["three", "three", "return"]) == compute_rtp(
+        parse(read_source("seven-rivers")), "three"
+    )
     assert ("", "base reel 1", "stops") in found
     sheet = run("par", "lantern-harbour")
     assert "Lantern Harbour / Port des lanternes" in sheet
@@ -106,7 +116,7 @@ def test_insurance_has_its_own_return():
 def test_a_return_below_the_floor_fails_by_name(tmp_path):
     low = tmp_path / "low.toml"
     low.write_text(
-        source_of("maple-classic")
+        read_source("maple-classic")
         .path.read_text(encoding="utf-8")
         .replace("pays = { 3 = 60 }", "pays = { 3 = 10 }")
     )
@@ -127,7 +137,7 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
 def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
     monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_MAX", 1000)
     own = tmp_path / "icebreak.toml"  # a game of its own: the library's may have been enumerated before
-    own.write_bytes(source_of("icebreak").data)
+    own.write_bytes(read_source("icebreak").data)
     monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 2000)
     output = run("game", "check", own)
     assert "at most 1,000 are" in output
@@ -184,7 +194,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
         bundle.verify(folder)
     kept.write_text("xyz\n")
     with pytest.raises(bundle.BundleError, match="not a signing key"):
-        bundle.laboratory_key(kept)
+        bundle.load_laboratory_key(kept)
 
 
 @pytest.mark.requirement("R-05")
@@ -204,7 +214,7 @@ def test_the_private_key_never_lies_in_what_is_handed_over(tmp_path):
         assert "must not be in" in run(*asked, "--key", inside, code=1)
     assert not out.exists()  # refused before anything was played, and before a key was made
     run(*asked)
-    kept = bundle.key_path(None, out)
+    kept = bundle.find_key_path(None, out)
     secret = kept.read_bytes().strip()
     handed = [path for path in out.rglob("*") if path.is_file()]
     assert handed
@@ -220,7 +230,7 @@ def test_the_private_key_never_lies_in_what_is_handed_over(tmp_path):
 def test_simulate_through_the_production_path_and_compiled(tmp_path, games, plain):
     # the certified generator takes no seed, so the game played here always comes to the same: one credit back
     sure = tmp_path / "sure.toml"
-    text = source_of("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
+    text = read_source("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
     sure.write_text(
         text + '[stage.base]\nheights = [1]\nlines = [[0]]\nstrips = ["birch birch"]\n'
         '[[stage.base.pay]]\nof = "birch"\npays = { 1 = 1 }\n',
@@ -241,7 +251,7 @@ def test_simulate_through_the_production_path_and_compiled(tmp_path, games, plai
 def test_a_simulation_that_pays_other_prizes_as_often_and_as_much_is_refused(tmp_path, monkeypatch):
     """Prizes of 1, 2 and 3 are declared, and the game always wins 2: only the distribution is another."""
     game = tmp_path / "three.toml"
-    text = source_of("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
+    text = read_source("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
     pays = "".join(
         f'[[stage.base.pay]]\nof = "{symbol}"\npays = {{ 1 = {credits_} }}\n'
         for credits_, symbol in enumerate(("birch", "pine", "loon"), 1)
@@ -276,7 +286,7 @@ def test_check_list_and_the_template(tmp_path):
     fresh = tmp_path / "mine.toml"
     run("game", "new", fresh)
     assert "mine 0.1.0 is valid" in run("game", "check", fresh)
-    assert Fraction(83, 100) < rtp_of(parse(source_of(fresh))) < 1
+    assert Fraction(83, 100) < compute_rtp(parse(read_source(fresh))) < 1
     assert "was not changed" in run("game", "new", fresh, code=1)
 
 
@@ -284,8 +294,8 @@ def test_the_published_schema_accepts_the_library_and_refuses_what_the_model_ref
     schema = json.loads(run("game", "schema", "reels"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
-    for name in library():
-        data = parse(source_of(name))
+    for name in list_library_games():
+        data = parse(read_source(name))
         if data["game"]["family"] == "reels":
             plain = json.loads(json.dumps(data, default=str))
             validator.validate(plain)
@@ -295,9 +305,9 @@ def test_the_published_schema_accepts_the_library_and_refuses_what_the_model_ref
 
 
 def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch):
-    text = source_of("icebreak").path.read_text(encoding="utf-8")
+    text = read_source("icebreak").path.read_text(encoding="utf-8")
     big = tmp_path / "big.toml"
-    data = parse(source_of("icebreak"))
+    data = parse(read_source("icebreak"))
     for strip in data["stage"]["base"]["strips"]:
         text = text.replace(strip, strip * 3)
     big.write_text(text, encoding="utf-8")
@@ -310,12 +320,12 @@ def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch)
 
 
 def test_pays_are_tuned_to_a_return():
-    data = parse(source_of("maple-classic"))
+    data = parse(read_source("maple-classic"))
     tuned = tune_pays(data, Fraction(91, 100), pay_keys(data))
-    assert abs(rtp_of(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
+    assert abs(compute_rtp(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
     one = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
-    assert abs(rtp_of(one) - Fraction(9, 10)) < abs(rtp_of(data) - Fraction(9, 10))
-    assert rtp_of(data) == Fraction(12079, 13824)  # what was given is left as it was
+    assert abs(compute_rtp(one) - Fraction(9, 10)) < abs(compute_rtp(data) - Fraction(9, 10))
+    assert compute_rtp(data) == Fraction(12079, 13824)  # what was given is left as it was
     with pytest.raises(TuningError, match="there is no 'base2'"):
         tune_pays(data, Fraction(9, 10), [parse_key("stage.base2.pay.0.pays.3")])
     with pytest.raises(TuningError, match="is not a pay"):
@@ -326,9 +336,9 @@ def test_pays_are_tuned_to_a_return():
 
 
 def test_strips_are_tuned_to_a_return_and_a_hit_frequency():
-    data = parse(source_of(VECTORS / "bell-21.toml"))
+    data = parse(read_source(VECTORS / "bell-21.toml"))
     tuned = tune_strips(data, Fraction(92, 100), rounds=2)
-    assert abs(rtp_of(tuned) - Fraction(92, 100)) < Fraction(3, 1000)
+    assert abs(compute_rtp(tuned) - Fraction(92, 100)) < Fraction(3, 1000)
     assert [len(s.split()) for s in tuned["stage"]["base"]["strips"]] == [20, 20, 20]
 
 
@@ -336,13 +346,13 @@ def test_strips_are_tuned_to_a_return_and_a_hit_frequency():
     ("value", "pay"), [(0, 1), (19.6, 20), (23, 25), (104, 100), (1234, 1200), (2260, 2500)]
 )
 def test_pays_are_round_numbers(value, pay):
-    assert nice(Fraction(value)) == pay
+    assert round_to_nice_pay(Fraction(value)) == pay
 
 
 def test_odds_are_told_however_long():
-    assert [one_in(Fraction(x)) for x in ("1/4", "0", "1/50000000000000000000")] == [
+    assert [format_one_in(Fraction(x)) for x in ("1/4", "0", "1/50000000000000000000")] == [
         "1 in 4.00",
         "never",
         "1 in 5.00e19",
     ]
-    assert one_in(None) == "-"
+    assert format_one_in(None) == "-"

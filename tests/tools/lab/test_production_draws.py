@@ -16,7 +16,7 @@ from tools.cli.commands.rng import command
 from tools.lab.rng import production
 from tools.lab.rng.battery.run import GAMES, run_game
 from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
-from tools.lab.rng.production import Production, exhaust, ranges_of
+from tools.lab.rng.production import Production, exhaust_production_range, list_ranges
 from tools.lab.rng.service import start_service
 
 BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, Step._take
@@ -57,7 +57,7 @@ def test_honest_draws_pass_all_of_it():
     production_ = Production(start_service())
     for name, (game, _) in GAMES.items():
         assert production_.play(name, game, 600).shape == (600, len(game.bounds))
-    assert exhaust(22).words_each == 65_536 // 22
+    assert exhaust_production_range(22).words_each == 65_536 // 22
     assert run_game("dice", DICE, 5_000, 0.0001, lambda: Production(start_service())).passed
 
 
@@ -65,7 +65,7 @@ def test_honest_draws_pass_all_of_it():
 def test_a_bias_of_one_in_a_thousand_is_found(monkeypatch):
     monkeypatch.setattr(WordDraws, "below", biased)
     with pytest.raises(SelfTestFailed, match="not shared equally"):
-        exhaust(22)
+        exhaust_production_range(22)
     with pytest.raises(SelfTestFailed, match=r"cards: play \d+ of the machine's own draws"):
         play("cards", CARDS, 600)
 
@@ -129,16 +129,16 @@ def start_without_self_test():
 
 
 def test_every_range_of_a_game_is_exhausted_by_the_machines_draws():
-    assert ranges_of(Selection(5, 5)) == [2, 3, 4, 5]
-    assert ranges_of(Selection(80, 20)) == list(range(61, 81))
-    assert ranges_of(Numbers(22, 5)) == [22]
+    assert list_ranges(Selection(5, 5)) == [2, 3, 4, 5]
+    assert list_ranges(Selection(80, 20)) == list(range(61, 81))
+    assert list_ranges(Numbers(22, 5)) == [22]
 
 
 def test_an_error_of_the_exhaustion_leaves_a_report(monkeypatch, tmp_path):
     def uneven(bound):
         raise SelfTestFailed(f"words below {bound} are not shared equally")
 
-    monkeypatch.setattr(production, "exhaust", uneven)
+    monkeypatch.setattr(production, "exhaust_production_range", uneven)
     data, page = tmp_path / "r.json", tmp_path / "r.html"
     asked = ["battery", "--game", "dice", "--plays", "2000", "--alpha", "0.00001"]
     result = CliRunner().invoke(command, [*asked, "--json", str(data), "--html", str(page)])

@@ -17,8 +17,8 @@ from tools.cli.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
 from tools.lab.rng.battery.planted import DEFECTS
 from tools.lab.rng.battery.run import GAMES, run_game
 from tools.lab.rng.outcomes import Numbers
-from tools.lab.rng.raw_tests import installed_tests, read_dieharder
-from tools.lab.rng.report import STATEMENT, gather, most_common_value, to_html, to_json
+from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
+from tools.lab.rng.report import STATEMENT, estimate_min_entropy, gather, to_html, to_json
 from tools.lab.rng.stream import LaboratoryStream
 
 
@@ -90,7 +90,7 @@ def test_no_source_is_called_assessed(report: dict) -> None:
 
 def test_the_estimate_of_the_most_common_value_is_the_standards() -> None:
     """Of 100 samples the commonest has 25: the bound is 0.25 + 2.576 sqrt(0.25 * 0.75 / 99)."""
-    assert most_common_value(bytes([7] * 25 + list(range(8, 83)))) == pytest.approx(1.4655, abs=1e-4)
+    assert estimate_min_entropy(bytes([7] * 25 + list(range(8, 83)))) == pytest.approx(1.4655, abs=1e-4)
 
 
 @pytest.mark.requirement("B-02:a")
@@ -112,7 +112,7 @@ def test_the_tests_installed_here_are_given_raw_output_and_reported(
         asked.append(bytes([len(asked)]) * count)
         return asked[-1]
 
-    found = installed_tests(raw)
+    found = run_installed_tests(raw)
     assert [test.tool for test in found] == ["rngtest", "ent"]
     assert min(test.bytes_read for test in found) >= 1_000_000
     assert [test.lines for test in found] == [(f"{len(data)} {crc32(data)}",) for data in asked]
@@ -131,15 +131,15 @@ def test_the_kept_dieharder_run_is_of_the_code_that_is_here(tmp_path: Path) -> N
     """Whoever changes what makes raw output runs dieharder again, which takes twenty minutes."""
     kept = read_dieharder()
     assert sum(line.startswith("made by ") for line in kept.provenance) == 2
-    assert kept.changed_since() == ()
+    assert kept.list_changed_sources() == ()
     (tmp_path / "rng").mkdir()
     for name in ("ctr_drbg.py", "mechanism.py"):
         (tmp_path / "rng" / name).write_bytes((Path(rng.__file__).parent / name).read_bytes())
     source = (tmp_path / "rng" / "mechanism.py").read_text()
     (tmp_path / "rng" / "mechanism.py").write_text(f"# a comment changes nothing\n{source}")
-    assert kept.changed_since(tmp_path) == ()
+    assert kept.list_changed_sources(tmp_path) == ()
     (tmp_path / "rng" / "mechanism.py").write_text(source.replace("2**48", "2**47"))
-    assert kept.changed_since(tmp_path) == ("rng/mechanism.py",)
+    assert kept.list_changed_sources(tmp_path) == ("rng/mechanism.py",)
 
 
 def test_a_damaged_table_is_named(tmp_path: Path) -> None:

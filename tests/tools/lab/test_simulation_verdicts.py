@@ -39,10 +39,10 @@ def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_t
     assert other.moment(1) == LAW.moment(1)
     tally = sample(7, other)
     assert not judge_distribution(tally, LAW).agrees
-    assert not judge_share(tally.hits, GAMES, LAW.at_least(1)).agrees
+    assert not judge_share(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees
     same_hits = WinDistribution(1000, {0: 700, 1: 190, 2: 50, 10: 55, 500: 5})
     tally = sample(7, same_hits)
-    assert judge_share(tally.hits, GAMES, LAW.at_least(1)).agrees
+    assert judge_share(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees
     assert not judge_distribution(tally, LAW).agrees
 
 
@@ -51,10 +51,12 @@ def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_t
     [(13, 0), (33, 0), (34, 1), (66, 1), (67, 2), (199, 2), (200, 10), (1999, 10), (2000, 500)],
 )
 def test_the_largest_win_that_games_meet_ten_times_is_the_one_its_probability_gives(games, largest):
-    assert LAW.largest_win_expected(10, games) == largest
-    assert largest == max((win for win in LAW.counts if LAW.at_least(win) * games >= 10), default=0)
+    assert LAW.find_largest_expected_win(10, games) == largest
+    assert largest == max(
+        (win for win in LAW.counts if LAW.compute_chance_of_at_least(win) * games >= 10), default=0
+    )
     cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
-    assert cut.largest_win_expected(10, games) == min(largest, 2)
+    assert cut.find_largest_expected_win(10, games) == min(largest, 2)
 
 
 def test_what_the_exact_distribution_leaves_out_is_a_class_of_its_own():

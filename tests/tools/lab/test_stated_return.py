@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
-from paytables import Depth, analyse, load_game, shipped
-from paytables.wording import percent
+from paytables import Depth, analyse, list_shipped_games, load_game
+from paytables.wording import format_percent
 from tools.cli import main
-from tools.lab.parsheet import percent as on_the_sheet
+from tools.lab.parsheet import format_percent as on_the_sheet
 
 
 @given(st.fractions(min_value=-1, max_value=100), st.integers(1, 8))
 def test_a_share_is_stated_as_the_highest_figure_that_is_not_above_it(share, digits):
-    said = Fraction(percent(share, digits))
+    said = Fraction(format_percent(share, digits))
     assert said <= share * 100 < said + Fraction(1, 10**digits)
-    assert on_the_sheet(share, digits) == f"{percent(share, digits)} %"
+    assert on_the_sheet(share, digits) == f"{format_percent(share, digits)} %"
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ def test_a_share_is_stated_as_the_highest_figure_that_is_not_above_it(share, dig
     [(Fraction(2, 3), "66.66"), (Fraction(1), "100.00"), (Fraction(7, 100_000), "0.00"), (Fraction(87377, 100_000), "87.37")],
 )  # fmt: skip
 def test_a_share_has_all_its_decimals(share, said):
-    assert percent(share) == said
+    assert format_percent(share) == said
 
 
 def test_the_list_of_games_says_of_each_what_the_screen_says():
     listed = json.loads(CliRunner().invoke(main, ["game", "list", "--returns", "--json"]).output)
     said = {line["game"]: line["return"].removesuffix(" %") for line in listed}
-    assert said.keys() == set(shipped())
+    assert said.keys() == set(list_shipped_games())
     for name, figure in said.items():
         game = load_game(name)
         least = analyse(game, Depth.RETURN).minimum_rtp

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from egm.screen.art.symbols import DRAWINGS
 from egm.verify.manifest import load_signed
-from paytables.definition import source_of
+from paytables.definition import read_source
 from tools.cli import main
 from tools.cli.commands import certify
 from tools.lab.certification import bundle
@@ -59,7 +59,7 @@ def made(checkout, tmp_path_factory):
     folder, maker = tmp_path_factory.mktemp("submitted"), tmp_path_factory.mktemp("maker")
     (folder / "battery.json").write_text('{"passed": true}')
     (maker / "pine.svg").write_text(SQUARE)
-    text = source_of("maple-classic").path.read_text(encoding="utf-8")
+    text = read_source("maple-classic").path.read_text(encoding="utf-8")
     illustrated = maker / "own.toml"
     illustrated.write_text(f'{text}\n[art]\npictures = {{ pine = "pine.svg" }}\n', encoding="utf-8")
     run(
@@ -89,7 +89,7 @@ def signed_anew(made, folder, out, changed):
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed
-    bundle.write(out, files, facts, bundle.laboratory_key(bundle.key_path(None, made)))
+    bundle.write(out, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, made)))
     return out
 
 
@@ -302,7 +302,7 @@ def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypat
 def test_a_key_that_was_committed_is_refused_wherever_it_lies(checkout, tmp_path):
     key = checkout / "docs" / "signing.txt"
     try:
-        bundle.laboratory_key(key)
+        bundle.load_laboratory_key(key)
         git(checkout, "add", "-A")
         git(checkout, "commit", "-q", "-m", "oh")
         said = submit(tmp_path / "out", "--key", key, code=1)

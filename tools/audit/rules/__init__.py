@@ -71,20 +71,20 @@ _PARTS: Final = (
 RULES: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)
 
 
-def _by_kind() -> Mapping[str, tuple[Rule, ...]]:
+def _group_rules_by_kind() -> Mapping[str, tuple[Rule, ...]]:
     kinds: dict[str, tuple[Rule, ...]] = {}
     for rule in RULES:
         kinds[rule.kind] = (*kinds.get(rule.kind, ()), rule)
     return kinds
 
 
-BY_KIND: Final = _by_kind()
+BY_KIND: Final = _group_rules_by_kind()
 
 
-def rules_of(kind: str) -> tuple[Rule, ...]:
+def find_rules(kind: str) -> tuple[Rule, ...]:
     """Return the rows for a kind of entry, in the order they are tried, or an empty tuple for an unknown kind."""
     found = BY_KIND.get(kind, ())
     return found or (BY_KIND["chance.{code}"] if kind.startswith("chance.") else ())
 
 
-__all__ = ["BY_KIND", "RULES", "Differs", "Facts", "Rule", "rules_of"]
+__all__ = ["BY_KIND", "RULES", "Differs", "Facts", "Rule", "find_rules"]

@@ -11,13 +11,13 @@ from meters.transaction import Phase
 from tools.audit.rules.parts import (
     ABSENT,
     TICKETS,
-    all_there_is,
-    fresh,
+    check_ticket_ledger_grows,
     holds,
-    money_cents,
-    sets,
+    require_all_credit,
+    require_new_id,
+    require_stored_value,
     states_paid_coins,
-    ticket_ledger_goes_on,
+    sum_money_cents,
 )
 from tools.audit.rules.pattern import (
     But,
@@ -26,9 +26,9 @@ from tools.audit.rules.pattern import (
     Has,
     OneOf,
     Scope,
-    json_equal,
-    repr_of,
-    storage_key,
+    format_storage_key,
+    format_value,
+    is_json_equal,
 )
 from tools.audit.rules.rule import Move, Rule
 
@@ -40,7 +40,7 @@ _RING: Final = 31
 _REMAINDER: Final = "cash_out_goes_on"
 
 
-def _pool_of(scope: Scope) -> int:
+def _find_restricted_pool(scope: Scope) -> int:
     terms = scope.record_before(RestrictedTerms, "restricted")
     return terms.pool if scope["credit"] == "restricted" and terms is not None else 0
 
@@ -53,8 +53,8 @@ def _ring(scope: Scope) -> None:
         return
     count: Any = scope.ledger.state.get("validations") or 0
     due = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
-    if not json_equal(places, due):
-        raise Differs(f"the ring of tickets: expected {repr_of(due)}, found {repr_of(places)}")
+    if not is_json_equal(places, due):
+        raise Differs(f"the ring of tickets: expected {format_value(due)}, found {format_value(places)}")
 
 
 def _is_printing(scope: Scope) -> None:
@@ -63,10 +63,10 @@ def _is_printing(scope: Scope) -> None:
     if scope["id"].startswith(("test-", "slip-")):
         return
     if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
-        raise Differs(f"{repr_of(scope['id'])} is not the open cash-out, or not in its language")
+        raise Differs(f"{format_value(scope['id'])} is not the open cash-out, or not in its language")
 
 
-def _dispensed_coins(scope: Scope) -> Any:
+def _derive_dispensed_coins(scope: Scope) -> Any:
     """Return the transfers for dispensed coins: the player's part of what is owed, and the hopper's for all coins."""
     payout = scope.record_before(CoinsGone, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
@@ -78,38 +78,38 @@ def _dispensed_coins(scope: Scope) -> Any:
     ]
 
 
-def _with_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
+def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
     """Return the coins paid for the open cash-out, these included, and the amount owed before the first."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise Differs("no cash-out is open")
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
-        owed_cents=before_cents + pay_out.amount_cents + money_cents(scope),
+        owed_cents=before_cents + pay_out.amount_cents + sum_money_cents(scope),
         paid_cents=before_cents + paid_cents,
     )
 
 
-def _remainder_state(scope: Scope) -> Any:
+def _derive_remainder(scope: Scope) -> Any:
     """Return the remainder that goes on to the next payout method, or stays; earlier versions stored true."""
-    if storage_key(_REMAINDER, scope.position) not in scope.entry.state:
+    if format_storage_key(_REMAINDER, scope.position) not in scope.entry.state:
         return ABSENT
-    remainder_cents = money_cents(scope)
+    remainder_cents = sum_money_cents(scope)
     if not remainder_cents:
         raise Differs("a remainder goes on, but there is none")
     if scope.value_after(_REMAINDER) is True:
         return True
-    return CashOutRest(rest_cents=remainder_cents, in_coins=_with_coins(scope, scope["held_cents"]))
+    return CashOutRest(rest_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"]))
 
 
-def _remainder_after_coins(scope: Scope) -> Any:
+def _derive_remainder_after_coins(scope: Scope) -> Any:
     """Return the remainder after the coins of an abandoned payout; earlier versions did not record it."""
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None or (
-        payout.in_coins is None and storage_key(_REMAINDER, scope.position) not in scope.entry.state
+        payout.in_coins is None and format_storage_key(_REMAINDER, scope.position) not in scope.entry.state
     ):
         return ABSENT
-    remainder_cents = money_cents(scope) - payout.paid_cents
+    remainder_cents = sum_money_cents(scope) - payout.paid_cents
     return (
         CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
         if remainder_cents
@@ -117,27 +117,27 @@ def _remainder_after_coins(scope: Scope) -> Any:
     )
 
 
-def _remainder_after_void(scope: Scope) -> Any:
+def _derive_remainder_after_void(scope: Scope) -> Any:
     """Return the remainder of an abandoned payout from which no coin was dispensed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
-    remainder_cents = money_cents(scope) + scope["held_cents"]
+    remainder_cents = sum_money_cents(scope) + scope["held_cents"]
     return CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
-def _remainder_differs(scope: Scope) -> bool:
+def _is_remainder_smaller(scope: Scope) -> bool:
     """Return whether the remainder is less than the player's money; earlier versions recorded no amount."""
     if scope.value_before(_REMAINDER) is True:
-        return not money_cents(scope)
+        return not sum_money_cents(scope)
     remainder = scope.record_before(CashOutRest, _REMAINDER)
-    return remainder is not None and remainder.rest_cents != money_cents(scope)
+    return remainder is not None and remainder.rest_cents != sum_money_cents(scope)
 
 
 def _check_recorded_coins(scope: Scope) -> None:
     """Check the coin amounts in an abandoned payout's record; earlier versions did not record them."""
     payout = scope.record_after(CoinsGone, "coins_gone")
-    due = None if payout is None else _with_coins(scope, payout.paid_cents)
+    due = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
     if payout is not None and payout.in_coins not in {None, due}:
         raise Differs(f"state.coins_gone.in_coins: expected {due}, found {payout.in_coins}")
 
@@ -193,9 +193,12 @@ _CASH_OUTS: Final = (
         },
         moves=(Move("credit:{position}:{credit}", "out:voucher:{credit}", "$cents"),),
         also=(
-            fresh("cashout"),
-            all_there_is("credit"),
-            holds("its pool is not that of the credit", lambda scope: scope["pool"] == _pool_of(scope)),
+            require_new_id("cashout"),
+            require_all_credit("credit"),
+            holds(
+                "its pool is not that of the credit",
+                lambda scope: scope["pool"] == _find_restricted_pool(scope),
+            ),
             states_paid_coins("pay_out", CashOutRecord),
         ),
     ),
@@ -249,7 +252,7 @@ _CASH_OUTS: Final = (
             "validation:{place:n}?": "$id",
             **TICKETS,
         },
-        also=(_ring, ticket_ledger_goes_on),
+        also=(_ring, check_ticket_ledger_grows),
     ),
     Rule(
         kind="voucher.unread",
@@ -266,7 +269,7 @@ _CASH_OUTS: Final = (
         before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
         record=But("pay_out", why="$:text"),
         state={"pay_out": None, "print?": None, "cash_out_goes_on?": "$:object"},
-        also=(sets(_REMAINDER, _remainder_after_void),),
+        also=(require_stored_value(_REMAINDER, _derive_remainder_after_void),),
     ),
     Rule(
         kind="cashout.void",
@@ -282,7 +285,11 @@ _CASH_OUTS: Final = (
             "coins_gone": OneOf(None, _COINS_GONE),
             "cash_out_goes_on?": "$:object",
         },
-        also=(_IN_COINS, _check_recorded_coins, sets(_REMAINDER, _remainder_after_void)),
+        also=(
+            _IN_COINS,
+            _check_recorded_coins,
+            require_stored_value(_REMAINDER, _derive_remainder_after_void),
+        ),
     ),
     Rule(
         kind="coins.request",
@@ -304,7 +311,7 @@ _CASH_OUTS: Final = (
             Move(_CASHABLE, "out:hopper", "$held_cents"),
             Move("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        also=(fresh("cashout"), _IN_COINS, states_paid_coins("pay_out", CashOutRecord)),
+        also=(require_new_id("cashout"), _IN_COINS, states_paid_coins("pay_out", CashOutRecord)),
     ),
     Rule(
         kind="coins.ordered",
@@ -353,7 +360,7 @@ _CASH_OUTS: Final = (
         before={"pay_out": _BY_COINS},
         record=But("pay_out", paid_coins="$coins"),
         state={"pay_out": None, "hopper": None, "cash_out_goes_on?": "$:any"},
-        also=(sets(_REMAINDER, _remainder_state),),
+        also=(require_stored_value(_REMAINDER, _derive_remainder),),
     ),
     Rule(
         kind="coins.out",
@@ -364,21 +371,21 @@ _CASH_OUTS: Final = (
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
         state={"coins_gone": None, "cash_out_goes_on?": "$:object"},
-        moves=Derived(_dispensed_coins),
-        also=(sets(_REMAINDER, _remainder_after_coins),),
+        moves=Derived(_derive_dispensed_coins),
+        also=(require_stored_value(_REMAINDER, _derive_remainder_after_coins),),
     ),
     Rule(
         kind="cashout.ended",
         before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
-        also=(holds("the remainder is still on the credit meter", _remainder_differs),),
+        also=(holds("the remainder is still on the credit meter", _is_remainder_smaller),),
     ),
     Rule(
         kind="credit.converted",
         within=PAYABLE,
         goes_on_from=GIVEN_UP,
         moves=(Move("credit:{position}:nonrestricted", _CASHABLE, "$cents"),),
-        also=(all_there_is("nonrestricted"),),
+        also=(require_all_credit("nonrestricted"),),
     ),
     Rule(
         kind="credit.expired",
@@ -386,7 +393,7 @@ _CASH_OUTS: Final = (
         before={"restricted": Has("terms", expires="$:words")},
         moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
         state={"restricted": None},
-        also=(all_there_is("restricted"), _is_over),
+        also=(require_all_credit("restricted"), _is_over),
     ),
 )
 

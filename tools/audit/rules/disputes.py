@@ -15,24 +15,24 @@ from egm.people import Permission
 from egm.record_codec import to_json
 from egm.records.money import CashOutRecord, CoinsGone
 from meters.transaction import Phase
-from tools.audit.rules.parts import TICKETS, in_the_menu, ticket_ledger_goes_on
+from tools.audit.rules.parts import TICKETS, check_in_menu, check_ticket_ledger_grows
 from tools.audit.rules.pattern import (
     But,
     Derived,
     Differs,
     Has,
     Scope,
-    json_equal,
+    format_storage_key,
+    format_value,
+    is_json_equal,
     parse_as,
-    repr_of,
-    storage_key,
 )
 from tools.audit.rules.rule import Rule
 
 
-def opened(scope: Scope) -> DisputedAmount | None:
+def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
     """Return the dispute that the entry opens, or None. Raises :class:`Differs` if it is incomplete."""
-    prefix = storage_key("disputed:", scope.position)
+    prefix = format_storage_key("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
         return None
@@ -41,7 +41,7 @@ def opened(scope: Scope) -> DisputedAmount | None:
         raise Differs("state: it is not a valid dispute, or does not match its key")
     bounds = stored.least_cents, stored.most_cents, stored.held_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
-        raise Differs(f"state.disputed: {repr_of(bounds)} are not valid bounds")
+        raise Differs(f"state.disputed: {format_value(bounds)} are not valid bounds")
     if scope.ledger.state.get(keys[0]) is not None:
         raise Differs("state.disputed: it is open already")
     return stored
@@ -54,25 +54,25 @@ def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     return {**{key: value for key, value in named.items() if value}, **bounds}
 
 
-def _opens(scope: Scope, **due: Any) -> None:
-    dispute, recorded = opened(scope), scope.names.get("told")
+def _check_opened_dispute(scope: Scope, **due: Any) -> None:
+    dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
     if (dispute is None) != (recorded is None):
         raise Differs("the dispute is missing in the record or in the state")
     if dispute is None:
         return
-    if not json_equal(recorded, dispute_fields(dispute)):
+    if not is_json_equal(recorded, dispute_fields(dispute)):
         raise Differs(
-            f"record.disputed: expected {repr_of(dispute_fields(dispute))}, found {repr_of(recorded)}"
+            f"record.disputed: expected {format_value(dispute_fields(dispute))}, found {format_value(recorded)}"
         )
     if dispute != replace(dispute, **due):
-        raise Differs(f"state.disputed: expected {repr_of(due)}, found {repr_of(to_json(dispute))}")
+        raise Differs(f"state.disputed: expected {format_value(due)}, found {format_value(to_json(dispute))}")
 
 
-def disputed_paper(scope: Scope) -> None:
+def check_disputed_paper(scope: Scope) -> None:
     """Check a lost bill or ticket: worth at most its amount, and nothing if restricted."""
     kind = scope["held_source"].rpartition(":")[2] if "number" in scope.names else ""
     most_cents = 0 if kind == "restricted" else scope["held_cents"]
-    _opens(
+    _check_opened_dispute(
         scope,
         id=scope["paper"],
         device="bill_acceptor",
@@ -85,10 +85,10 @@ def disputed_paper(scope: Scope) -> None:
     )
 
 
-def disputed_ticket(scope: Scope) -> None:
+def check_disputed_ticket(scope: Scope) -> None:
     """Check a ticket that is in the box although this machine could no longer redeem it."""
     restricted = scope["held_source"].endswith(":restricted")
-    _opens(
+    _check_opened_dispute(
         scope,
         id=scope["paper"],
         device="bill_acceptor",
@@ -100,16 +100,16 @@ def disputed_ticket(scope: Scope) -> None:
     )
 
 
-def disputed_coins(scope: Scope) -> None:
+def check_disputed_coins(scope: Scope) -> None:
     """Check coins that the acceptor has counted and not reported."""
-    _opens(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
+    _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
-def disputed_print(scope: Scope) -> None:
+def check_disputed_print(scope: Scope) -> None:
     """Check the ticket of the open cash-out, which may have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
-    dispute = opened(scope)
-    if pay_out is None or dispute is None or not json_equal(scope.record, dispute_fields(dispute)):
+    dispute = read_opened_dispute(scope)
+    if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
         raise Differs("it opens a dispute that its record does not contain, or about no ticket")
     due = replace(
         dispute,
@@ -122,27 +122,29 @@ def disputed_print(scope: Scope) -> None:
         kind=str(pay_out.kind),
     )
     if dispute != due:
-        raise Differs(f"state.disputed: expected {repr_of(to_json(due))}, found {repr_of(to_json(dispute))}")
+        raise Differs(
+            f"state.disputed: expected {format_value(to_json(due))}, found {format_value(to_json(dispute))}"
+        )
 
 
 def _is_opened(scope: Scope) -> None:
-    dispute = opened(scope)
+    dispute = read_opened_dispute(scope)
     if (
         dispute is None
-        or not json_equal(scope.record, dispute_fields(dispute))
+        or not is_json_equal(scope.record, dispute_fields(dispute))
         or dispute.ticket
         or dispute.kind
     ):
         raise Differs("it opens a dispute that its record does not contain")
     due = replace(dispute, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
-        due = _coins_in_doubt(scope, due)
+        due = _compute_coin_dispute(scope, due)
     stored = scope.value_after(f"disputed:{dispute.id}")
-    if not json_equal(stored, to_json(due)):
-        raise Differs(f"state.disputed: expected {repr_of(to_json(due))}, found {repr_of(stored)}")
+    if not is_json_equal(stored, to_json(due)):
+        raise Differs(f"state.disputed: expected {format_value(to_json(due))}, found {format_value(stored)}")
 
 
-def _coins_in_doubt(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
+def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
     """Return the dispute over the coins of an abandoned payout: those unaccounted for, and all of them."""
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None:
@@ -158,7 +160,7 @@ def _coins_in_doubt(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
     )
 
 
-def _opening(scope: Scope) -> Any:
+def _derive_dispute_transfers(scope: Scope) -> Any:
     """Return the transfers that set the amount aside, or that take stray coins out of the hopper."""
     if scope.entry.phase is Phase.RESERVE:
         cents = scope.record["most_cents"]
@@ -174,32 +176,32 @@ def _dispute(scope: Scope) -> DisputedAmount:
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored is None:
-        raise Differs(f"no dispute is open about {repr_of(scope.record['id'])}")
+        raise Differs(f"no dispute is open about {format_value(scope.record['id'])}")
     if ruling is not None and ruling.disputed != stored:
         raise Differs("another dispute was released")
     return stored
 
 
-def _ruled(scope: Scope) -> None:
+def _check_ruling(scope: Scope) -> None:
     dispute, record = _dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
     due = {**{name: record.get(name) for name in names}, **dispute_fields(dispute), "amount_cents": cents}
-    if _redeems(scope, dispute) and type(record.get("commitment")) is str:
+    if _is_ticket_redeemed(scope, dispute) and type(record.get("commitment")) is str:
         due["commitment"] = record["commitment"]
-    if not json_equal(record, due) or not str(record["reason"]).strip():
-        raise Differs(f"record: expected {repr_of(due)}, found {repr_of(record)}")
+    if not is_json_equal(record, due) or not str(record["reason"]).strip():
+        raise Differs(f"record: expected {format_value(due)}, found {format_value(record)}")
     if not scope.facts.is_serial(record["machine"]) or not all(map(scope.facts.is_staff, record["persons"])):
         raise Differs("it is not a ruling by staff of this machine")
     if type(cents) is not int or not dispute.least_cents <= cents <= dispute.most_cents:
-        raise Differs(f"{repr_of(cents)} is not within the dispute's bounds")
+        raise Differs(f"{format_value(cents)} is not within the dispute's bounds")
     if dispute.ticket and cents not in {0, dispute.most_cents}:
         raise Differs("a ticket is worth its full amount or nothing")
     if bool(dispute.held_cents) != (ruling is not None):
         raise Differs("what was set aside was not released first")
-    if ruling is not None and (ruling.amount_cents != cents or not json_equal(ruling.story, record)):
+    if ruling is not None and (ruling.amount_cents != cents or not is_json_equal(ruling.story, record)):
         raise Differs("the ruling is another one")
-    prefix = storage_key("disputed:", scope.position)
+    prefix = format_storage_key("disputed:", scope.position)
     others = [
         other
         for key, value in scope.ledger.state.items()
@@ -209,9 +211,9 @@ def _ruled(scope: Scope) -> None:
     ]
     lifted = {} if others else {f"fault:{dispute.device}.disputed": None}
     ended = {} if ruling is None else {"ruling": None}
-    redeems = _redeems(scope, dispute)
+    redeems = _is_ticket_redeemed(scope, dispute)
     anchor = {"tickets": scope.value_after("tickets")} if redeems and scope.value_after("tickets") else {}
-    ticket_ledger_goes_on(scope)
+    check_ticket_ledger_grows(scope)
     host_ticket = scope.record_before(HostTicketRecord, "host_ticket")
     status = Redeeming.REDEEMED if cents else Redeeming.NOT_STACKED
     host_state = (
@@ -225,35 +227,37 @@ def _ruled(scope: Scope) -> None:
         **ended,
         **anchor,
         **host_state,
-        **_decided_print(scope, dispute, cents),
+        **_derive_state_after_print_ruling(scope, dispute, cents),
     }
-    if dict(scope.entry.state) != {storage_key(key, scope.position): value for key, value in state.items()}:
+    if dict(scope.entry.state) != {
+        format_storage_key(key, scope.position): value for key, value in state.items()
+    }:
         raise Differs("state: it must end the dispute, its fault and its ruling, and nothing else")
     if scope.entry.id != f"{dispute.id}.{'in' if redeems else 'ruled'}":
-        raise Differs(f"id: found {repr_of(scope.entry.id)}, which is not the ruling's id")
+        raise Differs(f"id: found {format_value(scope.entry.id)}, which is not the ruling's id")
 
 
-def _decided_print(scope: Scope, dispute: DisputedAmount, cents: int) -> dict[str, Any]:
+def _derive_state_after_print_ruling(scope: Scope, dispute: DisputedAmount, cents: int) -> dict[str, Any]:
     """Return the state after a ruling on a ticket that the printer could not confirm."""
     printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
     return decided if dispute.is_printed else {}
 
 
-def _redeems(scope: Scope, dispute: DisputedAmount) -> bool:
+def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
     """Return whether the ruling redeems the disputed ticket; if the cage has paid it, the operator pays instead."""
     by_ticket = bool(dispute.ticket) and not dispute.is_printed
     return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
-def _paid(scope: Scope) -> Any:
+def _derive_ruling_payment(scope: Scope) -> Any:
     dispute, cents = _dispute(scope), scope.record["amount_cents"]
     if dispute.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
     source = "house:disputed"
     if dispute.held_cents:
         source = scope.credit("cashable")
-    elif _redeems(scope, dispute):
+    elif _is_ticket_redeemed(scope, dispute):
         source = f"world:voucher_in:{dispute.kind}"
     paid = [(source, "out:handpay_disputed", cents)] if cents else []
     remainder_cents = max(0, dispute.held_cents - cents)
@@ -262,7 +266,7 @@ def _paid(scope: Scope) -> Any:
     return [*paid, (source, "out:hopper", remainder_cents), ("stock:hopper", "stock:floor", remainder_cents)]
 
 
-def _released(scope: Scope) -> None:
+def _check_release(scope: Scope) -> None:
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if ruling is None or ruling.disputed != stored or ruling.story.get("id") != scope["id"]:
@@ -275,14 +279,14 @@ RULES: Final = (
         before={"print": Has("print", state="printing")},
         record="$:object",
         state={"print": But("print", state="disputed"), "disputed:{disputed}": "$:object"},
-        also=(disputed_print,),
+        also=(check_disputed_print,),
     ),
     Rule(
         kind="disputed.opened",
         within=EVERYWHERE,
         record="$:object",
         state={"disputed:{disputed}": "$:object"},
-        moves=Derived(_opening),
+        moves=Derived(_derive_dispute_transfers),
         also=(_is_opened,),
     ),
     Rule(
@@ -292,7 +296,7 @@ RULES: Final = (
         phase=Phase.RESERVE,
         record=Has("said", id="$subject"),
         state={"disputed:{subject}": "$:object"},
-        moves=Derived(_opening),
+        moves=Derived(_derive_dispute_transfers),
         also=(_is_opened,),
     ),
     Rule(
@@ -305,7 +309,7 @@ RULES: Final = (
         before={"ruling": None},
         record={"id": "$id:text"},
         state={"ruling": {"disputed": "$:object", "amount_cents": "$:count", "story": "$:object"}},
-        also=(_released, in_the_menu),
+        also=(_check_release, check_in_menu),
     ),
     Rule(
         kind="disputed.ruled",
@@ -321,8 +325,8 @@ RULES: Final = (
             **TICKETS,
         },
         counts={"rulings": 1},
-        moves=Derived(_paid),
+        moves=Derived(_derive_ruling_payment),
         may=Permission.SETTLE,
-        also=(_ruled,),
+        also=(_check_ruling,),
     ),
 )

@@ -7,11 +7,11 @@ from typing import Any, Final
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.kernel.events import State
 from egm.people import Permission
-from egm.people.roles import Role, permissions_of
+from egm.people.roles import Role, find_permissions
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
 from meters.entry import StoredEntry
-from meters.recall import PLAY_START, details
+from meters.recall import PLAY_START, read_details
 from meters.transaction import Phase
 
 #: Key switches and the screen, recorded as the person if nobody had to identify themselves.
@@ -21,7 +21,7 @@ KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 _OFFER_CHANGES: Final = frozenset({"options.changed", "inventory.changed", "cabinet.signed", "game.refused"})
 
 
-def position_of(entry: StoredEntry) -> int:
+def read_position(entry: StoredEntry) -> int:
     """Return the number of the position an entry belongs to."""
     found = entry.transaction.dims.get("position", 1)
     return found if type(found) is int else 1
@@ -86,7 +86,7 @@ class Facts:
     def may(self, person: str, permission: Permission) -> bool:
         """Return whether a person's role allows this; True if the journal does not record the person's role."""
         role = self.people.get(person)
-        return role is None or permission in permissions_of(Role(role))
+        return role is None or permission in find_permissions(Role(role))
 
     def see(self, entry: StoredEntry) -> None:
         """Update the facts with an entry."""
@@ -94,7 +94,7 @@ class Facts:
         if entry.state:
             self.states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
-            self.moved[position_of(entry)] = kind
+            self.moved[read_position(entry)] = kind
         self._follow_conversion(entry)
         if kind == "power.up":
             self.positions, self.session = "position" in entry.transaction.dims, None
@@ -104,11 +104,11 @@ class Facts:
             self.least_stake_cents = None
         elif entry.sequence == 1:
             self.mark = entry.hash_hex[:8]
-            self.serial = str(details(entry).get("machine_id", ""))
-        elif kind == "clear.carried" and "reserved_as" in details(entry):
-            self.reserved_as[entry.id] = str(details(entry)["reserved_as"])
+            self.serial = str(read_details(entry).get("machine_id", ""))
+        elif kind == "clear.carried" and "reserved_as" in read_details(entry):
+            self.reserved_as[entry.id] = str(read_details(entry)["reserved_as"])
         elif kind == "progressive.closed":
-            record = dict(details(entry))
+            record = dict(read_details(entry))
             claim = str(record.pop("claim", ""))
             with suppress(RecordError):
                 self.closed[claim] = from_json(ClaimRecord, record, kind)
@@ -116,9 +116,9 @@ class Facts:
             with suppress(
                 KeyError, TypeError, ValueError, AttributeError
             ):  # the entry's rule reports what is wrong
-                self._play(kind, details(entry))
+                self._play(kind, read_details(entry))
         elif kind.startswith("staff."):
-            self._staff(kind.removeprefix("staff."), details(entry))
+            self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
     def _follow_conversion(self, entry: StoredEntry) -> None:
         """Track credit conversions that need a cash-out.
@@ -126,11 +126,11 @@ class Facts:
         A fault may be the reason why the cash-out was not recorded, and a power-up entry shows a power loss.
         """
         if entry.kind == "credit.converted":
-            self.converted.add(position_of(entry))
+            self.converted.add(read_position(entry))
         elif entry.kind == "power.up":
             self.converted.clear()
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == "fault.raised":
-            self.converted.discard(position_of(entry))
+            self.converted.discard(read_position(entry))
 
     def _play(self, kind: str, record: Any) -> None:
         """Update what is known of tables and stakes."""
@@ -160,7 +160,7 @@ class Facts:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
 
-    def _staff(self, what: str, record: Any) -> None:
+    def _update_staff(self, what: str, record: Any) -> None:
         if what in {"carried", "renewed"}:
             roles = record.get("people", {})
             self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}

@@ -20,17 +20,17 @@ from meters.transaction import Phase
 from tools.audit.records import GameEnd
 from tools.audit.rules.parts import (
     ABSENT,
-    counted,
+    check_signed_in,
     credit_cents,
-    fresh,
+    derive_session,
     holds,
-    sets,
-    signed_in,
+    require_new_id,
+    require_stored_value,
     take,
 )
-from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, parse_as, repr_of
+from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, format_value, parse_as
 from tools.audit.rules.reasons import (
-    cannot_go_on,
+    check_cannot_go_on,
     is_dear_enough,
     is_for_a_prize,
     is_offered,
@@ -45,7 +45,7 @@ _DRAWS: Final = Each(["$:count", "$:count", "$:text"])
 POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
 
 
-def _claims_what_it_hit(scope: Scope) -> None:
+def _check_claims_of_hits(scope: Scope) -> None:
     """Check that exactly the hits of linked levels are claimed, and those of broadcast levels sent to the host."""
     begins = scope.entry.kind == PLAY_START
     hits = scope.typed_record(GameRecord).levels.hits if begins else scope.typed_record(GameChoice).hits
@@ -57,11 +57,11 @@ def _claims_what_it_hit(scope: Scope) -> None:
         hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
     }
     if claims != linked_hits:
-        raise Differs(f"it claims {repr_of(claims)}, but hit {repr_of(linked_hits)}")
+        raise Differs(f"it claims {format_value(claims)}, but hit {format_value(linked_hits)}")
     wins = [(win.pool, win.amount_cents) for _, win in _set(scope, BroadcastWin, "progressive_win:")]
     frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
     if any(win not in frozen for win in wins):
-        raise Differs(f"it reports {repr_of(wins)} to the host, but hit {repr_of(frozen)}")
+        raise Differs(f"it reports {format_value(wins)} to the host, but hit {format_value(frozen)}")
 
 
 def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
@@ -71,7 +71,7 @@ def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
             yield key, parse_as(kind, value, f"state.{key}")
 
 
-def _wagered(scope: Scope) -> Any:
+def _derive_wager_transfers(scope: Scope) -> Any:
     """Return the stake by kind of credit, then its contributions to levels (derived by the audit of levels)."""
     stake_cents = scope["bet"] * scope["denomination"]
     levels = [
@@ -82,41 +82,43 @@ def _wagered(scope: Scope) -> Any:
     return take(scope, stake_cents, "house:wager") + levels
 
 
-def _raised_cents(scope: Scope) -> int:
+def _compute_raise_cents(scope: Scope) -> int:
     """Return what a choice adds to the stake; tools.audit.games checks the number of credits."""
     return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
 
 
-def _raised(scope: Scope) -> Any:
+def _derive_raise_transfers(scope: Scope) -> Any:
     """Return the added stake by kind of credit, and level hits (derived by the audit of levels)."""
     levels = [
         (t.source, t.target, t.amount_cents)
         for t in scope.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return take(scope, _raised_cents(scope), "house:wager") + levels
+    return take(scope, _compute_raise_cents(scope), "house:wager") + levels
 
 
-def _counts_the_raise(scope: Scope) -> None:
-    cents = _raised_cents(scope)
-    sets("session", lambda scope: counted(scope, wagered_cents=cents) if cents else ABSENT)(scope)
+def _check_raise_counted(scope: Scope) -> None:
+    cents = _compute_raise_cents(scope)
+    require_stored_value(
+        "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT
+    )(scope)
 
 
-def _won_cents(scope: Scope) -> int:
+def _sum_won_cents(scope: Scope) -> int:
     """Return what the end of a game pays in money: all its transfers except prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
 
 
-def _all_back_cents(scope: Scope) -> int:
+def _sum_all_returned_cents(scope: Scope) -> int:
     """Return what the end of a game pays in money, plus the stakes returned earlier."""
-    return _won_cents(scope) + scope.typed_record(GameEnd).push_cents
+    return _sum_won_cents(scope) + scope.typed_record(GameEnd).push_cents
 
 
 def _back_cents(scope: Scope) -> int:
     return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
 
 
-def _settled_cents(scope: Scope) -> int:
+def _compute_settled_cents(scope: Scope) -> int:
     """Return what a void game pays for bets that were already decided (derived by tools.audit.games)."""
     paid = ("house:win", "house:push")
     return sum(t.amount_cents for t in scope.entry.transfers if t.source in paid)
@@ -184,33 +186,35 @@ def _ends(key: str, scope: Scope) -> Any:
     return ABSENT if scope.value_before(key) is None else None
 
 
-def _closes(way: str) -> Any:
+def _require_closed_claims(way: str) -> Any:
     """Return the check that the claims of this game name their payment method, and are no longer pending."""
 
     def check(scope: Scope) -> None:
         for key in ("awaiting_award", "undecided"):
-            sets(key, partial(_ends, key))(scope)
+            require_stored_value(key, partial(_ends, key))(scope)
         for key, claim in _set(scope, ClaimRecord, "claim:"):
             stored = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
             if stored.play_id != scope["play"]:
-                raise Differs(f"state.{key}: it is not a claim of {repr_of(scope['play'])}")
+                raise Differs(f"state.{key}: it is not a claim of {format_value(scope['play'])}")
             if claim != (due := replace(stored, way=way)):
-                raise Differs(f"state.{key}: expected {repr_of(due)}, found {repr_of(claim)}")
+                raise Differs(f"state.{key}: expected {format_value(due)}, found {format_value(claim)}")
 
     return check
 
 
 _TOTAL: Final = {
     "game": None,
-    "last_game": {"play_id": "$play", "win_cents": Derived(_all_back_cents)},
+    "last_game": {"play_id": "$play", "win_cents": Derived(_sum_all_returned_cents)},
     "session?": "$:object",
     "table:{digest}?": "$:object|none",
     **_CLOSING,
 }
-_SESSION: Final = sets("session", lambda scope: counted(scope, won_cents=_won_cents(scope)))
+_SESSION: Final = require_stored_value(
+    "session", lambda scope: derive_session(scope, won_cents=_sum_won_cents(scope))
+)
 
 
-def _staked_again(scope: Scope) -> Any:
+def _derive_double_up_transfers(scope: Scope) -> Any:
     """Return the transfers of double-up stakes: each is won, then staked; the first comes from the game."""
     credit = scope.credit("cashable")
     return [
@@ -223,18 +227,18 @@ def _staked_again(scope: Scope) -> Any:
     ]
 
 
-def _won_or_lost(scope: Scope) -> Any:
+def _derive_result_count(scope: Scope) -> Any:
     if scope.entry.transfers:
         return {"games_won": 1}
     return {"games_pushed" if scope.typed_record(GameEnd).push_cents else "games_lost": 1}
 
 
-def _slip_pools(scope: Scope) -> str:
+def _list_slip_pools(scope: Scope) -> str:
     named = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
     return ", ".join(name for name in named if name)
 
 
-def _handpay_of(scope: Scope) -> Any:
+def _derive_handpay(scope: Scope) -> Any:
     """Return the hand-pay owed at a game's end: money, prizes in kind, and the levels named on its slip."""
     transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
@@ -243,9 +247,9 @@ def _handpay_of(scope: Scope) -> Any:
         HandpayRecord(
             id=scope.entry.id,
             kind="progressive" if levels else "merchandise" if prizes else "jackpot",
-            amount_cents=_won_cents(scope),
+            amount_cents=_sum_won_cents(scope),
             prizes=scope.typed_record(GameEnd).prizes if prizes else (),
-            pool=_slip_pools(scope) if levels else "",
+            pool=_list_slip_pools(scope) if levels else "",
             play_id=scope["play"] if levels else "",
         )
     )
@@ -288,14 +292,17 @@ _GAMES: Final = (
             **_SHARED,
         },
         counts={"games_played": 1},
-        moves=Derived(_wagered),
+        moves=Derived(_derive_wager_transfers),
         dims=_DIMS_OF_PLAY,
         also=(
-            fresh("play", "play"),
+            require_new_id("play", "play"),
             is_offered,
             is_dear_enough,
-            _claims_what_it_hit,
-            sets("session", lambda scope: counted(scope, wagered_cents=scope["bet"] * scope["denomination"])),
+            _check_claims_of_hits,
+            require_stored_value(
+                "session",
+                lambda scope: derive_session(scope, wagered_cents=scope["bet"] * scope["denomination"]),
+            ),
         ),
     ),
     Rule(
@@ -314,14 +321,14 @@ _GAMES: Final = (
             "round_id?": "$:text",
         },
         state={**_LEVELS, **_SHARED, "session?": "$:object"},
-        moves=Derived(_raised),
+        moves=Derived(_derive_raise_transfers),
         dims={
             "game?": "$:text",
             "paytable?": "$:text",
             "denomination_cents?": "$:cents",
             "wager_level?": "$:count",
         },
-        also=(_claims_what_it_hit, _counts_the_raise),
+        also=(_check_claims_of_hits, _check_raise_counted),
     ),
     Rule(
         kind="game.double_up",
@@ -329,7 +336,7 @@ _GAMES: Final = (
         id="{play}.double_up",
         before=_OPEN,
         record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
-        moves=Derived(_staked_again),
+        moves=Derived(_derive_double_up_transfers),
         dims=DIMS,
     ),
     Rule(
@@ -337,7 +344,7 @@ _GAMES: Final = (
         within=SHOWING | RULING,
         id="{play}.push",
         before=_OPEN,
-        record={"play_id": "$play", "push_cents": Derived(_won_cents)},
+        record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
         state={"session?": "$:object"},
         moves=(_STAKE_BACK,),
         dims=DIMS,
@@ -351,12 +358,12 @@ _GAMES: Final = (
             "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
             "denomination_cents": "$denomination:cents",
             "why": OneOf("taken_down", "stopped", "changed"),
-            "amount_cents": Derived(_won_cents),
+            "amount_cents": Derived(_sum_won_cents),
         },
         state={"table:{digest}": "$:object|none", "session?": "$:object"},
         moves=(_STAKE_BACK,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        also=(_SESSION, cannot_go_on),
+        also=(_SESSION, check_cannot_go_on),
     ),
     Rule(
         kind="game.end",
@@ -365,14 +372,14 @@ _GAMES: Final = (
         before=_OPEN,
         record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents"},
         state=_TOTAL,
-        counts=Derived(_won_or_lost),
+        counts=Derived(_derive_result_count),
         moves=(
             Move("house:win", _CASHABLE, "$win", may_miss=True),
             Move("house:double_up_win", _CASHABLE, "$win", may_miss=True),
             Move("house:progressive:{level}", _CASHABLE, many=True),
         ),
         dims=DIMS,
-        also=(_SESSION, _closes("credit")),
+        also=(_SESSION, _require_closed_claims("credit")),
     ),
     Rule(
         kind="game.end",
@@ -381,7 +388,7 @@ _GAMES: Final = (
         phase=Phase.RESERVE,
         before={**_OPEN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents", "prizes?": PRIZES},
-        state={**_TOTAL, "handpay": Derived(_handpay_of)},
+        state={**_TOTAL, "handpay": Derived(_derive_handpay)},
         counts={"games_won": 1},
         moves=(
             Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", may_miss=True),
@@ -389,7 +396,7 @@ _GAMES: Final = (
             Move("prizes:{prize}:offered", "prizes:{prize}:given", many=True),
         ),
         dims=DIMS,
-        also=(_SESSION, _closes("hand")),
+        also=(_SESSION, _require_closed_claims("hand")),
     ),
     Rule(
         kind="game.void",
@@ -428,15 +435,18 @@ _GAMES: Final = (
             Move("pool:{pool}:{part}", "pool:{pool}:{other}", many=True),
         ),
         also=(
-            sets(
-                "session", lambda scope: counted(scope, won_cents=_back_cents(scope) + _settled_cents(scope))
+            require_stored_value(
+                "session",
+                lambda scope: derive_session(
+                    scope, won_cents=_back_cents(scope) + _compute_settled_cents(scope)
+                ),
             ),
-            _closes("void"),
+            _require_closed_claims("void"),
             holds(
                 "to rule on a game takes two persons, and a reason",
                 lambda scope: len(set(scope.record["persons"])) > 1 and bool(scope.record["reason"].strip()),
             ),
-            signed_in,
+            check_signed_in,
         ),
     ),
     Rule(

@@ -14,17 +14,17 @@ from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (
     TICKETS,
-    all_there_is,
-    fresh,
-    head_of,
+    check_in_menu,
+    check_ticket_ledger_grows,
+    format_head,
     holds,
-    in_the_menu,
-    money_cents,
+    require_all_credit,
+    require_new_id,
     states_paid_coins,
+    sum_money_cents,
     take,
-    ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, json_equal, repr_of
+from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, format_value, is_json_equal
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
@@ -34,7 +34,7 @@ _RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", 
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
-def _owed(scope: Scope) -> HandpayRecord:
+def _read_pending_handpay(scope: Scope) -> HandpayRecord:
     """Return the hand-pay that was pending before the entry."""
     handpay = scope.record_before(HandpayRecord, "handpay")
     if handpay is None:
@@ -42,28 +42,30 @@ def _owed(scope: Scope) -> HandpayRecord:
     return handpay
 
 
-def _named(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
+def _list_repeated_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
     """Return the fields of the stored hand-pay that rulings repeat."""
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
-def _slip(scope: Scope) -> Any:
+def _derive_slip(scope: Scope) -> Any:
     """Return the slip: the amount owed, the payment methods, the staff present, and the form's text if any."""
-    handpay, record = _owed(scope), scope.record
+    handpay, record = _read_pending_handpay(scope), scope.record
     form = handpay.form
     named = [] if form is None else list(form.persons)
     person, persons = record.get("person"), record.get("persons")
     others = [each for each in persons if each not in named]
     if person not in persons or list(dict.fromkeys((*named, *persons))) != persons:
-        raise Differs(f"the slip names {repr_of(persons)}, expected {repr_of(person)} and {repr_of(named)}")
+        raise Differs(
+            f"the slip names {format_value(persons)}, expected {format_value(person)} and {format_value(named)}"
+        )
     if others and others[0] != person:
-        raise Differs(f"{repr_of(person)} paid, but {repr_of(others)} were present")
+        raise Differs(f"{format_value(person)} paid, but {format_value(others)} were present")
     return {
         **to_json(replace(handpay, form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
         "slip": int(scope.value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
-        **({"witness": head_of(scope)} if "witness" in record else {}),
+        **({"witness": format_head(scope)} if "witness" in record else {}),
         "machine": record["machine"],
         "taxable": record["taxable"],
         "person": person,
@@ -71,17 +73,17 @@ def _slip(scope: Scope) -> Any:
     }
 
 
-def _taxed(scope: Scope) -> bool:
+def _check_tax_status(scope: Scope) -> bool:
     """Return whether the tax status agrees with the other hand-pays of this run, and record it."""
-    worth_cents, taxable = _owed(scope).worth_cents, scope.record["taxable"]
+    worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
     scope.facts.pays(worth_cents, taxable=taxable)
     return fits
 
 
-def _exchanged(scope: Scope) -> Any:
+def _derive_exchanged_handpay(scope: Scope) -> Any:
     """Return the hand-pay in money that replaces one with prizes in kind."""
-    handpay = _owed(scope)
+    handpay = _read_pending_handpay(scope)
     return to_json(
         replace(
             handpay,
@@ -94,8 +96,8 @@ def _exchanged(scope: Scope) -> Any:
     )
 
 
-def _unclaimed(scope: Scope) -> Any:
-    held, handpay = scope.held, _owed(scope)
+def _derive_unclaimed_transfers(scope: Scope) -> Any:
+    held, handpay = scope.held, _read_pending_handpay(scope)
     if held is None:
         raise Differs("nothing is reserved")
     flows = []
@@ -103,33 +105,33 @@ def _unclaimed(scope: Scope) -> Any:
         prize = t.source.removeprefix("prizes:").removesuffix(":offered")
         goes_to = f"prizes:{prize}:unclaimed" if t.source.startswith("prizes:") else "house:orphan"
         flows.append([t.source, goes_to, t.amount_cents])
-    named = _named(handpay, "id", "kind", "amount_cents", "prizes")
+    named = _list_repeated_fields(handpay, "id", "kind", "amount_cents", "prizes")
     story = scope["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
-        raise Differs(f"{repr_of(persons)} are not all members of staff")
+        raise Differs(f"{format_value(persons)} are not all members of staff")
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **named}}
 
 
-def _as_given_up(scope: Scope) -> Any:
+def _list_unclaimed_transfers(scope: Scope) -> Any:
     given_up = scope.record_before(UnclaimedRecord, "unclaimed")
     return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
-def _returned_remainder(scope: Scope) -> Any:
+def _derive_returned_remainder(scope: Scope) -> Any:
     """Return the remainder that replaces the hand-pay; earlier versions stored true."""
-    handpay = _owed(scope)
+    handpay = _read_pending_handpay(scope)
     return to_json(
-        CashOutRest(rest_cents=money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
+        CashOutRest(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
     )
 
 
-def _requested_handpay(scope: Scope) -> Any:
+def _derive_requested_handpay(scope: Scope) -> Any:
     """Return the hand-pay with the method the player requested, which must differ from the previous one."""
-    handpay, way = _owed(scope), scope.record["way"]
+    handpay, way = _read_pending_handpay(scope), scope.record["way"]
     if (handpay.way or "hand") == way:
-        raise Differs(f"its payment method already was {repr_of(way)}")
+        raise Differs(f"its payment method already was {format_value(way)}")
     return to_json(replace(handpay, way="" if way == "hand" else way))
 
 
@@ -153,8 +155,8 @@ _HANDPAYS: Final = (
         },
         moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
         also=(
-            fresh("handpay"),
-            all_there_is("cashable"),
+            require_new_id("handpay"),
+            require_all_credit("cashable"),
             states_paid_coins("handpay", HandpayRecord),
         ),
     ),
@@ -163,7 +165,7 @@ _HANDPAYS: Final = (
         within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id", "way": OneOf("ticket", "hand")},
-        state={"handpay": Derived(_requested_handpay)},
+        state={"handpay": Derived(_derive_requested_handpay)},
     ),
     Rule(
         kind="handpay.returned",
@@ -174,7 +176,7 @@ _HANDPAYS: Final = (
         ends=("handpay.pending",),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
         record={"handpay": "$id", "amount_cents": "$cents", "person": "$:text", "persons": "$persons:list"},
-        state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_returned_remainder))},
+        state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
@@ -202,12 +204,12 @@ _HANDPAYS: Final = (
         also=(
             holds(
                 "the stored form differs from the recorded one",
-                lambda scope: json_equal(
+                lambda scope: is_json_equal(
                     scope["form"],
                     {name: scope[name] for name in ("method", "persons", "identity") if name in scope.names},
                 ),
             ),
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -218,7 +220,7 @@ _HANDPAYS: Final = (
         ref="$id",
         ends=OWING,
         before={"handpay": Has("handpay", id="$id", kind="$which")},
-        record=Derived(_slip),
+        record=Derived(_derive_slip),
         state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
         counts={"handpays.{which}": 1},
         may=Permission.PAY_BY_HAND,
@@ -228,7 +230,7 @@ _HANDPAYS: Final = (
                 lambda scope: (
                     scope.facts.is_serial(scope.record["machine"])
                     and type(scope.record["taxable"]) is bool
-                    and _taxed(scope)
+                    and _check_tax_status(scope)
                     and all(map(scope.facts.is_person, scope.record["persons"]))
                 ),
             ),
@@ -243,11 +245,13 @@ _HANDPAYS: Final = (
         record={
             "handpay": "$id",
             "prizes": "$prizes",
-            "amount_cents": Derived(lambda scope: sum(prize.value_cents for prize in _owed(scope).prizes)),
+            "amount_cents": Derived(
+                lambda scope: sum(prize.value_cents for prize in _read_pending_handpay(scope).prizes)
+            ),
             "machine": "$:serial",
             "persons": "$:persons",
         },
-        state={"handpay": Derived(_exchanged)},
+        state={"handpay": Derived(_derive_exchanged_handpay)},
         moves=(
             Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", many=True),
             Move("house:progressive:{level}", "out:handpay_progressive", "$:cents", "$:object", many=True),
@@ -262,7 +266,7 @@ _HANDPAYS: Final = (
                     == [dict(t.dims) for t in scope.entry.transfers]
                 ),
             ),
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -291,7 +295,7 @@ _HANDPAYS: Final = (
         also=(
             holds(
                 "what is given up is not what was owed",
-                lambda scope: json_equal(scope["given_up"], _unclaimed(scope)),
+                lambda scope: is_json_equal(scope["given_up"], _derive_unclaimed_transfers(scope)),
             ),
         ),
     ),
@@ -303,7 +307,7 @@ _HANDPAYS: Final = (
         record="$story",
         state={"unclaimed": None},
         counts={"orphans": 1},
-        moves=Derived(_as_given_up),
+        moves=Derived(_list_unclaimed_transfers),
         may=Permission.SETTLE,
     ),
     Rule(
@@ -319,7 +323,10 @@ _HANDPAYS: Final = (
 
 # ---------------------------------------------------------------------------------------------- rulings
 def _forfeit_story(scope: Scope) -> Any:
-    record, named = scope.record, _named(_owed(scope), "id", "amount_cents", "prizes")
+    record, named = (
+        scope.record,
+        _list_repeated_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),
+    )
     ruling = {key: record.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **named}
 
@@ -344,7 +351,7 @@ _RULINGS: Final = (
                 lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
             _needs_reason,
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -373,7 +380,7 @@ _RULINGS: Final = (
                     > 0
                 ),
             ),
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -391,14 +398,14 @@ _RULINGS: Final = (
         counts={"orphans": 1},
         moves=(Move("world:voucher_in:{credit}", "house:orphan", "$cents"),),
         may=Permission.SETTLE,
-        also=(fresh("orphan"), in_the_menu, ticket_ledger_goes_on),
+        also=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
     Rule(
         kind="orphan.refused",
         within=RULING,
         record={**_RULING, "answer": "$:text"},
         may=Permission.SETTLE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="forfeit.prize",
@@ -424,7 +431,7 @@ _RULINGS: Final = (
                 ),
             ),
             _needs_reason,
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -437,7 +444,7 @@ _RULINGS: Final = (
         ),
         may=Permission.SETTLE,
         persons=2,
-        also=(_needs_reason, in_the_menu),
+        also=(_needs_reason, check_in_menu),
     ),
 )
 

@@ -14,10 +14,20 @@ from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
 from tools.audit.rules.parts import (
+    check_in_menu,
     holds,
-    in_the_menu,
 )
-from tools.audit.rules.pattern import Differs, Each, Has, OneOf, Pattern, Scope, json_equal, parse_as, repr_of
+from tools.audit.rules.pattern import (
+    Differs,
+    Each,
+    Has,
+    OneOf,
+    Pattern,
+    Scope,
+    format_value,
+    is_json_equal,
+    parse_as,
+)
 from tools.audit.rules.rule import Check, Move, Rule
 
 _TERMS: Final = {
@@ -70,7 +80,7 @@ _HELD: Final = {
 }
 
 
-def _ruled_to_be(ruling: str) -> Check:
+def _require_ruling(ruling: str) -> Check:
     """Return the check of a ruling: a disputed hit is closed by its ruling, an undisputed one is proved."""
 
     def check(scope: Scope) -> None:
@@ -85,17 +95,17 @@ def _ruled_to_be(ruling: str) -> Check:
             (held.pool, held.play_id, held.amount_cents, held.ruling) != expected
             or (held.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(f"the ruling is another one: {repr_of(held.ruling)}")
+            raise Differs(f"the ruling is another one: {format_value(held.ruling)}")
 
     return check
 
 
-def _held(scope: Scope) -> None:
-    if not json_equal(scope.record, {"claim": scope["claim"], **scope["kept"]}):
+def _check_held_prize(scope: Scope) -> None:
+    if not is_json_equal(scope.record, {"claim": scope["claim"], **scope["kept"]}):
         raise Differs("the held prize differs from the recorded one")
 
 
-def _ruled(scope: Scope) -> None:
+def _check_ruling(scope: Scope) -> None:
     """Check a ruling of two people: on the amount of a game's own hit, or on whether a mystery prize was won."""
     record, memory = scope.record, scope.ledger.state
     claim = record["claim"]
@@ -130,13 +140,13 @@ def _ruled(scope: Scope) -> None:
     if not state or (held_prize is not None and held_prize.ruling is not None):
         raise Differs("no prize was held for this ruling")
     ruling = ("machine", "place", "reason", "persons", "claim", "decision")
-    if not json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
-        raise Differs(f"it records {repr_of(record)}, but {repr_of(doubted)} was in doubt")
-    if not json_equal(dict(scope.entry.state), state):
-        raise Differs(f"state: expected {repr_of(state)}, found {repr_of(dict(scope.entry.state))}")
+    if not is_json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
+        raise Differs(f"it records {format_value(record)}, but {format_value(doubted)} was in doubt")
+    if not is_json_equal(dict(scope.entry.state), state):
+        raise Differs(f"state: expected {format_value(state)}, found {format_value(dict(scope.entry.state))}")
 
 
-def _stored_claim(way: str | None) -> dict[str, Pattern]:
+def _build_claim_pattern(way: str | None) -> dict[str, Pattern]:
     return {
         **_CLAIM,
         "mystery": True,
@@ -148,7 +158,7 @@ def _stored_claim(way: str | None) -> dict[str, Pattern]:
     }
 
 
-def _paid_since(scope: Scope) -> dict[str, Any]:
+def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
     """Return the stored records of paid and closed hits that were counted and that a controller has lost."""
     return {
         f"claim:{claim}": to_json(claim_record)
@@ -210,7 +220,7 @@ _PROGRESSIVES: Final = (
         state={"level:{source}": _LEVEL, "level:{target}": _LEVEL},
         moves=(POOL_FLOW,),
         may=Permission.CONFIGURE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="progressive.hit",
@@ -259,7 +269,7 @@ _PROGRESSIVES: Final = (
         },
         state={
             "claim:{claim}": {
-                **_stored_claim(None),
+                **_build_claim_pattern(None),
                 "pool": "$pool",
                 "level": "$level",
                 "play_id": "$play",
@@ -271,17 +281,17 @@ _PROGRESSIVES: Final = (
         kind="progressive.won",
         id="{claim}.won",
         record={**_SECRET, "play_id": "$play:text", "late": "void"},
-        state={"claim:{claim}": {**_stored_claim("void"), "pool": "$pool", "play_id": "$play"}},
+        state={"claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"}},
     ),
     Rule(
         kind="progressive.won",
         id="{claim}.won",
         record={**_SECRET, "play_id": "$play:text", "late": "declined"},
         state={
-            "claim:{claim}": {**_stored_claim("void"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
-        also=(_ruled_to_be("decline"),),
+        also=(_require_ruling("decline"),),
     ),
     Rule(
         kind="progressive.won",
@@ -291,7 +301,7 @@ _PROGRESSIVES: Final = (
         before={"game": None, "handpay": None, "pay_out": None},
         record={**_SECRET, "play_id": "$play:text", "late": "hand"},
         state={
-            "claim:{claim}": {**_stored_claim("hand"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_build_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}?": None,
             "handpay": {
                 "id": "{claim}.won",
@@ -303,7 +313,7 @@ _PROGRESSIVES: Final = (
         },
         moves=(Move("house:progressive:{pool}", "out:handpay_progressive", "$cents"),),
         dims=DIMS,
-        also=(_ruled_to_be("pay"),),
+        also=(_require_ruling("pay"),),
     ),
     Rule(kind="progressive.not_ours", id="{claim}.won", record=_SECRET),
     Rule(
@@ -312,7 +322,7 @@ _PROGRESSIVES: Final = (
         before={"held:{claim}": None},
         record=_HELD,
         state={"held:{claim}": "$kept:object"},
-        also=(_held,),
+        also=(_check_held_prize,),
     ),
     Rule(
         kind="progressive.ruled",
@@ -337,7 +347,7 @@ _PROGRESSIVES: Final = (
         },
         may=Permission.SETTLE,
         persons=2,
-        also=(_ruled, in_the_menu),
+        also=(_check_ruling, check_in_menu),
     ),
     Rule(
         kind="progressive.awaited",
@@ -357,7 +367,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "only its amount is new",
-                lambda scope: json_equal(
+                lambda scope: is_json_equal(
                     scope.entry.state[f"claim:{scope['claim']}"],
                     {**scope["kept"], "amount_cents": scope["cents"]},
                 ),
@@ -386,7 +396,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "only its amount is new, and that nobody answered",
-                lambda scope: json_equal(
+                lambda scope: is_json_equal(
                     scope["claimed"],
                     {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
                 ),
@@ -410,7 +420,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "it differs from the stored claim",
-                lambda scope: json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
+                lambda scope: is_json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
             ),
         ),
     ),
@@ -433,7 +443,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "the repeated hits are not the ones paid since",
-                lambda scope: json_equal(dict(scope.entry.state), _paid_since(scope)),
+                lambda scope: is_json_equal(dict(scope.entry.state), _derive_lost_paid_hits(scope)),
             ),
         ),
     ),
@@ -442,13 +452,13 @@ _PROGRESSIVES: Final = (
         kind="link.requested",
         record={"key": "$:text", "persons": "$:persons"},
         may=Permission.CONFIGURE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="link.answered",
         record={**_CERTIFICATE, "persons": "$:persons"},
         may=Permission.CONFIGURE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="link.enrolled",

@@ -4,25 +4,25 @@ from typing import Any, Final
 
 from egm.gaming_day import GamingDay
 from egm.kernel.events import State
-from egm.kernel.faults import fault
+from egm.kernel.faults import get_fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
 from egm.records.keys import IntegrityKey, PlayKey
 from meters.transaction import Mark
 from tools.audit.rules.parts import (
     ABSENT,
+    check_first_position,
+    check_in_menu,
     holds,
-    in_the_menu,
-    of_the_first,
-    sets,
+    require_stored_value,
 )
-from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, storage_key
+from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, format_storage_key
 from tools.audit.rules.rule import Rule
 
 _SINCE: Final = {"since": "$:time"}
 
 
-def _had_failed(scope: Scope) -> bool:
+def _has_failed(scope: Scope) -> bool:
     """Return whether the RNG or a self-test had failed; earlier versions also restarted a working RNG."""
     return (
         PlayKey.RESIDUAL not in scope.ledger.state
@@ -39,7 +39,7 @@ def _is_gaming_day(scope: Scope) -> bool:
     return GamingDay.recorded(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
-def _lifted(scope: Scope) -> Any:
+def _derive_state_after_test(scope: Scope) -> Any:
     """Return the state after a passed self-test, which lifts the stop of an earlier failed one."""
     stopped = scope.value_before("out_of_service")
     return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
@@ -57,7 +57,7 @@ _LIFE: Final = (
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
         also=(
-            of_the_first,
+            check_first_position,
             holds("it does not state a valid gaming day", _is_gaming_day),
             holds(
                 "a power-up is missing",
@@ -78,7 +78,7 @@ _LIFE: Final = (
         kind="self_test.passed",
         record="$:object|none",
         state={"out_of_service?": None},
-        also=(of_the_first, sets("out_of_service", _lifted)),
+        also=(check_first_position, require_stored_value("out_of_service", _derive_state_after_test)),
     ),
     Rule(
         kind="self_test.failed",
@@ -98,9 +98,9 @@ _LIFE: Final = (
         record={"person": "$:person"},
         state={"out_of_service": None},
         may=Permission.RESTART,
-        also=(holds("the generator that is restarted was in service", _had_failed),),
+        also=(holds("the generator that is restarted was in service", _has_failed),),
     ),
-    Rule(kind="chance.{code}", record="$:object", also=(of_the_first,)),
+    Rule(kind="chance.{code}", record="$:object", also=(check_first_position,)),
     Rule(
         kind="service.disabled",
         within=EVERYWHERE,
@@ -129,9 +129,9 @@ _LIFE: Final = (
         within=AT_WORK,
         record={"person": "$:staff"},
         may=Permission.RESTART,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
-    Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}, also=(of_the_first,)),
+    Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}, also=(check_first_position,)),
     Rule(
         kind="game.same_version",
         before={"definition:{digest}": None, "definition:{before}": "$:text"},
@@ -158,7 +158,7 @@ _LIFE: Final = (
         before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after:object"},
         state={"inventory": "$after"},
-        also=(of_the_first,),
+        also=(check_first_position,),
     ),
 )
 
@@ -174,13 +174,13 @@ _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
 _DOOR: Final = {"door": "$door:text", "unattended?": "$:bool"}
 
 
-def _were(by: str) -> Any:
+def _require_clearable_faults(by: str) -> Any:
     """Return the check that each cleared fault was active, may be cleared by ``by``, and is in the record."""
 
     def test(scope: Scope) -> bool:
         record = scope.record
         codes = record["codes"]
-        due = {storage_key(f"fault:{code}", scope.position): None for code in codes}
+        due = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
         standing = [scope.value_before(f"fault:{code}") for code in codes]
         return (
             len(set(codes)) == len(codes)
@@ -229,9 +229,9 @@ _FAULTS: Final = (
             holds(
                 "it locks, or is cleared, otherwise than such a fault",
                 lambda scope: (
-                    scope.value_after(f"fault:{scope['code']}")["locks"] is fault(scope["code"]).locks
+                    scope.value_after(f"fault:{scope['code']}")["locks"] is get_fault(scope["code"]).locks
                     and scope["cleared_by"]
-                    in {fault(scope["code"]).cleared_by, _CLEARED_BEFORE.get(scope["code"])}
+                    in {get_fault(scope["code"]).cleared_by, _CLEARED_BEFORE.get(scope["code"])}
                 ),
             ),
         ),
@@ -253,7 +253,7 @@ _FAULTS: Final = (
         },
         state={"fault:{code}?": None},
         may=Permission.RESTART,
-        also=(_were("technician"), in_the_menu),
+        also=(_require_clearable_faults("technician"), check_in_menu),
     ),
     Rule(
         kind="tilt.cleared",
@@ -261,7 +261,7 @@ _FAULTS: Final = (
         record={"codes": Each("$:text", least=1), "person": "$:person"},
         state={"fault:{code}?": None},
         may=Permission.CLEAR_TILTS,
-        also=(_were("attendant"),),
+        also=(_require_clearable_faults("attendant"),),
     ),
     Rule(kind="key.turned", record={"key": "$:text", "on": True, "unattended?": "$:bool"}),
     Rule(kind="key.returned", record={"key": "$:text", "on": False, "unattended?": "$:bool"}),

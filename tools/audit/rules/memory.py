@@ -4,10 +4,10 @@ from typing import Final
 
 from egm.people import Permission
 from meters.journal import FORMAT
-from meters.keys import fingerprint
+from meters.keys import format_fingerprint
 from tools.audit.rules.parts import (
+    check_in_menu,
     holds,
-    in_the_menu,
 )
 from tools.audit.rules.pattern import OneOf
 from tools.audit.rules.rule import Rule
@@ -37,7 +37,9 @@ _MEMORY: Final = (
             holds("the journal format is unknown", lambda scope: 0 < scope.record["format"] <= FORMAT),
             holds(
                 "it is named after another key",
-                lambda scope: scope["fingerprint"] == fingerprint(bytes.fromhex(scope.record["public_key"])),
+                lambda scope: (
+                    scope["fingerprint"] == format_fingerprint(bytes.fromhex(scope.record["public_key"]))
+                ),
             ),
         ),
     ),
@@ -114,7 +116,7 @@ _MEMORY: Final = (
         },
         state={"clock": None, "fault:clock_doubted": None},
         may=Permission.RESTART,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
 )
 

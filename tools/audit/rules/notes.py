@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.states import RULING
 from egm.people import Permission
 from egm.staff.registers import INFORMED_BY
-from tools.audit.rules.parts import holds, in_the_menu, metered
+from tools.audit.rules.parts import check_in_menu, holds, read_nonzero_meters
 from tools.audit.rules.pattern import Derived
 from tools.audit.rules.rule import Rule
 
@@ -22,14 +22,14 @@ RULES: Final = (
             "persons": "$:persons",
         },
         may=Permission.SETTLE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="exclusion.noted",
         within=RULING,
         record={"machine": "$:serial", "reason": "$:words", "identity": "$:digest", "persons": "$:persons"},
         may=Permission.SETTLE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="incident.judged",
@@ -56,7 +56,7 @@ RULES: Final = (
                     )
                 ),
             ),
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -69,12 +69,12 @@ RULES: Final = (
             "digest": "$:digest|none",
             "software": "$:object|none",
             "handpay": Derived(lambda scope: (scope.value_before("handpay") or {}).get("id")),
-            "meters": Derived(lambda scope: metered(scope, since=True)),
+            "meters": Derived(lambda scope: read_nonzero_meters(scope, since=True)),
             "head": Derived(lambda scope: scope.ledger.head_hex),
             "persons": "$:persons",
             "remark": "$:text",
         },
         may=Permission.SETTLE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
 )

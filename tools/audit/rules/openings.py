@@ -4,11 +4,20 @@ from typing import Any, Final
 
 from egm.kernel.states import AT_WORK, EVERYWHERE
 from egm.people import Permission
-from egm.staff.slips import meters_line
+from egm.staff.slips import format_meters_line
 from egm.staff.stock import BOXES
 from meters.reading import read_meters
-from tools.audit.rules.parts import fresh, head_of, holds, in_the_menu, metered
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, json_equal, storage_key
+from tools.audit.rules.parts import check_in_menu, format_head, holds, read_nonzero_meters, require_new_id
+from tools.audit.rules.pattern import (
+    But,
+    Derived,
+    Differs,
+    Has,
+    OneOf,
+    Scope,
+    format_storage_key,
+    is_json_equal,
+)
 from tools.audit.rules.rule import Move, Rule
 
 #: A base removed or inserted: its lock and key, and the cashier who has them (Monaco art. 20.2).
@@ -26,7 +35,7 @@ _BASE: Final = {
 _BEHIND: Final = {"machine": "$:serial", "person": "$:staff", "persons": "$:persons"}
 
 
-def _collected(scope: Scope) -> None:
+def _check_collection(scope: Scope) -> None:
     """Check that only a collection leaves, and that it contains what was metered into each box since the last one."""
     opened: Any = scope.value_before("intervention")
     if opened["kind"] != "collection":
@@ -37,14 +46,14 @@ def _collected(scope: Scope) -> None:
         values = read_meters(scope.ledger).values
         after = {box: values[meter] for box, meter in BOXES.items()}
         due = {"id": opened["id"], "before": before, "after": after, "counted": []}
-    if not json_equal(scope.entry.state.get(storage_key("collected", scope.position)), due):
+    if not is_json_equal(scope.entry.state.get(format_storage_key("collected", scope.position)), due):
         raise Differs("state.collected: it does not agree with the meters")
 
 
 _is_slip = holds("the ticket is not a slip", lambda scope: scope["id"].startswith("slip-"))
 
 
-def _counted(scope: Scope) -> None:
+def _check_box_count(scope: Scope) -> None:
     """Check that the counted box was not counted before, and that the metered amount is right."""
     last, record = scope["last"], scope.record
     box = record["box"]
@@ -54,7 +63,7 @@ def _counted(scope: Scope) -> None:
         "counted"
     ]:
         raise Differs("it is not a count of the last collection, or its difference is wrong")
-    if not json_equal(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
+    if not is_json_equal(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
         raise Differs("state.collected: another box was counted")
 
 
@@ -72,7 +81,7 @@ RULES: Final = (
             "persons": "$persons:persons",
             "serial": "$:serial",
             "operator_number": "$:text",
-            "meters": Derived(metered),
+            "meters": Derived(read_nonzero_meters),
         },
         state={
             "intervention": {
@@ -90,8 +99,8 @@ RULES: Final = (
                 "it is no kind of work",
                 lambda scope: scope["work"] in {"repair", "collection"},
             ),
-            fresh("intervention", "number", here=True),
-            in_the_menu,
+            require_new_id("intervention", "number", here=True),
+            check_in_menu,
         ),
     ),
     Rule(
@@ -107,10 +116,10 @@ RULES: Final = (
             "persons": "$:persons",
             "serial": "$:serial",
             "operator_number": "$:text",
-            "meters": Derived(metered),
+            "meters": Derived(read_nonzero_meters),
         },
         state={"intervention": None, "disabled:intervention": None, "collected?": "$:object"},
-        also=(_collected, in_the_menu),
+        also=(_check_collection, check_in_menu),
     ),
     Rule(
         kind="hopper.opening",
@@ -131,7 +140,7 @@ RULES: Final = (
         counts={"hopper_fills": 1},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         may=Permission.COLLECT,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="collection.counted",
@@ -147,7 +156,7 @@ RULES: Final = (
         },
         state={"collected": "$:object"},
         may=Permission.COLLECT,
-        also=(_counted, in_the_menu),
+        also=(_check_box_count, check_in_menu),
     ),
     Rule(
         kind="slip.ordered",
@@ -161,14 +170,14 @@ RULES: Final = (
             "witness": "$:text",
         },
         also=(
-            fresh("slip", "slip", here=True),
+            require_new_id("slip", "slip", here=True),
             holds(
                 "its meters or its witness are others",
                 lambda scope: (
                     (scope.record["meters"], scope.record["witness"])
                     == (
-                        meters_line(read_meters(scope.ledger).values),
-                        head_of(scope),
+                        format_meters_line(read_meters(scope.ledger).values),
+                        format_head(scope),
                     )
                 ),
             ),
@@ -212,7 +221,7 @@ RULES: Final = (
             "disabled:base": {"reason": "$reason", "since": "$since"},
         },
         may=Permission.COLLECT,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
     Rule(
         kind="base.returned",
@@ -221,6 +230,6 @@ RULES: Final = (
         record=_BASE,
         state={"base": None, "disabled:base": None},
         may=Permission.COLLECT,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
 )

@@ -10,16 +10,16 @@ from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from meters.transaction import Phase
-from tools.audit.rules.disputes import disputed_coins, disputed_paper, disputed_ticket
+from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
 from tools.audit.rules.parts import (
     ABSENT,
     TICKETS,
-    fresh,
+    check_ticket_ledger_grows,
     holds,
-    sets,
-    ticket_ledger_goes_on,
+    require_new_id,
+    require_stored_value,
 )
-from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, repr_of, storage_key
+from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, format_storage_key, format_value
 from tools.audit.rules.rule import Move, Rule
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
@@ -27,7 +27,7 @@ _ORDER_SECONDS: Final = 10
 _CASHABLE: Final = "credit:{position}:cashable"
 
 
-def _paper(phase: str, ticket: str) -> dict[str, Any]:
+def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
     return {
         "id": "$paper",
         "amount_cents": "$held_cents",
@@ -38,25 +38,25 @@ def _paper(phase: str, ticket: str) -> dict[str, Any]:
     }
 
 
-def _hosts_ticket(status: Redeeming) -> Any:
+def _derive_host_status(status: Redeeming) -> Any:
     """Return the host's status after the return of the ticket it was asked about."""
 
     def due(scope: Scope) -> Any:
         stored = scope.record_before(HostTicketRecord, "host_ticket")
         return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
 
-    return sets("host_ticket", due)
+    return require_stored_value("host_ticket", due)
 
 
-def _hosts_returned(scope: Scope) -> None:
+def _check_host_sees_pending(scope: Scope) -> None:
     """Check that a host still sees a disputed ticket as pending."""
     if "told" not in scope.names:
-        _hosts_ticket(Redeeming.NOT_STACKED)(scope)
+        _derive_host_status(Redeeming.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
         raise Differs("state.host_ticket: the ticket is in dispute, but the host is sent an end")
 
 
-def _given_back(scope: Scope) -> Any:
+def _derive_state_after_return(scope: Scope) -> Any:
     """Return the redemption state after a ticket is returned; a ticket of another redemption changes nothing."""
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
@@ -64,11 +64,11 @@ def _given_back(scope: Scope) -> Any:
     return replace(stored, status=Redeeming.NOT_STACKED)
 
 
-def _brings_restricted(scope: Scope) -> Any:
+def _derive_restricted_terms(scope: Scope) -> Any:
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
         return {"expires": stored.expires, "pool": stored.pool}
-    if storage_key("restricted", scope.position) not in scope.entry.state:
+    if format_storage_key("restricted", scope.position) not in scope.entry.state:
         return ABSENT
     # expired terms are removed if no credit is under them
     left = scope.record_before(RestrictedTerms, "restricted")
@@ -89,7 +89,7 @@ def _has_host_value(scope: Scope) -> None:
     found = scope["cents"], scope["credit"], scope["number"], str(stored.status)
     if stated != found:
         raise Differs(
-            f"the host stated {repr_of(stated)} for this ticket, but it is redeemed as {repr_of(found)}"
+            f"the host stated {format_value(stated)} for this ticket, but it is redeemed as {format_value(found)}"
         )
 
 
@@ -99,7 +99,7 @@ def is_denomination(cents: int) -> bool:
     return significant in {"1", "2", "25", "5"}
 
 
-def _ordered(ticket: str) -> dict[str, Any]:
+def _build_order_pattern(ticket: str) -> dict[str, Any]:
     return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
 
 
@@ -113,9 +113,9 @@ _PAPERS: Final = (
         phase=Phase.RESERVE,
         before={"paper": None},
         moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
-        state={"paper": _ordered("")},
+        state={"paper": _build_order_pattern("")},
         also=(
-            fresh("bill", here=True),
+            require_new_id("bill", here=True),
             holds("no bill has this value", lambda scope: is_denomination(scope["cents"])),
         ),
     ),
@@ -125,9 +125,9 @@ _PAPERS: Final = (
         phase=Phase.SETTLE,
         ref="$paper",
         ends=("bill.escrow",),
-        before={"paper": _paper("ordered", "")},
+        before={"paper": _build_paper_pattern("ordered", "")},
         record={"amount_cents": "$held_cents"},
-        state={"paper": _paper("vended", "")},
+        state={"paper": _build_paper_pattern("vended", "")},
         counts={"bills_accepted": 1},
     ),
     Rule(
@@ -136,11 +136,11 @@ _PAPERS: Final = (
         phase=Phase.VOID,
         ref="$paper",
         ends=("bill.escrow",),
-        before={"paper": _paper("ordered", "")},
+        before={"paper": _build_paper_pattern("ordered", "")},
         record={"amount_cents": "$held_cents", "why": "$why:text", "disputed?": "$told:object"},
         state={"paper": None, "disputed:{disputed}?": "$:object"},
         counts={"bills_not_stacked": 1},
-        also=(disputed_paper,),
+        also=(check_disputed_paper,),
     ),
     Rule(
         kind="voucher.escrow",
@@ -149,10 +149,10 @@ _PAPERS: Final = (
         id="$id:text",
         phase=Phase.RESERVE,
         before={"paper": None},
-        state={"paper": _ordered("$number:masked")},
+        state={"paper": _build_order_pattern("$number:masked")},
         moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
         also=(
-            fresh("ticket"),
+            require_new_id("ticket"),
             holds("the ticket has no number", lambda scope: bool(scope["number"])),
             _has_host_value,
         ),
@@ -163,19 +163,19 @@ _PAPERS: Final = (
         phase=Phase.SETTLE,
         ref="$paper",
         ends=("voucher.escrow",),
-        before={"paper": _paper("ordered", "$number:masked")},
+        before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "commitment?": "$:text"},
         state={
-            "paper": _paper("vended", "$number"),
+            "paper": _build_paper_pattern("vended", "$number"),
             "host_ticket?": "$:object",
             "restricted?": OneOf(None, {"expires": "$:text", "pool": "$:count"}),
             **TICKETS,
         },
         counts={"vouchers_accepted": 1},
         also=(
-            _hosts_ticket(Redeeming.REDEEMED),
-            sets("restricted", _brings_restricted),
-            ticket_ledger_goes_on,
+            _derive_host_status(Redeeming.REDEEMED),
+            require_stored_value("restricted", _derive_restricted_terms),
+            check_ticket_ledger_grows,
         ),
     ),
     Rule(
@@ -184,14 +184,14 @@ _PAPERS: Final = (
         phase=Phase.VOID,
         ref="$paper",
         ends=("voucher.escrow",),
-        before={"paper": _paper("ordered", "$number:masked")},
+        before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told:object"},
         state={
-            "paper": _paper("vended", "$number"),
+            "paper": _build_paper_pattern("vended", "$number"),
             "disputed:{disputed}": "$:object",
         },
         counts={"vouchers_disputed": 1},
-        also=(disputed_ticket,),
+        also=(check_disputed_ticket,),
     ),
     Rule(
         kind="voucher.not_stacked",
@@ -199,7 +199,7 @@ _PAPERS: Final = (
         phase=Phase.VOID,
         ref="$paper",
         ends=("voucher.escrow",),
-        before={"paper": _paper("ordered", "$number:masked")},
+        before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={
             "amount_cents": "$held_cents",
             "number": "$number",
@@ -208,7 +208,7 @@ _PAPERS: Final = (
         },
         state={"paper": None, "host_ticket?": "$:object", "disputed:{disputed}?": "$:object"},
         counts={"vouchers_not_stacked": 1},
-        also=(_hosts_returned, disputed_paper),
+        also=(_check_host_sees_pending, check_disputed_paper),
     ),
     Rule(
         kind="voucher.not_stacked",
@@ -233,7 +233,7 @@ _PAPERS: Final = (
             record={"reason": "$:text"},
             state={"host_ticket?": "$told:object"},
             counts={f"{paper}s_returned": 1},
-            also=(sets("host_ticket", _given_back),),
+            also=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
         for paper in ("bill", "voucher")
     ),
@@ -241,7 +241,7 @@ _PAPERS: Final = (
 )
 
 
-def _coins_agree(scope: Scope) -> None:
+def _check_coin_transfers(scope: Scope) -> None:
     moves = scope.entry.transfers
     half = len(moves) // 2
     paid = [t.amount_cents for t in moves[:half]]
@@ -267,8 +267,8 @@ _COINS_IN: Final = Rule(
         Move("stock:floor", "stock:{box}", "$:cents", many=True),
     ),
     also=(
-        disputed_coins,
-        _coins_agree,
+        check_disputed_coins,
+        _check_coin_transfers,
         holds(
             "a coin falls into the hopper or the box",
             lambda scope: all(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.credits import MONEY, CreditKind, taken
+from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
 from egm.kernel.positions import Position
 from egm.play.player_protection import SessionRecord
 from egm.record_codec import is_record, to_json
@@ -13,7 +13,7 @@ from egm.records.money import CashOutRecord, CashOutRest, HandpayRecord
 from egm.tickets.audit import LedgerAnchor
 from meters.reading import read_meters
 from meters.transaction import Transfer
-from tools.audit.rules.pattern import Differs, Scope, json_equal, repr_of, storage_key
+from tools.audit.rules.pattern import Differs, Scope, format_storage_key, format_value, is_json_equal
 from tools.audit.rules.rule import Check
 
 ABSENT: Final = object()
@@ -22,7 +22,7 @@ ABSENT: Final = object()
 _FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
 
 
-def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
+def require_new_id(kind: str, name: str = "id", *, here: bool = False) -> Check:
     """Return the check that the text named ``name`` is an id of ``kind`` from this journal.
 
     If ``here`` is set, it must be the id of this very entry. Earlier versions wrote ids that do not identify
@@ -38,19 +38,21 @@ def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
             or (here and int(found[1]) != scope.entry.sequence)
             or found[2] not in {None, scope.facts.mark}
         ):
-            raise Differs(f"{repr_of(value)} is not an id of a {kind} of this journal")
+            raise Differs(f"{format_value(value)} is not an id of a {kind} of this journal")
 
     return check
 
 
-def all_there_is(kind: str, name: str = "cents") -> Check:
+def require_all_credit(kind: str, name: str = "cents") -> Check:
     """Return the check that the amount named ``name`` is all the player's remaining credit of a kind."""
 
     def check(scope: Scope) -> None:
         account = scope.credit(scope.names.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
-            raise Differs(f"it takes {repr_of(scope[name])} cents from {account}, which has {there_cents}")
+            raise Differs(
+                f"it takes {format_value(scope[name])} cents from {account}, which has {there_cents}"
+            )
 
     return check
 
@@ -60,7 +62,7 @@ def credit_cents(scope: Scope) -> int:
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
 
 
-def money_cents(scope: Scope) -> int:
+def sum_money_cents(scope: Scope) -> int:
     """Return the player's credits that could be cashed out as money."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
 
@@ -76,7 +78,7 @@ def states_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Ch
         )
         due = (
             remainder.in_coins
-            if remainder is not None and remainder.rest_cents == money_cents(scope)
+            if remainder is not None and remainder.rest_cents == sum_money_cents(scope)
             else None
         )
         record = scope.record_after(kind, key)
@@ -97,17 +99,19 @@ def take(
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
     if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
-        raise Differs(f"it takes {repr_of(amount_cents)} cents from credits of {there_cents}")
-    moved: tuple[Transfer, ...] = taken(amount_cents, target, scope.ledger.available_cents, kinds, position)
+        raise Differs(f"it takes {format_value(amount_cents)} cents from credits of {there_cents}")
+    moved: tuple[Transfer, ...] = build_credit_transfers(
+        amount_cents, target, scope.ledger.available_cents, kinds, position
+    )
     return [(part.source, part.target, part.amount_cents) for part in moved]
 
 
-def head_of(scope: Scope) -> str:
+def format_head(scope: Scope) -> str:
     """Return the journal's head before the entry, in printed form."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
-def sets(key: str, make: Callable[[Scope], Any]) -> Check:
+def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
     """Return the check that the entry sets ``key`` to exactly what ``make`` returns (a record, or JSON).
 
     The entry must not set the key if ``make`` returns :data:`ABSENT`.
@@ -116,17 +120,17 @@ def sets(key: str, make: Callable[[Scope], Any]) -> Check:
     def check(scope: Scope) -> None:
         made = make(scope)
         due = to_json(made) if is_record(made) else made
-        found = scope.entry.state.get(storage_key(key, scope.position), ABSENT)
+        found = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
         if due is ABSENT and found is ABSENT:
             return
-        if due is ABSENT or found is ABSENT or not json_equal(found, due):
-            texts = ["nothing" if each is ABSENT else repr_of(each) for each in (found, due)]
+        if due is ABSENT or found is ABSENT or not is_json_equal(found, due):
+            texts = ["nothing" if each is ABSENT else format_value(each) for each in (found, due)]
             raise Differs(f"state.{key}: expected {texts[1]}, found {texts[0]}")
 
     return check
 
 
-def metered(scope: Scope, *, since: bool = False) -> dict[str, int]:
+def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
     """Return the meters before the entry that are not zero; ``since``: also those with a start time."""
     values = read_meters(scope.ledger).values
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
@@ -142,10 +146,10 @@ def holds(what: str, test: Callable[[Scope], bool]) -> Check:
     return check
 
 
-def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
+def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the session after a game moved these amounts, or ABSENT if the games of this run count none."""
     if scope.facts.session is None:
-        scope.facts.session = storage_key("session", scope.position) in scope.entry.state
+        scope.facts.session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.session:
         return ABSENT
     before = scope.record_before(SessionRecord, "session")
@@ -165,28 +169,28 @@ def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     )
 
 
-def signed_in(scope: Scope) -> None:
+def check_signed_in(scope: Scope) -> None:
     """Check that the signed-in person is named first, if the journal records staff and the menu is open."""
     menu, record = scope.value_before("menu"), scope.record
     if not scope.facts.people or type(menu) is not dict or menu.get("person") is None:
         return
     first = (record.get("persons") or [record.get("person")])[0] if type(record) is dict else None
     if first != menu["person"]:
-        raise Differs(f"{repr_of(first)} is named first, but {menu['person']} is signed in")
+        raise Differs(f"{format_value(first)} is named first, but {menu['person']} is signed in")
 
 
-def of_the_first(scope: Scope) -> None:
+def check_first_position(scope: Scope) -> None:
     """Check that the entry belongs to the first position, which represents the whole machine."""
     if scope.position != 1:
         raise Differs(f"only the first position represents the machine, not position {scope.position}")
 
 
-def in_the_menu(scope: Scope) -> None:
+def check_in_menu(scope: Scope) -> None:
     """Check that the entry comes from a menu form: somebody is signed in, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
         raise Differs("it comes from a staff form, but nobody is signed in")
-    signed_in(scope)
+    check_signed_in(scope)
 
 
 # ---------------------------------------------------------------------------------------------- the ledger
@@ -202,7 +206,7 @@ TICKETS: Final = {
 }
 
 
-def ticket_ledger_goes_on(scope: Scope) -> None:
+def check_ticket_ledger_grows(scope: Scope) -> None:
     """Check that the ticket ledger only grows, and that its state at the journal's start is unchanged."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:

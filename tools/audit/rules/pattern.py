@@ -1,4 +1,4 @@
-"""Patterns: what a field of an entry must be, as data. A name makes two fields of an entry equal.
+"""Patterns: what a field of an entry must be, as data. A name used twice requires the two fields to be equal.
 
 A pattern is one of
 
@@ -76,11 +76,11 @@ class Scope:
 
     def value_after(self, key: str) -> Any:
         """Return what the entry stores in the machine's memory under a key, or None."""
-        return self.entry.transaction.state.get(storage_key(key, self.position))
+        return self.entry.transaction.state.get(format_storage_key(key, self.position))
 
     def value_before(self, key: str) -> Any:
         """Return what the machine's memory held under a key before the entry, or None."""
-        return self.ledger.state.get(storage_key(key, self.position))
+        return self.ledger.state.get(format_storage_key(key, self.position))
 
     def typed_record(self, kind: type[R]) -> R:
         """Return the entry's record as ``kind``. Raises :class:`Differs` if it is not a valid one."""
@@ -109,7 +109,7 @@ def parse_as(kind: type[R], data: object, where: str) -> R:
         raise Differs(str(why)) from None
 
 
-def storage_key(key: str, position: int) -> str:
+def format_storage_key(key: str, position: int) -> str:
     """Return the storage key of a position's ``key``."""
     return key if position == 1 else FEATURES.keys.name(key, Position(position))
 
@@ -217,20 +217,20 @@ TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
 }
 
 
-def json_equal(left: Any, right: Any) -> bool:
+def is_json_equal(left: Any, right: Any) -> bool:
     """Return whether two JSON values are equal; 1 does not equal True."""
     if type(left) is not type(right):
         return False
     if type(left) is dict:
         return left.keys() == right.keys() and all(
-            json_equal(value, right[key]) for key, value in left.items()
+            is_json_equal(value, right[key]) for key, value in left.items()
         )
     if type(left) is list:
-        return len(left) == len(right) and all(map(json_equal, left, right))
+        return len(left) == len(right) and all(map(is_json_equal, left, right))
     return bool(left == right)
 
 
-def repr_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as text for a finding."""
     text = repr(value)
     return text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
@@ -241,33 +241,33 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one fo
     """Return a function that matches a value against ``pattern`` and raises :class:`Differs`."""
     match pattern:
         case str() if pattern.startswith("$"):
-            return _named(pattern[1:])
+            return _compile_name(pattern[1:])
         case str() if "{" in pattern:
             return Template(pattern).match
         case Mapping():
-            return _object(pattern)
+            return _compile_object(pattern)
         case list():
-            return _array([compile_pattern(part) for part in pattern])
+            return _compile_array([compile_pattern(part) for part in pattern])
         case Each():
-            return _each(pattern)
+            return _compile_each(pattern)
         case OneOf():
-            return _one_of([compile_pattern(part) for part in pattern.patterns])
+            return _compile_one_of([compile_pattern(part) for part in pattern.patterns])
         case Derived():
-            return _derived(pattern.make)
+            return _compile_derived(pattern.make)
         case But():
-            return _but(pattern)
+            return _compile_but(pattern)
         case Has():
             return _has(pattern)
         case Own():
             return _own
         case _:
-            return _exactly(pattern)
+            return _compile_exact(pattern)
 
 
-def _exactly(expected: Any) -> Matcher:
+def _compile_exact(expected: Any) -> Matcher:
     def match(value: Any, _: Scope) -> None:
-        if not json_equal(value, expected):
-            raise Differs(f"expected {repr_of(expected)}, found {repr_of(value)}")
+        if not is_json_equal(value, expected):
+            raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
 
     return match
 
@@ -275,21 +275,21 @@ def _exactly(expected: Any) -> Matcher:
 def _own(value: Any, scope: Scope) -> None:
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.mark}", f"{kind}#{sequence}"):
-        raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {repr_of(value)}")
+        raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {format_value(value)}")
 
 
-def _named(text: str) -> Matcher:
+def _compile_name(text: str) -> Matcher:
     name, _, kind = text.partition(":")
     kind, _, none = (kind or "any").partition("|")
     fits, nullable = TYPES[kind], none == "none"
 
     def match(value: Any, scope: Scope) -> None:
         if not (fits(value, scope) or (nullable and value is None)):
-            raise Differs(f"{repr_of(value)} is not a valid {kind}")
+            raise Differs(f"{format_value(value)} is not a valid {kind}")
         if name:
             known = scope.names.setdefault(name, value)
-            if known is not value and not json_equal(known, value):
-                raise Differs(f"expected {repr_of(known)}, found {repr_of(value)}")
+            if known is not value and not is_json_equal(known, value):
+                raise Differs(f"expected {format_value(known)}, found {format_value(value)}")
 
     return match
 
@@ -310,7 +310,7 @@ class Template:
             part if n % 2 == 0 else str(known[part.partition(":")[0]]) for n, part in enumerate(self.parts)
         )
 
-    def bindings_for(self, value: object, scope: Scope) -> dict[str, Any] | None:
+    def find_bindings(self, value: object, scope: Scope) -> dict[str, Any] | None:
         """Return the values of unbound names with which ``value`` is the text, or None if it does not match."""
         if type(value) is not str:
             return None
@@ -334,15 +334,15 @@ class Template:
         expected = self.fill(scope)
         if expected is not None:
             if value != expected:
-                raise Differs(f"expected {expected!r}, found {repr_of(value)}")
+                raise Differs(f"expected {expected!r}, found {format_value(value)}")
             return
-        bindings = self.bindings_for(value, scope)
+        bindings = self.find_bindings(value, scope)
         if bindings is None:
-            raise Differs(f"{repr_of(value)} does not have the expected form")
+            raise Differs(f"{format_value(value)} does not have the expected form")
         scope.names.update(bindings)
 
 
-def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop over one object)
+def _compile_object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop over one object)
     plain: dict[str, tuple[bool, Matcher]] = {}
     templates: list[tuple[Template, bool, Matcher]] = []
     for key, part in pattern.items():
@@ -359,7 +359,7 @@ def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop 
             fitting = [key for key in remaining if key == expected] if expected is not None else remaining
             matched = []
             for key in fitting:
-                bindings = template.bindings_for(key, scope)
+                bindings = template.find_bindings(key, scope)
                 if bindings is None:
                     continue
                 if (
@@ -367,26 +367,26 @@ def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop 
                 ):  # any number of such members: names bound by one are not visible to the others
                     outer_names = scope.names
                     scope.names = {**outer_names, **bindings}
-                    _at(key, matcher, value[key], scope)
+                    _match_at_key(key, matcher, value[key], scope)
                     scope.names = outer_names
                 else:
                     scope.names.update(bindings)
-                    _at(key, matcher, value[key], scope)
+                    _match_at_key(key, matcher, value[key], scope)
                 matched.append(key)
             if not matched and not may_miss:
                 raise Differs(f"{expected or 'a member'} is missing")
             remaining = [key for key in remaining if key not in matched]
         if remaining:
-            raise Differs(f"{', '.join(map(repr_of, remaining))}: not expected here")
+            raise Differs(f"{', '.join(map(format_value, remaining))}: not expected here")
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{repr_of(value)} is not an object")
+            raise Differs(f"{format_value(value)} is not an object")
         seen = 0
         for key, (may_miss, matcher) in plain.items():
             if key in value:
                 seen += 1
-                _at(key, matcher, value[key], scope)
+                _match_at_key(key, matcher, value[key], scope)
             elif not may_miss:
                 raise Differs(f"{key} is missing")
         if templates or seen != len(value):
@@ -395,7 +395,7 @@ def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop 
     return match
 
 
-def _at(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+def _match_at_key(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
     try:
         matcher(value, scope)
     except Differs as differs:
@@ -403,32 +403,32 @@ def _at(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
         raise
 
 
-def _array(parts: Sequence[Matcher]) -> Matcher:
+def _compile_array(parts: Sequence[Matcher]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not list or len(value) != len(parts):
-            raise Differs(f"{repr_of(value)}: expected {len(parts)} values")
+            raise Differs(f"{format_value(value)}: expected {len(parts)} values")
         for n, (part, item) in enumerate(zip(parts, value, strict=True)):
-            _at(str(n), part, item, scope)
+            _match_at_key(str(n), part, item, scope)
 
     return match
 
 
-def _each(pattern: Each) -> Matcher:
+def _compile_each(pattern: Each) -> Matcher:
     part = compile_pattern(pattern.pattern)
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not list or len(value) < pattern.least:
-            raise Differs(f"{repr_of(value)}: expected at least {pattern.least} values")
+            raise Differs(f"{format_value(value)}: expected at least {pattern.least} values")
         outer_names = scope.names
         for n, item in enumerate(value):
             scope.names = dict(outer_names)
-            _at(str(n), part, item, scope)
+            _match_at_key(str(n), part, item, scope)
         scope.names = outer_names
 
     return match
 
 
-def _one_of(parts: Sequence[Matcher]) -> Matcher:
+def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
         outer_names, why = scope.names, ""
         for part in parts:
@@ -445,38 +445,38 @@ def _one_of(parts: Sequence[Matcher]) -> Matcher:
     return match
 
 
-def _derived(make: Callable[[Scope], Any]) -> Matcher:
+def _compile_derived(make: Callable[[Scope], Any]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
         expected = make(scope)
-        if not json_equal(value, expected):
-            raise Differs(f"expected {repr_of(expected)}, found {repr_of(value)}")
+        if not is_json_equal(value, expected):
+            raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
 
     return match
 
 
 def _has(pattern: Has) -> Matcher:
-    members = _object(pattern.members)
+    members = _compile_object(pattern.members)
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{repr_of(value)} is not an object")
+            raise Differs(f"{format_value(value)} is not an object")
         scope.names[pattern.name] = value
         members({key: part for key, part in value.items() if key in pattern.members}, scope)
 
     return match
 
 
-def _but(pattern: But) -> Matcher:
-    changed = _object(pattern.changes)
+def _compile_but(pattern: But) -> Matcher:
+    changed = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{repr_of(value)} is not an object")
+            raise Differs(f"{format_value(value)} is not an object")
         base = scope.names[pattern.name]
         expected = {key: part for key, part in base.items() if key not in names and key not in pattern.less}
-        if not json_equal({key: part for key, part in value.items() if key not in names}, expected):
-            raise Differs(f"expected {repr_of(expected)} and the changes, found {repr_of(value)}")
+        if not is_json_equal({key: part for key, part in value.items() if key not in names}, expected):
+            raise Differs(f"expected {format_value(expected)} and the changes, found {format_value(value)}")
         changed({key: part for key, part in value.items() if key in names}, scope)
 
     return match

@@ -43,13 +43,13 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     )
 
 
-def _useful_cents(memory: Any) -> int:
+def _find_smallest_stake(memory: Any) -> int:
     """Return the smallest stake of any game, if the journal records it, or 0, with which no game is plain."""
     terms = memory.get("residual_terms")
     return 1 if terms is None else int(terms["useful_cents"])
 
 
-def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
+def is_plain_start(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     """Return whether this is a correct ``game.start`` of a plain game."""
     transaction = entry.transaction
     record: Any = transaction.record
@@ -91,7 +91,7 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and "handpay" not in memory
         and "pay_out" not in memory
         and "reminder" not in memory
-        and bet * denomination_cents >= _useful_cents(memory)
+        and bet * denomination_cents >= _find_smallest_stake(memory)
         and state_of(before, 1, facts) is State.IDLE
     ):
         return False
@@ -146,4 +146,4 @@ def _are_dims(dims: Any) -> bool:
     )
 
 
-PLAIN: Final = {"game.start": started, "game.end": ended}
+PLAIN: Final = {"game.start": is_plain_start, "game.end": ended}

@@ -18,12 +18,12 @@ _COUNT: Final = {
 }
 
 
-def _spent_cents(scope: Scope) -> int:
+def _compute_spent_cents(scope: Scope) -> int:
     session = scope.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
-def _limits(scope: Scope) -> Any:
+def _derive_limits(scope: Scope) -> Any:
     record = scope.record
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 
@@ -39,7 +39,7 @@ _PROTECTION: Final = (
         record={
             "kind": "$which:text",
             "minutes": "$minutes:count",
-            "spent_cents": Derived(_spent_cents),
+            "spent_cents": Derived(_compute_spent_cents),
             "until": "$:text",
             "own": "$:bool",
         },
@@ -77,7 +77,7 @@ _PROTECTION: Final = (
         kind="protection.session_ended",
         within=PAYABLE,
         before={"session": "$:object", **_NOTHING_OPEN},
-        record={"minutes": "$:count", "spent_cents": Derived(_spent_cents)},
+        record={"minutes": "$:count", "spent_cents": Derived(_compute_spent_cents)},
         state=_ENDED,
     ),
     Rule(  # for a player who has set a limit, and played nothing
@@ -90,7 +90,7 @@ _PROTECTION: Final = (
         kind="protection.limit_set",
         within=only(State.IDLE),
         record={"of": OneOf("minutes", "cents"), "value": "$:count"},
-        state={"limits": Derived(_limits)},
+        state={"limits": Derived(_derive_limits)},
     ),
 )
 

@@ -59,15 +59,15 @@ def is_offered(scope: Scope) -> None:
 
 def _is_withheld(scope: Scope) -> bool:
     """Return whether a host has disabled the game of the entry."""
-    return False in _of(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
+    return False in _list_values_under(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
 
 
-def _of(scope: Scope, prefix: str) -> list[Any]:
+def _list_values_under(scope: Scope, prefix: str) -> list[Any]:
     """Return the values the memory held under every machine key with a prefix."""
     return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
 
 
-def cannot_go_on(scope: Scope) -> None:
+def check_cannot_go_on(scope: Scope) -> None:
     """Check the reason for returning bets that may not be taken down: machine, game or player is stopped."""
     why, state = scope.record["why"], state_of(scope.ledger, scope.position, scope.facts)
     if why == "taken_down":

@@ -20,8 +20,8 @@ from tools.audit.rules.pattern import (
     Pattern,
     Scope,
     compile_pattern,
-    repr_of,
-    storage_key,
+    format_storage_key,
+    format_value,
 )
 from tools.audit.rules.states import is_within, state_of, was_idle
 
@@ -87,27 +87,27 @@ class Rule:
             raise Differs(f"expected a {self.phase}, found a {transaction.phase}")
         if transaction.marks != self.marks:
             raise Differs(
-                f"expected the marks {repr_of([*self.marks])}, found {repr_of([*transaction.marks])}"
+                f"expected the marks {format_value([*self.marks])}, found {format_value([*transaction.marks])}"
             )
         scope = Scope(entry, ledger, facts)
         self._check_state(scope)
         if self.ends:
-            self._reservation(scope)
-        late = self._remembered(scope)
+            self._check_reservation(scope)
+        late = self._match_memory(scope)
         for name, matcher, value in (
             ("record", self._record, transaction.record),
-            ("state", self._state, self._bare(transaction.state, scope.position)),
+            ("state", self._state, self._strip_position(transaction.state, scope.position)),
             ("id", self._id, transaction.id),
             ("ref", self._ref, transaction.ref),
             ("counts", self._counts, transaction.counts),
         ):
-            _at(name, matcher, value, scope)
+            _match_at_name(name, matcher, value, scope)
         for key, matcher in late:
-            _at("before", matcher, scope.value_before(key.format(**scope.names)), scope)
+            _match_at_name("before", matcher, scope.value_before(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
         dims.pop("position", None)  # ConductAudit checks that the position exists
-        _at("dims", self._dims, dims, scope)
+        _match_at_name("dims", self._dims, dims, scope)
         self._check_persons(scope)
         for check in self.also:
             check(scope)
@@ -128,10 +128,10 @@ class Rule:
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
             raise Differs(f"it is not allowed while the machine is {state}, according to its memory")
 
-    def _reservation(self, scope: Scope) -> None:
+    def _check_reservation(self, scope: Scope) -> None:
         held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if held is None:
-            raise Differs(f"there is no reservation {repr_of(scope.entry.transaction.ref)}")
+            raise Differs(f"there is no reservation {format_value(scope.entry.transaction.ref)}")
         kind = scope.facts.reserved_as.get(held.id, held.kind)
         if kind not in self.ends:
             raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(self.ends)}")
@@ -139,16 +139,16 @@ class Rule:
         first = held.transfers[0]
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
 
-    def _remembered(self, scope: Scope) -> list[tuple[str, Matcher]]:
+    def _match_memory(self, scope: Scope) -> list[tuple[str, Matcher]]:
         late = []
         for key, matcher in self._before:
             if "{" in key:
                 late.append((key, matcher))
             else:
-                _at(f"memory.{key}", matcher, scope.value_before(key), scope)
+                _match_at_name(f"memory.{key}", matcher, scope.value_before(key), scope)
         return late
 
-    def _bare(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
+    def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the state with its keys in the form of the first position."""
         if position == 1:
             return state
@@ -156,7 +156,7 @@ class Rule:
         bare = {}
         for key, value in state.items():
             name = key.removeprefix(mark)
-            if storage_key(name, position) != key:
+            if format_storage_key(name, position) != key:
                 raise Differs(f"state.{key}: it does not belong to position {position}")
             bare[name] = value
         return bare
@@ -166,7 +166,7 @@ class Rule:
             wanted = [tuple(each) for each in self.moves.make(scope)]
             found = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if wanted != found or len(found) != len(transfers):
-                raise Differs(f"expected the transfers {repr_of(wanted)}")
+                raise Differs(f"expected the transfers {format_value(wanted)}")
             return
         left = list(transfers)
         for move, matchers in self._moves:
@@ -191,12 +191,12 @@ class Rule:
             and "form" not in record
             and "slip" not in record
         ):
-            raise Differs(f"{repr_of(record['person'])} is not the first of {repr_of(persons)}")
+            raise Differs(f"{format_value(record['person'])} is not the first of {format_value(persons)}")
         if len(persons) < self.persons:
-            raise Differs(f"it names {repr_of(persons)}, but needs {self.persons} people")
+            raise Differs(f"it names {format_value(persons)}, but needs {self.persons} people")
         for person in persons:
             if not scope.facts.may(person, self.may):
-                raise Differs(f"{repr_of(person)} lacks the permission {self.may}")
+                raise Differs(f"{format_value(person)} lacks the permission {self.may}")
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
@@ -233,7 +233,7 @@ class Rule:
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
 
-def _at(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:
     try:
         matcher(value, scope)
     except Differs as differs:

@@ -10,8 +10,8 @@ from egm.people.person import NUMBER
 from egm.people.roles import Role
 from tools.audit.rules.facts import KEYS
 from tools.audit.rules.parts import (
+    check_in_menu,
     holds,
-    in_the_menu,
 )
 from tools.audit.rules.pattern import Has, OneOf, Scope
 from tools.audit.rules.rule import Rule
@@ -26,7 +26,7 @@ _CHANGE: Final = {
 }
 
 
-def _next_change(scope: Scope) -> bool:
+def _is_next_change(scope: Scope) -> bool:
     facts, roster, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest = scope.names.get("digest")
     due = number if digest is None else {"number": number, "digest": digest}
@@ -53,7 +53,7 @@ _STAFF: Final = (
             record=_CHANGE,
             state={"staff": "$:any"},
             also=(
-                holds("it is not the next change of the staff, or names no member of staff", _next_change),
+                holds("it is not the next change of the staff, or names no member of staff", _is_next_change),
             ),
         )
         for what in ("added", "disabled", "enabled", "pin")
@@ -166,7 +166,7 @@ _STAFF: Final = (
         record={"person": "$:staff", "persons": "$:persons", "whom": "$:staff", "reason": "$:words"},
         state={"tries:{bucket}": None},
         may=Permission.ENROL,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
 )
 

@@ -12,7 +12,7 @@ from egm.records.keys import HostKey, PlayKey, ProgressiveKey
 from meters import Journal, StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import JSON
-from tools.audit.rules.facts import Facts, position_of
+from tools.audit.rules.facts import Facts, read_position
 
 T = TypeVar("T")
 
@@ -68,13 +68,13 @@ def state_of(ledger: Ledger, position: int, facts: Facts) -> State:
     known = facts.states.get(key)
     if known is None:
         remembered: Any = _Remembered(ledger, position)
-        known = facts.states[key] = FEATURES.rules.derived_state(remembered)
+        known = facts.states[key] = FEATURES.rules.derive_state(remembered)
     return known
 
 
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     """Return whether the entry's position was idle within the given number of seconds before the entry."""
-    idle_at = facts.idle_at.get(position_of(entry))
+    idle_at = facts.idle_at.get(read_position(entry))
     return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
 
 

@@ -12,32 +12,32 @@ from meters.transaction import Phase
 from tools.audit.rules.parts import (
     ABSENT,
     TICKETS,
+    check_ticket_ledger_grows,
     credit_cents,
-    fresh,
     holds,
-    sets,
-    ticket_ledger_goes_on,
+    require_new_id,
+    require_stored_value,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, json_equal, repr_of
+from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_value, is_json_equal
 from tools.audit.rules.rule import Move, Rule
 
 #: The size of the ring of transfers that the host may read back (egm.money.host.transfers).
 _HISTORY: Final = 35
 
 
-def _ledger_checked(scope: Scope) -> None:
+def _check_ledger_state(scope: Scope) -> None:
     """Check the ticket ledger's recorded state, at its first use in this journal or after its replacement."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if now is None:
         raise Differs("state.tickets: it is missing")
     begins = was is None or was.begun != now.begun
     if not begins:
-        ticket_ledger_goes_on(scope)
+        check_ticket_ledger_grows(scope)
     if ("begun" in scope.names) != (begins and bool(now.begun)):
         raise Differs("the people who replaced the ticket ledger must be named exactly when it was replaced")
 
 
-def _ledger_contradicted(scope: Scope) -> None:
+def _check_contradicted_amount(scope: Scope) -> None:
     """Check an amount that the journal has credited and the ledger will never credit."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
@@ -65,7 +65,7 @@ _HOST_TICKETS: Final = (
         record={"id": "$id:text", "number": "$number:masked", "status": "$status:text", "reason": "$:text"},
         state={"host_ticket?": _HOST_TICKET},
         counts={"vouchers_refused": 1},
-        also=(fresh("ticket"),),
+        also=(require_new_id("ticket"),),
     ),
     Rule(
         kind="voucher.authorised",
@@ -88,7 +88,7 @@ _HOST_TICKETS: Final = (
             }
         },
         also=(
-            fresh("ticket"),
+            require_new_id("ticket"),
             holds(
                 "the amount is not above zero",
                 lambda scope: type(scope["cents"]) is int and scope["cents"] > 0,
@@ -118,14 +118,14 @@ _HOST_TICKETS: Final = (
         kind="tickets.checked",
         record={"place": "$:count", "begun?": "$begun:object"},
         state={"tickets": TICKETS["tickets?"]},
-        also=(_ledger_checked,),
+        also=(_check_ledger_state,),
     ),
     Rule(
         kind="tickets.contradicted",
         id="{id}.contradicted",
         record={"id": "$id:text", "number": "$:masked", "amount_cents": "$:cents"},
         state={"tickets": TICKETS["tickets?"]},
-        also=(_ledger_contradicted,),
+        also=(_check_contradicted_amount,),
     ),
 )
 
@@ -155,11 +155,11 @@ def _result(scope: Scope) -> TransferRecord:
     return scope.typed_record(TransferRecord)
 
 
-def _transferred(scope: Scope) -> Any:
+def _derive_transfers(scope: Scope) -> Any:
     """Return the transfers of a host's order, by kind of credit, from its recorded result."""
     way, cents = scope["way"], _result(scope).cents
     if way not in _WAYS:
-        raise Differs(f"{repr_of(way)} is not a valid transfer type")
+        raise Differs(f"{format_value(way)} is not a valid transfer type")
     source, target = _WAYS[way]
     return sorted(
         (
@@ -172,21 +172,21 @@ def _transferred(scope: Scope) -> Any:
     )
 
 
-def _moves_match_result(scope: Scope) -> None:
+def _check_moves_match_result(scope: Scope) -> None:
     transfers = scope.entry.transfers
     found = sorted((t.source, t.target, t.amount_cents) for t in transfers)
-    due = _transferred(scope)
+    due = _derive_transfers(scope)
     if found != due or any(t.dims for t in transfers):
-        raise Differs(f"it moves {repr_of(found)}, but its result states {repr_of(due)}")
+        raise Differs(f"it moves {format_value(found)}, but its result states {format_value(due)}")
     total_cents, requested_cents = sum(cents for _, _, cents in found), scope["asked"]
     status = "full" if total_cents == requested_cents else "partial"
     if scope["status"] != status or total_cents > requested_cents:
         raise Differs(
-            f"{total_cents} cents of {requested_cents} moved, but its status is {repr_of(scope['status'])}"
+            f"{total_cents} cents of {requested_cents} moved, but its status is {format_value(scope['status'])}"
         )
 
 
-def _terms_of_restricted(scope: Scope) -> Any:
+def _derive_restricted_terms(scope: Scope) -> Any:
     if scope["way"] == "in" and _result(scope).cents.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT
@@ -212,12 +212,12 @@ _TRANSFERS: Final = (
         also=(
             holds(
                 "the stored value differs from the record",
-                lambda scope: json_equal(scope["kept"], scope.record),
+                lambda scope: is_json_equal(scope["kept"], scope.record),
             ),
             holds("a bonus paid by hand must be reserved", lambda scope: scope["way"] != "bonus_jackpot"),
-            _moves_match_result,
+            _check_moves_match_result,
             _PLACE,
-            sets("restricted", _terms_of_restricted),
+            require_stored_value("restricted", _derive_restricted_terms),
         ),
     ),
     Rule(
@@ -237,9 +237,9 @@ _TRANSFERS: Final = (
             lambda scope: scope.names.update(way="bonus_jackpot"),
             holds(
                 "the stored value differs from the record",
-                lambda scope: json_equal(scope["kept"], scope.record),
+                lambda scope: is_json_equal(scope["kept"], scope.record),
             ),
-            _moves_match_result,
+            _check_moves_match_result,
             _PLACE,
         ),
     ),

@@ -14,7 +14,7 @@ _BEFORE: Final = {"wheel_spin": "$was:object"}
 _UNHEARD: Final = OneOf("another_spin", "went_on", "line_lost", "restart")
 
 
-def _earlier_are_recorded(scope: Scope) -> bool:
+def _are_earlier_recorded(scope: Scope) -> bool:
     was, now = scope.record_before(WheelSpin, "wheel_spin"), scope.record_after(WheelSpin, "wheel_spin")
     known = {} if was is None else was.numbers
     return now is not None and now.earlier.items() <= known.items()
@@ -33,7 +33,7 @@ RULES: Final = (
         id="{round}.closed",
         record=_SPIN,
         state={"wheel_spin": {**_SPIN, "earlier?": {"{waits}?": "$:count"}}},
-        also=(holds("numbers of earlier rounds are not as recorded", _earlier_are_recorded),),
+        also=(holds("numbers of earlier rounds are not as recorded", _are_earlier_recorded),),
     ),
     Rule(
         kind="wheel.number",

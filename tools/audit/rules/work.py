@@ -3,16 +3,16 @@
 import hashlib
 from typing import Any, Final
 
-from egm.integrity.software import changes
+from egm.integrity.software import compare_digests
 from egm.kernel.states import AT_WORK
 from egm.people import Permission
 from tools.audit.rules.parts import (
-    fresh,
+    check_first_position,
+    check_in_menu,
     holds,
-    in_the_menu,
-    of_the_first,
+    require_new_id,
 )
-from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, json_equal
+from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, is_json_equal
 from tools.audit.rules.rule import Rule
 
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
@@ -24,11 +24,13 @@ def _is_matrix(value: object) -> bool:
     return isinstance(value, list) and len(value) == 6 and all(type(number) is int for number in value)
 
 
-def _as_installed(scope: Scope) -> None:
+def _check_installed_change(scope: Scope) -> None:
     before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     due = {name: [before[name], now[name]] for name in ("version", "signer")}
-    if not json_equal(recorded, due | {"components": changes(before["components"], now["components"])}):
+    if not is_json_equal(
+        recorded, due | {"components": compare_digests(before["components"], now["components"])}
+    ):
         raise Differs("the recorded change differs from the actual one")
 
 
@@ -38,7 +40,7 @@ def _is_changed(scope: Scope) -> bool:
     option, game, on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
         off = sorted({*before["off"]} - {game} if on else {*before["off"], game})
-        return json_equal(after, {**before, "off": off})
+        return is_json_equal(after, {**before, "off": off})
     if option == "denomination":
         chosen, cents = after["denominations_cents"].get(game), int(record["denomination_cents"])
         was = before["denominations_cents"].get(
@@ -50,10 +52,10 @@ def _is_changed(scope: Scope) -> bool:
             bool(chosen)
             and (cents in chosen) is on
             and chosen == due
-            and json_equal(after, {**before, "denominations_cents": others})
+            and is_json_equal(after, {**before, "denominations_cents": others})
         )
     name = f"{option}_cents"
-    return name in record and json_equal(after, {**before, name: record[name]})
+    return name in record and is_json_equal(after, {**before, name: record[name]})
 
 
 _WORK: Final = (
@@ -80,7 +82,7 @@ _WORK: Final = (
                 lambda scope: scope["before"] == (scope.value_before("options") or _NO_OPTIONS),
             ),
             holds("the options after it are not the expected ones", _is_changed),
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(
@@ -132,19 +134,19 @@ _WORK: Final = (
         },
         state={"hard_meters": None},
         may=Permission.CONFIGURE,
-        also=(in_the_menu,),
+        also=(check_in_menu,),
     ),
-    Rule(kind="software.check", record={"person": "$:staff"}, also=(in_the_menu,)),
+    Rule(kind="software.check", record={"person": "$:staff"}, also=(check_in_menu,)),
     Rule(
         kind="software.verified",
         record={"version": "$:text", "when": "$:text"},
-        also=(of_the_first,),
+        also=(check_first_position,),
     ),
     Rule(
         kind="software.differs",
         record={"trouble": Each("$:text"), "when": "$:text"},
         counts={"verify_fail": 1},
-        also=(of_the_first,),
+        also=(check_first_position,),
     ),
     Rule(
         kind="software.changed",
@@ -156,7 +158,7 @@ _WORK: Final = (
         },
         before={"software": "$was:object|none"},
         state={"software": OneOf(None, _SOFTWARE)},
-        also=(of_the_first, _as_installed),
+        also=(check_first_position, _check_installed_change),
     ),
     Rule(
         kind="test.started",
@@ -170,7 +172,7 @@ _WORK: Final = (
             "outputs?": Each("$:text"),
         },
         may=Permission.TEST_DEVICES,
-        also=(fresh("test", here=True), in_the_menu),
+        also=(require_new_id("test", here=True), check_in_menu),
     ),
     Rule(
         kind="touch.calibrated",
@@ -183,7 +185,7 @@ _WORK: Final = (
                 lambda scope: scope["before"] == (scope.value_before("touch") or []),
             ),
             holds("a calibration must be six integers", lambda scope: _is_matrix(scope["after"])),
-            in_the_menu,
+            check_in_menu,
         ),
     ),
     Rule(kind="test.failed", record={"id": "$:text", "why": "$:text"}),

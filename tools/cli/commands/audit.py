@@ -23,19 +23,19 @@ from meters import (
 )
 from meters.copies import SECOND_FOLDER, Place
 from meters.keys import MachineKey
-from meters.keys import fingerprint as fingerprint_of
+from meters.keys import format_fingerprint as fingerprint_of
 from meters.storage import DiskStorage
-from paytables.source import contents, open_regular_file
-from paytables.wording import counted
+from paytables.source import open_regular_file, read_contents
+from paytables.wording import format_count
 from tools.audit import point as verified
 from tools.audit.games import Shelf
 from tools.audit.log_text import log_lines
-from tools.audit.tickets import ticket_ledger_differs
+from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import Auditor, Finding, Report
 from tools.cli.commands.clearing import clear_, inspect_
-from tools.cli.result_file import replaceable, result_file
-from tools.cli.tables import Form, Table, forms, show, terminal_width, working
-from tools.cli.terminal import Terminal, echo, json_text, plain, printable
+from tools.cli.result_file import resolve_links, result_file
+from tools.cli.tables import Form, Table, add_form_options, find_terminal_width, show, show_progress
+from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
 from tools.cli.whole import WholeNumber
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
@@ -74,14 +74,14 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
         if key is None:
             raise click.ClickException(f"{folder}: there is no machine key to sign with")
         with (
-            working("checking and writing"),
+            show_progress("checking and writing"),
             open_view(folder, key=key, second_dir=second) as view,
             result_file(file) as out,
         ):
             count = export.write(view, key, out, datetime.now(UTC), after=after)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
-    echo(f"{file}: {counted(count, 'entry', 'entries')}, machine key {key.fingerprint}")
+    echo(f"{file}: {format_count(count, 'entry', 'entries')}, machine key {key.fingerprint}")
 
 
 @command.command()
@@ -137,17 +137,17 @@ def verify(
             "--after and --witness need the whole journal and cannot be combined with --point"
         )
     if point is not None:
-        point = replaceable(point)
+        point = resolve_links(point)
     shelf = Shelf(games)
     try:
-        heads = dict([_head_of(after)]) if after else {}
-        vouched = list(_witnesses(witnesses))
+        heads = dict([_read_export_head(after)]) if after else {}
+        vouched = list(_parse_witnesses(witnesses))
 
         def auditor(point: Path | None) -> Auditor:
             return Auditor(shelf, heads, vouched) if point is None else verified.go_on(point, shelf)
 
-        with working("deriving everything again"):
-            reports = _reports(file, state, second, auditor, point)
+        with show_progress("deriving everything again"):
+            reports = _audit_copies(file, state, second, auditor, point)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():
@@ -155,14 +155,14 @@ def verify(
         if fingerprint and report.fingerprint != fingerprint:
             report.add(Finding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
     if as_json:
-        echo(json_text({name: report.to_json() for name, report in reports.items()}))
+        echo(format_json({name: report.to_json() for name, report in reports.items()}))
     else:
         for name, report in reports.items():
             _print_report(name, report)
     raise SystemExit(1 if any(report.wrong for report in reports.values()) else 0)
 
 
-def _reports(
+def _audit_copies(
     file: Path | None,
     state: Path | None,
     second: Path | None,
@@ -175,28 +175,28 @@ def _reports(
     folder = state or default_state_dir()
     beside = second or folder / SECOND_FOLDER
     reports = _verify_copies(folder, beside, auditor, point)
-    differs = ticket_ledger_differs(folder, beside)
+    differs = find_ticket_ledger_error(folder, beside)
     if differs:
         next(iter(reports.values())).add(Finding(1, "", differs))
     return reports
 
 
-def _head_of(file: Path) -> tuple[int, str]:
+def _read_export_head(file: Path) -> tuple[int, str]:
     with open_regular_file(file) as source:
         header = export.ExportReader(source, str(file)).header
     return header.sequence, header.head_hash
 
 
-def _witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException for an invalid one.
 
     SEQUENCE=NUMBER is the form of the metrics: ``egm_journal_sequence`` and ``egm_journal_head``.
     """
     for text in witnesses:
         path = Path(text)
-        lines = contents(path).decode().split() if path.is_file() else [text]
+        lines = read_contents(path).decode().split() if path.is_file() else [text]
         for line in lines:
-            sequence, _, known = _as_hash(line).partition(":")
+            sequence, _, known = _parse_metric_hash(line).partition(":")
             known = known.lower()
             counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
             is_hash_prefix = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set(
@@ -204,13 +204,13 @@ def _witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
             )
             if not (counted and is_hash_prefix):
                 raise click.ClickException(
-                    f"{printable(line)!r} is not a witness: write SEQUENCE:HASH,"
+                    f"{make_printable(line)!r} is not a witness: write SEQUENCE:HASH,"
                     f" with at least {_WITNESS_DIGITS} hexadecimal digits"
                 )
             yield int(sequence), known
 
 
-def _as_hash(line: str) -> str:
+def _parse_metric_hash(line: str) -> str:
     """Return a metric's number, also in a float's notation, as the twelve hash digits it represents."""
     sequence, sign, number = line.partition("=")
     try:
@@ -220,7 +220,7 @@ def _as_hash(line: str) -> str:
         return line
 
 
-def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:
+def _conclude_audit(report: Report, auditor: Auditor, point: Path | None) -> Report:
     """Return the report, and save the auditor's state for the next run if nothing is wrong."""
     if point is not None and not report.wrong:
         verified.save(auditor, point)
@@ -236,32 +236,32 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
                 f"it begins after entry {header.after}, and only {reached} are verified: give it its --point"
             )
             raise JournalDamaged(str(file), why)
-        bodies = itertools.islice(reader.bodies(), reached - header.after, None)
+        bodies = itertools.islice(reader.iter_bodies(), reached - header.after, None)
         report = auditor.run(bodies, head=(header.sequence, header.head_hash))
     if reader.footer_fault:
         report.add(Finding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
         report.add(Finding(1, "", "the key that signed the file is not the one the journal begins with"))
-    return _concluded(report, auditor, point)
+    return _conclude_audit(report, auditor, point)
 
 
 def _verify_copies(
     folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None
 ) -> dict[str, Report]:
     """Verify each copy with the archive on its own medium, and with its own saved state."""
-    key = _key_of(folder, second)
+    key = _load_machine_key(folder, second)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
     # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
         one = auditor(points[0])
-        first = _concluded(one.run(view.bodies(one.reached[0]), head=head), one, points[0])
+        first = _conclude_audit(one.run(view.iter_bodies(one.reached[0]), head=head), one, points[0])
         place = Place(DiskStorage(), folder, second)
         two = auditor(points[1])
-        bodies = view.bodies_of_second(place, two.reached[0])
+        bodies = view.iter_second_medium_bodies(place, two.reached[0])
         reports = {
             "first copy": first,
-            "second copy": _concluded(two.run(bodies, head=head), two, points[1]),
+            "second copy": _conclude_audit(two.run(bodies, head=head), two, points[1]),
         }
     try:
         open_view(folder, key=key, second_dir=folder, check_pages=True).close()
@@ -270,7 +270,7 @@ def _verify_copies(
     return reports
 
 
-def _key_of(*folders: Path) -> MachineKey | None:
+def _load_machine_key(*folders: Path) -> MachineKey | None:
     """Return the key that proves the machine's CRCs, or None if it is missing or may not be read."""
     try:
         return MachineKey.load(DiskStorage(), *folders)
@@ -281,38 +281,38 @@ def _key_of(*folders: Path) -> MachineKey | None:
 def _place(finding: Finding) -> str:
     """Return the location of a finding; sequence 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
-    return f"{where} {plain(finding.id)}".rstrip()
+    return f"{where} {escape_markup(finding.id)}".rstrip()
 
 
 def _print_report(name: str, report: Report) -> None:
     console = Terminal()
     key = "" if report.key_compared else ", key not compared (--fingerprint)"
     console.print(
-        f"[bold]{plain(name)}[/bold]  machine {plain(report.machine_id) or '-'},"
-        f" key {plain(report.fingerprint)}{key}",
+        f"[bold]{escape_markup(name)}[/bold]  machine {escape_markup(report.machine_id) or '-'},"
+        f" key {escape_markup(report.fingerprint)}{key}",
         highlight=False,
     )
     rate = report.games / report.seconds if report.seconds else 0
     console.print(
-        f"  {counted(report.entries, 'entry', 'entries')} chained to {report.head_hash[:16]},"
-        f" {counted(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
+        f"  {format_count(report.entries, 'entry', 'entries')} chained to {report.head_hash[:16]},"
+        f" {format_count(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
         f" {report.games_void} void, {report.games_open} open;"
-        f" {counted(report.levels, 'progressive level')} derived;"
-        f" {counted(report.witnessed, 'head')} known from elsewhere;"
+        f" {format_count(report.levels, 'progressive level')} derived;"
+        f" {format_count(report.witnessed, 'head')} known from elsewhere;"
         f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
         console.print(
-            f"  [red]{_place(finding)}[/red]: {plain(finding.why)}",
+            f"  [red]{_place(finding)}[/red]: {escape_markup(finding.why)}",
             highlight=False,
         )
     if report.noted > len(report.notices):
         console.print(
-            f"  [yellow]{counted(report.noted - len(report.notices), 'earlier notice')}, and:[/yellow]"
+            f"  [yellow]{format_count(report.noted - len(report.notices), 'earlier notice')}, and:[/yellow]"
         )
     for note in report.notices:
         console.print(
-            f"  [yellow]notice[/yellow] {_place(note)}: {plain(note.why)}",
+            f"  [yellow]notice[/yellow] {_place(note)}: {escape_markup(note.why)}",
             highlight=False,
         )
     if report.wrong > len(report.findings):
@@ -327,7 +327,7 @@ def _print_report(name: str, report: Report) -> None:
 def readout(file: Path) -> None:
     """Check the signature of a readout that `egm meters --json --sign` wrote to FILE."""
     try:
-        signed = json.loads(contents(file))
+        signed = json.loads(read_contents(file))
         key = export.check_readout(signed, str(file))
     except (ValueError, RecursionError) as why:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
@@ -342,7 +342,7 @@ def readout(file: Path) -> None:
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *recall.LOGS]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
-@forms
+@add_form_options
 def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
     """Print a log, newest first: plays, events, bills, vouchers, transfers, handpays ...
 
@@ -354,22 +354,22 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
             if name == "plays":
                 rows = [_play_row(play) for play in recall.plays(view, last or recall.PLAYS_SHOWN)]
             else:
-                rows = [_row(entry) for entry in recall.log(view, name, last)]
+                rows = [_build_row(entry) for entry in recall.log(view, name, last)]
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     if form == "text":
-        for line in log_lines(rows, terminal_width()):
+        for line in log_lines(rows, find_terminal_width()):
             echo(line)
         return
     names = tuple(rows[0]) if rows else ("entry", "time", "kind")
     show(form, Table(names, (row.values() for row in rows)), document=rows)
 
 
-def _row(entry: StoredEntry) -> dict[str, Any]:
-    details = dict(recall.details(entry))
+def _build_row(entry: StoredEntry) -> dict[str, Any]:
+    details = dict(recall.read_details(entry))
     if "validation_number" in details:
-        details["validation_number"] = recall.masked(str(details["validation_number"]))
-    event = events.significance(entry)
+        details["validation_number"] = recall.mask_validation_number(str(details["validation_number"]))
+    event = events.find_significant_event(entry)
     return {
         "entry": entry.sequence,
         "time": entry.time_utc.isoformat(timespec="seconds"),
@@ -377,14 +377,14 @@ def _row(entry: StoredEntry) -> dict[str, Any]:
         "effect": str(event.effect) if event else "",
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
-        "person": events.person(entry),
+        "person": events.find_author(entry),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }
 
 
 def _play_row(play: recall.Play) -> dict[str, Any]:
-    start = recall.details(play.start)
+    start = recall.read_details(play.start)
     return {
         "entry": play.start.sequence,
         "time": play.start.time_utc.isoformat(timespec="seconds"),
@@ -394,7 +394,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
         "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
         "added_cents": dict(play.added_cents),
-        "steps": [dict(recall.details(e)) for e in play.shown_steps],
+        "steps": [dict(recall.read_details(e)) for e in play.shown_steps],
         "outcome": play.outcome,
     }
 
@@ -411,7 +411,7 @@ def entry(*, number: int, state: Path | None) -> None:
         raise click.ClickException(str(why)) from why
     if found is None or found.sequence != number:
         raise click.ClickException(f"there is no entry {number}")
-    echo(printable(found.body.decode()))
+    echo(make_printable(found.body.decode()))
 
 
 command.add_command(inspect_)

@@ -10,17 +10,17 @@ from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
 from egm.config.faults import read
 from egm.errors import OperatorError
 from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
-from egm.people import Permission, Roster, RosterError, recorded_in
+from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, Place
-from meters.keys import fingerprint
+from meters.keys import format_fingerprint
 from meters.lock import FolderLock
-from meters.recall import details
+from meters.recall import read_details
 from meters.storage import DiskStorage
-from tools.cli.backup import CABINET, LINK, STAFF, Backup, key_of
-from tools.cli.staff import prove, roster_of
-from tools.cli.tables import Form, Table, facts, forms, show
+from tools.cli.backup import CABINET, LINK, STAFF, Backup, load_machine_key
+from tools.cli.staff import load_roster, prove
+from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 _STATE = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder.")
@@ -43,9 +43,9 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
     folder = state or default_state_dir()
     try:
-        prove(roster_of(folder), person, Permission.ENROL)
+        prove(load_roster(folder), person, Permission.ENROL)
         made = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
-        replace_private(out, made.text(key_of(folder)))
+        replace_private(out, made.text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{out}: {', '.join(made.files)} of machine {made.machine}, at entry {made.sequence}")
@@ -53,7 +53,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
 
 @command.command("show")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@forms
+@add_form_options
 def show_(file: Path, *, form: Form) -> None:
     """Show the contents of FILE, and the machine it belongs to."""
     try:
@@ -62,13 +62,16 @@ def show_(file: Path, *, form: Form) -> None:
         raise click.ClickException(str(error)) from error
     fields = {
         "machine": found.machine,
-        "key": fingerprint(bytes.fromhex(found.public_key)),
+        "key": format_fingerprint(bytes.fromhex(found.public_key)),
         "made": found.at,
         "journal's entry then": found.sequence,
     }
     rows = [(name, len(data)) for name, data in found.files.items()]
     show(
-        form, facts(fields.items()), Table(("file", "bytes"), rows), document={**fields, "files": dict(rows)}
+        form,
+        build_facts_table(fields.items()),
+        Table(("file", "bytes"), rows),
+        document={**fields, "files": dict(rows)},
     )
 
 
@@ -96,7 +99,7 @@ def restore(
         folder.prepare()
         lock = FolderLock(folder.root)
         try:
-            for line in _restored(folder, found, cabinet, (person, second_person), reason):
+            for line in _restore(folder, found, cabinet, (person, second_person), reason):
                 echo(line)
         finally:
             lock.release()
@@ -104,7 +107,7 @@ def restore(
         raise click.ClickException(str(error)) from error
 
 
-def _restored(
+def _restore(
     folder: StateFolder, found: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
 ) -> list[str]:
     """Restore, and return what was done. Raises OperatorError before anything is written."""
@@ -117,8 +120,8 @@ def _restored(
     used = Place(DiskStorage(), folder.root, second).used
     if used:
         _require_own(folder, found, second)
-    roster_of_backup = _roster_in(folder, found)
-    roster = roster_of(folder.root, second) if used else roster_of_backup
+    roster_of_backup = _read_roster(folder, found)
+    roster = load_roster(folder.root, second) if used else roster_of_backup
     people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
     done = [_give_staff(folder, second, roster_of_backup, used=used)]
     for name in LINK:
@@ -134,7 +137,7 @@ def _restored(
     return [*done, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
 
 
-def _roster_in(folder: StateFolder, found: Backup) -> Roster:
+def _read_roster(folder: StateFolder, found: Backup) -> Roster:
     """Return the backup's staff. Raises OperatorError for a roster that was altered."""
     staged = folder.staff.with_name("people.given-back.json")
     try:
@@ -147,12 +150,12 @@ def _roster_in(folder: StateFolder, found: Backup) -> Roster:
 def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
     """Raise OperatorError unless the journal here continues from where the backup was made."""
     with open_view(folder.root, second_dir=second) as view:
-        machine = str(details(next(view.entries(limit=1))).get("machine_id", ""))
+        machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
         there = next(view.entries(since=found.sequence - 1, limit=1), None)
     if found.machine != machine:
         raise OperatorError(f"the backup belongs to machine {found.machine}, this memory to {machine}")
-    if found.public_key != key_of(folder.root).public_key.hex():
+    if found.public_key != load_machine_key(folder.root).public_key.hex():
         raise OperatorError(f"the backup was made with another key of machine {machine} than the present one")
     if found.sequence > sequence:
         raise OperatorError(
@@ -167,9 +170,9 @@ def _give_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, use
     """Restore the backup's staff, unless the journal records others."""
     if used:
         try:
-            recorded_in(folder.root, second).vouch_for(backup_roster)
+            read_recorded_roster(folder.root, second).check_roster(backup_roster)
         except RosterError as why:
             return f"staff: left as it is, for the backup's {str(why).rpartition(': ')[2]}"
     (second / folder.staff.name).unlink(missing_ok=True)
-    backup_roster.written_to(folder.staff)
+    backup_roster.write_to(folder.staff)
     return "staff: given back"

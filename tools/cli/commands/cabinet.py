@@ -11,30 +11,41 @@ from typing import Any, Final, Self
 import click
 from serial.tools.list_ports import comports
 
-from egm.app.preflight import preflight, unknown_names
+from egm.app.preflight import iter_preflight_faults, iter_unknown_names
 from egm.clock import SystemClock
-from egm.collector import collector_paused
+from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
-from egm.config.faults import Fault, Lines, placed, read
-from egm.config.on_this_computer import shared_folders, stable_name
-from egm.config.schema import examples_left
-from egm.config.schema import schema as cabinet_schema
+from egm.config.faults import Fault, Lines, parse_location, read
+from egm.config.on_this_computer import find_shared_folders, find_stable_port_name
+from egm.config.schema import build_schema as cabinet_schema
+from egm.config.schema import find_examples_left
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of, last_signed_file
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of, find_last_signed_file
 from egm.people import Permission
-from egm.play.definitions import other_of_version
-from egm.profiles import available, load_profile
+from egm.play.definitions import find_conflicting_digest
+from egm.profiles import list_profile_ids, load_profile
 from egm.records.keys import PlayKey
 from meters import JournalError, open_view
-from meters.recall import details
-from paytables import DefinitionError, Game, PaytableError, shipped
-from paytables.source import contents, toml
-from paytables.wording import among, counted
-from tools.cli.staff import prove, roster_of
-from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
-from tools.cli.terminal import echo, json_text
-from tools.lab.named import refusal
+from meters.recall import read_details
+from paytables import DefinitionError, Game, PaytableError, list_shipped_games
+from paytables.source import parse_toml, read_contents
+from paytables.wording import format_count, format_known_names
+from tools.cli.staff import load_roster, prove
+from tools.cli.tables import (
+    BAD,
+    DOUBT,
+    Column,
+    Columns,
+    Form,
+    Style,
+    Table,
+    add_form_options,
+    show,
+    show_progress,
+)
+from tools.cli.terminal import echo, format_json
+from tools.lab.named import format_refusal
 
 
 @click.group()
@@ -51,7 +62,7 @@ _LIST_WIDE: Final = 60
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--quick", is_flag=True, help="Check only the file; do not analyse games or look for ports.")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
-@forms
+@add_form_options
 def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     """Print every error in FILE: line, key, error, likely intention and allowed values.
 
@@ -61,13 +72,13 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     machine cannot start with it, or leaves something out.
     """
     try:
-        text = contents(file).decode()
+        text = read_contents(file).decode()
     except UnicodeDecodeError as error:
         raise click.ClickException(f"{file}: not UTF-8: {error.reason}") from error
-    data = _toml(text)
+    data = _parse_toml(text)
     cabinet, faults = read(text, CabinetFile)
     if cabinet is not None and not quick:
-        with working("analysing its games", len(cabinet.games)) as done:
+        with show_progress("analysing its games", len(cabinet.games)) as done:
             games: list[str] = []
 
             def check_files(game: str) -> None:
@@ -77,17 +88,20 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             cabinet = cabinet.placed(file.absolute().parent)
             folder = state or default_state_dir()
             remarks = _Remarks.on(cabinet, folder)
-            with collector_paused():
-                faults = [*preflight(cabinet, check_files, remarks.of_game), *shared_folders(cabinet, folder)]
+            with pause_collector():
+                faults = [
+                    *iter_preflight_faults(cabinet, check_files, remarks.iter_game_remarks),
+                    *find_shared_folders(cabinet, folder),
+                ]
     elif not quick:
-        faults += unknown_names(data)
-    faults += examples_left(data)
+        faults += iter_unknown_names(data)
+    faults += find_examples_left(data)
     lines = Lines(text)
-    rows = sorted((_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
+    rows = sorted((_build_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (
         Column("line", right=True),
         "key",
-        Column("", "stops", text=lambda stops: _EFFECTS[stops], style=_style),
+        Column("", "stops", text=lambda stops: _EFFECTS[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
         Column("there are", "allowed", most=_LIST_WIDE),
@@ -117,25 +131,25 @@ class _Remarks:
             limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
         return cls(played, limit_cents)
 
-    def of_game(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
+    def iter_game_remarks(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
         """Yield the remarks on one game: on its version, and on the jurisdiction's limits."""
         with suppress(PaytableError):
-            if before := other_of_version(self.played, game):
+            if before := find_conflicting_digest(self.played, game):
                 what = (
                     f"another definition, {before[:12]}, was played as {game.version}: give it a new version"
                 )
                 yield Fault(key, what, stops=False, remark=True)
         with suppress(PaytableError, OperatorError):
-            yield from self._less_than_printed(key, slot, game)
+            yield from self._iter_reduced_limits(key, slot, game)
 
-    def _less_than_printed(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
+    def _iter_reduced_limits(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
         """Yield the bets of a table whose printed limits the jurisdiction's bet limit reduces."""
         if self.limit_cents is None:
             return
         for cents in slot.denominations_cents or game.denominations_cents:
-            most_on = game.rules.most_on(self.limit_cents // cents)
+            most_on = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
-                f"{counted(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
+                f"{format_count(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
                 for spot in game.rules.layout()
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
@@ -147,10 +161,10 @@ class _Remarks:
                 yield Fault(key, what, stops=False, remark=True)
 
 
-def _toml(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a text, or an empty dict if it is not TOML."""
     try:
-        return toml(text)
+        return parse_toml(text)
     except tomllib.TOMLDecodeError:
         return {}
 
@@ -159,50 +173,54 @@ def _toml(text: str) -> dict[str, Any]:
 _EFFECTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
-def _style(stops: object) -> Style:
+def _choose_style(stops: object) -> Style:
     return BAD if stops else DOUBT
 
 
-def _row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
-    line = fault.line or lines.of(placed(fault.key))
+def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
+    line = fault.line or lines.of(parse_location(fault.key))
     stops = None if fault.remark else fault.stops
     return line, fault.key, stops, fault.what, fault.meant, fault.allowed
 
 
 # ---------------------------------------------------------------------- new
-def _game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
-        if value not in shipped() and not value.endswith(".toml"):
+        if value not in list_shipped_games() and not value.endswith(".toml"):
             raise click.BadParameter(
                 f"{value!r} is neither a game of the library nor a .toml file; see egm game list"
             )
     return values
 
 
-def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _parse_devices(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
     found = []
     for value in values:
         protocol, _equals, port = value.partition("=")
         if protocol not in PROTOCOLS:
-            raise click.BadParameter(f"{protocol!r} is not a protocol; {among(protocol, PROTOCOLS)}")
+            raise click.BadParameter(
+                f"{protocol!r} is not a protocol; {format_known_names(protocol, PROTOCOLS)}"
+            )
         found.append((protocol, port or "bench"))
     return tuple(found)
 
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--profile", type=click.Choice(available()), help="The jurisdiction's profile.")
+@click.option("--profile", type=click.Choice(list_profile_ids()), help="The jurisdiction's profile.")
 @click.option("--serial", help="The manufacturer's serial number.")
 @click.option("--number", help="The operator's number of the machine.")
 @click.option("--site", help="The venue's name as printed on tickets.")
 @click.option("--licence-holder", help="The licence holder, if the jurisdiction's tickets name one.")
 @click.option("--time-zone", help="An IANA time zone, such as America/Toronto.")
-@click.option("--game", "games", multiple=True, callback=_game_names, help="A game; repeat for more.")
+@click.option("--game", "games", multiple=True, callback=_check_game_names, help="A game; repeat for more.")
 @click.option(
     "--device",
     "devices",
     multiple=True,
-    callback=_devices,
+    callback=_parse_devices,
     metavar="PROTOCOL[=PORT]",
     help="A device, simulated if no port is given; repeat for more (default: bill, printer, I/O board).",
 )
@@ -222,7 +240,7 @@ def new(
     Values not given as options are asked for on a terminal; otherwise marked examples are written that must
     be changed: egm cabinet check reports them.
     """
-    from tools.cli.cabinet_file import CabinetRequest, written  # noqa: PLC0415 (drivers; `check` does without)
+    from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (drivers; `check` does without)
 
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
@@ -233,7 +251,7 @@ def new(
             return given or example
         return str(click.prompt(prompt, default=example or None))
 
-    place = value(profile, f"The jurisdiction's profile ({', '.join(available())})", "generic")
+    place = value(profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic")
     try:
         rules = load_profile(place)
     except OperatorError as error:
@@ -249,10 +267,10 @@ def new(
         devices=devices or (("id003", "bench"), ("tcl", "bench"), ("ioboard", "bench")),
     )
     try:
-        with working("looking which games the place admits"):
-            text = written(requested, file.parent)
+        with show_progress("looking which games the place admits"):
+            text = format_cabinet_file(requested, file.parent)
     except DefinitionError as error:
-        raise click.ClickException(refusal(error)) from None
+        raise click.ClickException(format_refusal(error)) from None
     cabinet, faults = read(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))
@@ -275,11 +293,11 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
     try:
         load_cabinet(file)
         folder = state or default_state_dir()
-        roster = roster_of(folder)
+        roster = load_roster(folder)
         people = [prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
         at = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
-        Signature(digest_of(contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
+        Signature(digest_of(read_contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")
@@ -288,13 +306,13 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @command.command("signed")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
 @click.option("--file", "print_file", is_flag=True, help="Print the file signed last, unchanged.")
-@forms
+@add_form_options
 def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
-            entries = [(entry.time_utc.isoformat(), details(entry)) for entry in view.entries(KIND)]
-            last = last_signed_file(view)
+            entries = [(entry.time_utc.isoformat(), read_details(entry)) for entry in view.entries(KIND)]
+            last = find_last_signed_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if print_file:
@@ -312,18 +330,24 @@ def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
 @command.command("schema")
 def schema() -> None:
     """Print the JSON Schema of a cabinet file, for editors."""
-    echo(json_text(cabinet_schema(), indent=2))
+    echo(format_json(cabinet_schema(), indent=2))
 
 
 @command.command("devices")
-@forms
+@add_form_options
 def devices_(*, form: Form) -> None:
     """List the protocols a device may use, and this computer's serial ports by their stable names."""
     protocols = (
-        (name, entry.kind.replace("_", " "), _settings(entry.line)) for name, entry in PROTOCOLS.items()
+        (name, entry.kind.replace("_", " "), _format_line_settings(entry.line))
+        for name, entry in PROTOCOLS.items()
     )
     ports = [
-        (stable_name(port.device), port.device, _known(port.description), _known(port.manufacturer))
+        (
+            find_stable_port_name(port.device),
+            port.device,
+            _format_known(port.description),
+            _format_known(port.manufacturer),
+        )
         for port in comports()
     ]
     show(
@@ -339,9 +363,9 @@ def devices_(*, form: Form) -> None:
     )
 
 
-def _settings(line: object) -> str:
+def _format_line_settings(line: object) -> str:
     return f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
 
 
-def _known(text: str | None) -> str:
+def _format_known(text: str | None) -> str:
     return "" if text in {None, "n/a"} else str(text)

@@ -15,20 +15,20 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from egm.errors import OperatorError
 from egm.profiles import Profile
 from paytables import AnalysisError, analyse
-from paytables.wording import counted
-from tools.cli.commands.par import load, profile_of
-from tools.cli.reference import command_reference
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
+from paytables.wording import format_count
+from tools.cli.commands.par import load, load_named_profile
+from tools.cli.reference import format_command_reference
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
-from tools.lab.certification.changes import changes
+from tools.lab.certification.changes import classify_changes
 from tools.lab.certification.finding import Case, Finding, Status
 from tools.lab.certification.rules import hold
 from tools.lab.certification.source import refuse_unfit
-from tools.lab.named import named
-from tools.lab.parsheet import sheet
+from tools.lab.named import path_or_id_from_text
+from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.rng.service import start_service
 
@@ -75,7 +75,7 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHI
 @click.option(
     "--against", metavar="OLD", help="the approved game: print which approval the change needs, and why"
 )
-@forms
+@add_form_options
 @click.option(
     "--verify",
     "folders",
@@ -121,21 +121,26 @@ def command(
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
     if submission and out is None:
         raise click.UsageError("--submission needs --out, the folder the bundle goes to")
-    profile = profile_of(jurisdiction)
-    _have_what_a_bundle_takes(out)
-    signing = None if out is None else _key_of(key, out)
+    profile = load_named_profile(jurisdiction)
+    _check_laboratory_packages(out)
+    signing = None if out is None else _load_signing_key(key, out)
     if submission and out is not None and signing is not None:
         _refuse_unfit_source(out, signing)
-    held = [_held(name, profile, games_played) for name in games]
+    held = [_check_game(name, profile, games_played) for name in games]
     if out is not None and signing is not None:
         for case, findings in held:
             _write(case, findings, out, signing)
         if submission:
-            _submit(held, out, signing, battery)
+            _write_submission(held, out, signing, battery)
         echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
-    after = "\n".join(_concluded(*each) for each in held if _certified(each[1]))
-    show(form, *(_table(*each) for each in held), document=[_change_row(*each) for each in held], after=after)
-    if failed := [case.game.id for case, findings in held if not _certified(findings)]:
+    after = "\n".join(_format_conclusion(*each) for each in held if _is_certified(each[1]))
+    show(
+        form,
+        *(_build_table(*each) for each in held),
+        document=[_change_row(*each) for each in held],
+        after=after,
+    )
+    if failed := [case.game.id for case, findings in held if not _is_certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
 
@@ -147,39 +152,39 @@ def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:
+def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
     """Return the signing key; create it and print its location if there is none."""
     try:
-        path = bundle.key_path(named, out)
+        path = bundle.find_key_path(named, out)
         if not path.exists():
             echo(f"the laboratory's private key was created: {path}", err=True)
-        return bundle.laboratory_key(path)
+        return bundle.load_laboratory_key(path)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
+def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
     """Check one game against every rule."""
     game = load(name)
-    with working(f"certifying {game.id}"), start_service().step() as draw:
+    with show_progress(f"certifying {game.id}"), start_service().step() as draw:
         try:
             verify = getattr(game.rules, "verify", None)  # proofs of figures that the definition contains
             if verify is not None:
                 verify()
-            case = Case(game, named(name), analyse(game), profile, draw, games_played)
+            case = Case(game, path_or_id_from_text(name), analyse(game), profile, draw, games_played)
         except AnalysisError as error:
             raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
         return case, hold(case)
 
 
-def _certified(findings: list[Finding]) -> bool:
+def _is_certified(findings: list[Finding]) -> bool:
     return not any(finding.status is Status.FAIL for finding in findings)
 
 
-def _concluded(case: Case, findings: list[Finding]) -> str:
+def _format_conclusion(case: Case, findings: list[Finding]) -> str:
     """Return the conclusion for a game without a failed rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
-    read = f", with {counted(noted, 'finding')} to be read (noted)" if noted else ""
+    read = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
 
 
@@ -188,7 +193,7 @@ def _change_row(case: Case, findings: list[Finding]) -> dict[str, object]:
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
-def _have_what_a_bundle_takes(out: Path | None) -> None:
+def _check_laboratory_packages(out: Path | None) -> None:
     """Check for the laboratory's packages now rather than after the games have been played."""
     for package in () if out is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
@@ -203,7 +208,7 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     tables = []
     for name in games:
         new = load(name)
-        asks, found = changes(old, new)
+        asks, found = classify_changes(old, new)
         changes_json.append(
             {
                 "old": {"game": old.id, "version": old.version, "digest_sha256": old.digest},
@@ -220,14 +225,16 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     show(form, *tables, document=changes_json)
 
 
-def _submit(
+def _write_submission(
     held: list[tuple[Case, list[Finding]]], out: Path, signing: Ed25519PrivateKey, battery: Path | None
 ) -> None:
     """Write the submission bundle, signed with the key of the games' bundles; print what it lacks."""
     given = None if battery is None else battery.read_bytes()
     try:
-        with working("building and writing the submission"):
-            found, facts = submissions.submitted(held, _CHECKOUT, out, signing, command_reference(), given)
+        with show_progress("building and writing the submission"):
+            found, facts = submissions.build_submission(
+                held, _CHECKOUT, out, signing, format_command_reference(), given
+            )
         bundle.write(out / submissions.FOLDER, found, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
@@ -245,18 +252,22 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     reports: list[dict[str, Any]] = []
     tables = []
     try:
-        each_bundle = [each for folder in folders for each in bundle.bundles(folder)]
+        each_bundle = [each for folder in folders for each in bundle.list_bundles(folder)]
     except bundle.BundleError as error:
         raise click.ClickException(str(error)) from None
     for folder in each_bundle:
         try:
             facts = bundle.verify(folder, key)
             bundle.refuse_unsigned(folder, facts)
-            with working(f"making {folder} again"):
-                made = list(reproduction.reproduce(folder, facts, command_reference())) if reproduce else []
+            with show_progress(f"making {folder} again"):
+                made = (
+                    list(reproduction.reproduce(folder, facts, format_command_reference()))
+                    if reproduce
+                    else []
+                )
         except bundle.BundleError as error:
             raise click.ClickException(str(error)) from None
-        text = f"{folder}: intact, and signed {by}; {_summary(facts)}"
+        text = f"{folder}: intact, and signed {by}; {_format_summary(facts)}"
         reports.append({**facts, "signed": by, "reproduced": [asdict(each) for each in made]})
         rows = [(each.what, each.differs or "the same") for each in made]
         if form == "text":
@@ -270,11 +281,9 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
         raise click.ClickException(f"not reproduced: {', '.join(other)}")
 
 
-def _summary(facts: Mapping[str, Any]) -> str:
+def _format_summary(facts: Mapping[str, Any]) -> str:
     if "submission" in facts:
-        return (
-            f"{facts['submission']} with {counted(len(facts['games']), 'game')} for {facts['jurisdiction']}"
-        )
+        return f"{facts['submission']} with {format_count(len(facts['games']), 'game')} for {facts['jurisdiction']}"
     verdict = "certified" if facts["certified"] else "NOT certified"
     return (
         f"{facts['game']} {facts['version']} is {verdict} for {facts['jurisdiction']}; "
@@ -282,7 +291,7 @@ def _summary(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _table(case: Case, findings: list[Finding]) -> Table:
+def _build_table(case: Case, findings: list[Finding]) -> Table:
     columns = (
         "rule",
         Column("requirements", text=" ".join),
@@ -295,7 +304,7 @@ def _table(case: Case, findings: list[Finding]) -> Table:
 
 def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
     rules = case.profile.awards
-    data = sheet(case.game, case.analysis, rules)
+    data = build_sheet(case.game, case.analysis, rules)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
         raise click.ClickException(f"{case.game.id}: was not read from a file and cannot be certified")
@@ -313,9 +322,9 @@ def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519Priva
         "digest_sha256": case.game.digest,
         "jurisdiction": case.profile.id,
         "least_return": str(
-            min(bet.rtp_counting(case.profile.progressives.counted) for bet in case.analysis.bets)
+            min(bet.compute_rtp_counting(case.profile.progressives.counted) for bet in case.analysis.bets)
         ),
-        "certified": _certified(findings),
+        "certified": _is_certified(findings),
         "games_played": case.games,
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "made_by": f"open-egm {version('open-egm')}",

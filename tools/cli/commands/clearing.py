@@ -17,13 +17,24 @@ from egm.screen.text import Texts
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
 from meters import JournalError
-from meters.clear import clear, finish, unfinished
+from meters.clear import clear, finish, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.table import BY_NAME, Unit
-from tools.cli.memory_folder import memory_in
-from tools.cli.sheet_head import currency_of
+from tools.cli.memory_folder import find_memory_folder
+from tools.cli.sheet_head import find_currency
 from tools.cli.staff import carry_roster, prove
-from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, figure, forms, number_column, show
+from tools.cli.tables import (
+    BAD,
+    GOOD,
+    Column,
+    Columns,
+    Form,
+    Table,
+    add_form_options,
+    format_figure,
+    number_column,
+    show,
+)
 from tools.cli.terminal import echo
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
@@ -54,34 +65,34 @@ class _Money:
 @click.command("inspect")
 @_STATE
 @_SECOND
-@forms
+@add_form_options
 def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     """Read both copies as far as each is intact; print what is intact, what is suspect, and every claim.
 
     Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 if the
     memory is damaged.
     """
-    folder = memory_in(state, second)
+    folder = find_memory_folder(state, second)
     found = look(folder, FEATURES, second_dir=second)
     inspection = found.inspection
-    money = _Money(currency_of(inspection.together.seen.rules))
+    money = _Money(find_currency(inspection.together.seen.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
     before = (
-        *([unfinished_clear] if unfinished(folder) else []),
+        *([unfinished_clear] if is_clear_unfinished(folder) else []),
         *(f"{name}: intact up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
-        _together(found),
+        _describe_agreement(found),
         *([] if inspection.together.sequence else ["nothing of the journal can be read"]),
         "",
     )
     show(
         form,
-        *([_main_meters(found, money)] if form == "text" else [_meters(found)]),
-        _claims(found.proposals, money),
-        _tickets(folder, second),
+        *([_build_main_meter_table(found, money)] if form == "text" else [_build_meter_table(found)]),
+        _build_claim_table(found.proposals, money),
+        _build_ticket_table(folder, second),
         document=_document(found),
         before="\n".join(before),
-        after=_next_step(found, folder, second),
+        after=_describe_next_step(found, folder, second),
     )
     if _is_damaged(found):
         raise SystemExit(1)
@@ -93,7 +104,7 @@ def _is_damaged(found: Found) -> bool:
     return bool(why) or not (inspection.agree and inspection.complete)
 
 
-def _next_step(found: Found, folder: Path, second: Path | None) -> str:
+def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
     """Return what to do about the memory, and with which challenge."""
     inspection = found.inspection
     challenge = f"challenge {inspection.challenge}"
@@ -126,7 +137,7 @@ def _document(found: Found) -> dict[str, object]:
     }
 
 
-def _together(found: Found) -> str:
+def _describe_agreement(found: Found) -> str:
     inspection = found.inspection
     if not inspection.agree:
         return "the copies contradict each other: name the copy to go by where they disagree"
@@ -141,7 +152,7 @@ def _together(found: Found) -> str:
     return f"{reached}; {known}: entries may be missing, and transfers wait until the host registers anew"
 
 
-def _meters(found: Found) -> Table:
+def _build_meter_table(found: Found) -> Table:
     good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
@@ -149,7 +160,7 @@ def _meters(found: Found) -> Table:
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
 
-def _main_meters(found: Found, money: _Money) -> Table:
+def _build_main_meter_table(found: Found, money: _Money) -> Table:
     """Return the main meters, and every other meter on which the two copies differ."""
     inspection = found.inspection
     first, second = inspection.first.values, inspection.second.values
@@ -160,10 +171,10 @@ def _main_meters(found: Found, money: _Money) -> Table:
     rows = []
     for name in names:
         meter = BY_NAME.get(name)
-        text = money if meter is not None and meter.unit is Unit.CENTS else figure
+        text = money if meter is not None and meter.unit is Unit.CENTS else format_figure
         label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
-        rows.append((label, *map(text, values), _agreement(*values)))
+        rows.append((label, *map(text, values), _compare_copies(*values)))
     standing = Column("", "standing", style=lambda label: GOOD if label == "good" else BAD)
     columns: Columns = (
         "meter",
@@ -174,13 +185,13 @@ def _main_meters(found: Found, money: _Money) -> Table:
     return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
 
 
-def _agreement(first: int | None, second: int | None) -> str:
+def _compare_copies(first: int | None, second: int | None) -> str:
     if first is None or second is None:
         return f"only the {'second' if first is None else 'first'} copy"
     return "good" if first == second else "they differ"
 
 
-def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
+def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
     rows = []
     for each in proposals:
         says = {
@@ -203,7 +214,7 @@ def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
     return Table(columns, rows, title="Claims on the machine", empty="no claim")
 
 
-def _tickets(folder: Path, second: Path | None) -> Table:
+def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     """Return the tickets that may still be redeemable according to the ticket ledger, without reading a journal."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
@@ -221,7 +232,7 @@ def _tickets(folder: Path, second: Path | None) -> Table:
     return Table(columns, rows, title="Tickets in the ticket ledger", empty="no ticket that may be money")
 
 
-def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
+def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
     decisions: dict[str, Decision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")
@@ -247,7 +258,7 @@ def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     "--claim",
     "decisions",
     multiple=True,
-    callback=_decision,
+    callback=_parse_decisions,
     metavar="CLAIM=ACT",
     help="How to treat a claim: carry, paid:CENTS:WHO or ended; add @first or @second to use one copy.",
 )
@@ -279,15 +290,17 @@ def clear_(
     """
     folder = state or default_state_dir()
     try:
-        if unfinished(folder):
-            evidence = finish(folder, now=_now, second_dir=second)
+        if is_clear_unfinished(folder):
+            evidence = finish(folder, now=_read_clock, second_dir=second)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
         found = look(folder, FEATURES, second_dir=second)
         if carry_others:
             others = (each.id for each in found.proposals if CARRIED in each.acts)
             decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}
-        roster, proof = _proved(folder, second, found, (person, second_person), without_roster=without_roster)
+        roster, proof = _prove_identities(
+            folder, second, found, (person, second_person), without_roster=without_roster
+        )
         decided = clearance(
             found,
             decisions,
@@ -297,25 +310,25 @@ def clear_(
             challenge=challenge,
             roster=proof,
         )
-        evidence = clear(folder, decided, now=_now, second_dir=second, machine_id=machine_id)
-        carry_roster(roster, folder, second, machine_id, now=_now)
+        evidence = clear(folder, decided, now=_read_clock, second_dir=second, machine_id=machine_id)
+        carry_roster(roster, folder, second, machine_id, now=_read_clock)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     echo(f"cleared; the evidence is in {evidence}")
 
 
-def _now() -> datetime:
+def _read_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _proved(
+def _prove_identities(
     folder: Path, second: Path | None, found: Found, numbers: tuple[str, str], *, without_roster: bool
 ) -> tuple[Roster, str]:
     """Prove both people's identity; return the roster, and the method for the record.
 
     Raises ClickException if they fail, or if the roster is not the one recorded in the memory.
     """
-    roster, wrong = _roster(folder, second, found)
+    roster, wrong = _load_roster(folder, second, found)
     if wrong and not without_roster:
         raise click.ClickException(
             f"{wrong}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
@@ -328,7 +341,7 @@ def _proved(
     return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
 
 
-def _roster(folder: Path, second: Path | None, found: Found) -> tuple[Roster, str]:
+def _load_roster(folder: Path, second: Path | None, found: Found) -> tuple[Roster, str]:
     """Return the roster, and the reason not to trust it (or an empty string)."""
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name

@@ -10,7 +10,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from tools.cli.device_listener import Listener, ListenError
-from tools.cli.tables import Form, Table, facts, forms, show
+from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 
@@ -24,7 +24,7 @@ def _value(word: str) -> int | str | bool:
         return word
 
 
-def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
+def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
     values: dict[str, int | str | bool] = {}
     for word in words:
         key, sign, value = word.partition("=")
@@ -40,7 +40,7 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.argument("action", default="state")
 @click.argument("values", nargs=-1)
 @click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
-@forms
+@add_form_options
 @click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="monitor a real device")
 @click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
 @click.option(
@@ -78,7 +78,7 @@ def command(
     folder = StateFolder(state_dir or default_state_dir())
     try:
         with BenchClient(folder.run) as hand:
-            reply = hand.do(name or "bench", action, **_values(values))
+            reply = hand.do(name or "bench", action, **_parse_values(values))
     except BenchUnreachableError as error:
         raise click.ClickException(str(error)) from error
     if not reply.ok:
@@ -90,7 +90,7 @@ def command(
     elif form == "text" and action == "log":
         echo(reply.text)
     else:
-        show(form, facts(reply.state.items()), document=reply.state, before=reply.text)
+        show(form, build_facts_table(reply.state.items()), document=reply.state, before=reply.text)
 
 
 def _listen(

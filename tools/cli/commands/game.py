@@ -20,31 +20,31 @@ from paytables import (
     PaytableError,
     Remark,
     analyse,
+    list_remarks,
+    list_shipped_games,
     load_game,
-    remarks,
-    shipped,
 )
 from paytables.carried import DIGEST, PROVED
-from paytables.definition import parse, source_of
-from paytables.game import FAMILIES, family
+from paytables.definition import parse, read_source
+from paytables.game import FAMILIES, find_family
 from paytables.source import ID_PATTERN
-from paytables.wording import among, counted
-from tools.cli.commands.par import estimated, hold, load, profile_of, say_what_is_carried
-from tools.cli.tables import Column, Form, Table, forms, show, working
+from paytables.wording import format_count, format_known_names
+from tools.cli.commands.par import describe_estimate, hold, load, load_named_profile, say_what_is_carried
+from tools.cli.tables import Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import named
-from tools.lab.parsheet import percent
-from tools.lab.rewriting import RewriteError, rewritten
+from tools.lab.named import path_or_id_from_text
+from tools.lab.parsheet import format_percent
+from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
     NEAR,
     TuningError,
-    hit_of,
+    compute_bet_returns,
+    compute_hit_frequency,
+    compute_rtp,
     own_pays,
     parse_key,
     pay_keys,
     refine_pays,
-    returns_of,
-    rtp_of,
     tune_pays,
     tune_strips,
     value_at,
@@ -68,28 +68,28 @@ def command() -> None:
     is_flag=True,
     help="also print each game's lowest return, rounded down as on the screen (takes seconds)",
 )
-@forms
+@add_form_options
 def list_(*, returns: bool, form: Form) -> None:
     """List the games of the library."""
     columns: tuple[Column | str, ...] = ("game", "family", "title", Column("title in French", "title_fr"))
-    rows = [_header(name) for name in shipped()]
+    rows = [_read_header(name) for name in list_shipped_games()]
     if returns:
         columns = (*columns, Column("lowest return", "return", right=True))
-        with working("analysing", len(rows)) as done, ProcessPoolExecutor() as processors:
-            for n, lowest in enumerate(processors.map(_lowest_return, shipped())):
+        with show_progress("analysing", len(rows)) as done, ProcessPoolExecutor() as processors:
+            for n, lowest in enumerate(processors.map(_format_lowest_return, list_shipped_games())):
                 rows[n] = (*rows[n], lowest)
                 done(n)
     show(form, Table(columns, rows))
 
 
-def _header(name: str) -> tuple[str, ...]:
+def _read_header(name: str) -> tuple[str, ...]:
     """Return a definition's header; a library game is not built for it."""
-    game = parse(source_of(name))["game"]
+    game = parse(read_source(name))["game"]
     return name, game["family"], game["title"]["en"], game["title"]["fr"]
 
 
-def _lowest_return(name: str) -> str:
-    return percent(analyse(load_game(name), Depth.RETURN).minimum_rtp, 2)
+def _format_lowest_return(name: str) -> str:
+    return format_percent(analyse(load_game(name), Depth.RETURN).minimum_rtp, 2)
 
 
 @command.command()
@@ -103,50 +103,54 @@ def check(file: str, jurisdiction: str | None) -> None:
     simulation.
     """
     if jurisdiction is not None:
-        profile_of(jurisdiction)  # report an unknown jurisdiction first
+        load_named_profile(jurisdiction)  # report an unknown jurisdiction first
     game = load(file)
     _require_drawable(file, game)
     for sentence in game.rules.explain():
         echo(sentence)
     analysis = None
     try:
-        with working(f"analysing {game.id}"):
+        with show_progress(f"analysing {game.id}"):
             analysis = analyse(game, Depth.PRIZES)
     except AnalysisError as error:
         if jurisdiction is not None:
             raise click.ClickException(f"{game.id}: no exact return to check: {error}") from None
-        echo(estimated(file, game, str(error)))
+        echo(describe_estimate(file, game, str(error)))
     else:
         for bet in analysis.bets:
-            echo(f"bet {bet.bet}: {counted(bet.cost_credits, 'credit')}, return {percent(bet.rtp)}")
+            echo(
+                f"bet {bet.bet}: {format_count(bet.cost_credits, 'credit')}, return {format_percent(bet.rtp)}"
+            )
         say_what_is_carried(game)
         if jurisdiction is not None:
             hold(game, analysis, jurisdiction)
-    warnings = [*remarks(game, analysis), *_of_the_look(game)]
+    warnings = [*list_remarks(game, analysis), *_list_look_remarks(game)]
     for warning in warnings:
         echo(f"warning: {warning.key}: {warning.text}")
     for name, source in sorted(game.assets.items()):
         echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
-    notes = f", with {counted(len(warnings), 'warning')}" if warnings else ""
+    notes = f", with {format_count(len(warnings), 'warning')}" if warnings else ""
     echo(f"{game.id} {game.version} is valid{notes}; SHA-256 {game.digest}")
 
 
 def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` if the screen would not show one of the game's pictures."""
-    from egm.screen.art.own import drawn_apart  # noqa: PLC0415 (pygame, which no other command here takes)
+    from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here takes)
 
     named = {name: key for key, name in game.art.pictures.items() if name in game.assets}
-    answers = drawn_apart([(name, game.assets[name].data) for name in named]) if named else []
+    answers = draw_in_child_process([(name, game.assets[name].data) for name in named]) if named else []
     for (name, key), answer in zip(named.items(), answers, strict=True):
         if isinstance(answer, str):
             raise click.ClickException(f"{file}: art.pictures.{key}: {name}: {answer}")
 
 
-def _of_the_look(game: Game) -> list[Remark]:
+def _list_look_remarks(game: Game) -> list[Remark]:
     looks = load_theme().looks
     if game.art.look is None or game.art.look in looks:
         return []
-    return [Remark("art.look", f"no look {game.art.look!r}; {among(game.art.look, sorted(looks))}")]
+    return [
+        Remark("art.look", f"no look {game.art.look!r}; {format_known_names(game.art.look, sorted(looks))}")
+    ]
 
 
 #: The game that a new one is copied from, for families that have several games and no template.
@@ -184,7 +188,9 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         )
     template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
     if origin is None and not template.is_file():
-        games = (name for name in shipped() if parse(source_of(name))["game"]["family"] == family_name)
+        games = (
+            name for name in list_shipped_games() if parse(read_source(name))["game"]["family"] == family_name
+        )
         origin = _PLAINEST.get(family_name) or next(games, None)
     if origin is None:
         words = template.read_text(encoding="utf-8").replace("@ID@", wanted)
@@ -203,9 +209,9 @@ def _copy(origin: str, game_id: str) -> str:
     game = load(origin)
     text = "" if game.source is None else game.source.data.decode()
     try:
-        data = parse(source_of(named(origin)))
+        data = parse(read_source(path_or_id_from_text(origin)))
         header = data["game"] | {"id": game_id, "version": "0.1.0"}
-        return rewritten(text, data | {"game": header}, (("game", "id"), ("game", "version")))
+        return rewrite_definition(text, data | {"game": header}, (("game", "id"), ("game", "version")))
     except (PaytableError, RewriteError) as error:
         raise click.ClickException(f"{origin}: {error}") from None
 
@@ -214,7 +220,7 @@ def _copy(origin: str, game_id: str) -> str:
 @click.option(
     "--sheet", type=click.Path(dir_okay=False, path_type=Path), help="also draw the symbols into this PNG"
 )
-@forms
+@add_form_options
 def art(sheet: Path | None, *, form: Form) -> None:
     """List the symbols that are drawn, and the looks a game may have, each with its sounds.
 
@@ -226,20 +232,20 @@ def art(sheet: Path | None, *, form: Form) -> None:
     import pygame  # noqa: PLC0415 (the environment comes first)
 
     from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
-    from egm.screen.audio.scores import own_cues, table  # noqa: PLC0415
-    from tools.lab.symbol_sheet import symbol_sheet  # noqa: PLC0415
+    from egm.screen.audio.scores import own_cues, read_sound_table  # noqa: PLC0415
+    from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
 
-    families = table().families
+    families = read_sound_table().families
     rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
     rows += [("look", name, " over ".join(families[name].played)) for name in sorted(load_theme().looks)]
     rows += [("sound", name, "") for name in own_cues()]
     show(form, Table(("kind", "name", "sounds"), rows))
     if sheet is not None:
         try:
-            count = symbol_sheet(sheet)
+            count = draw_symbol_sheet(sheet)
         except (OSError, pygame.error) as error:
             raise click.ClickException(f"{sheet}: {error}") from None
-        echo(f"{sheet}: {counted(count, 'symbol')}", err=True)
+        echo(f"{sheet}: {format_count(count, 'symbol')}", err=True)
 
 
 @command.command()
@@ -247,13 +253,13 @@ def art(sheet: Path | None, *, form: Form) -> None:
 def schema(family_name: str) -> None:
     """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
     if family_name not in FAMILIES:
-        raise click.ClickException(f"no family {family_name!r}; {among(family_name, FAMILIES)}")
-    data = with_digest(family(family_name).model.model_json_schema())
+        raise click.ClickException(f"no family {family_name!r}; {format_known_names(family_name, FAMILIES)}")
+    data = add_digest(find_family(family_name).model.model_json_schema())
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     echo(json.dumps(data, indent=2))
 
 
-def with_digest(schema: dict[str, Any]) -> dict[str, Any]:
+def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
     """Add the digest to the JSON Schema of a family whose definitions contain figures; modify it in place."""
     proved = schema["properties"].get(PROVED, {})
     for table in (proved, *proved.get("anyOf", ())):
@@ -316,23 +322,23 @@ def tune(
         raise click.ClickException(f"{out} exists and was not changed")
     load(file)  # reports file, line and key before the search starts
     try:
-        source = source_of(named(file))
+        source = read_source(path_or_id_from_text(file))
         data = parse(source)
-        found, keys, bets = _tuned(data, target, pays, stage, hits, bet, strips=strips)
-        before, reached = (_returns(each, bet, bets) for each in (data, found))
+        found, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
+        before, reached = (_list_target_returns(each, bet, bets) for each in (data, found))
         changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
         lines = [
             f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(found, key)}" for key in changed
         ]
         lines += [
-            f"return{f' of bet {name}' * bool(name)} {percent(before[name])} -> {percent(rtp)}"
+            f"return{f' of bet {name}' * bool(name)} {format_percent(before[name])} -> {format_percent(rtp)}"
             for name, rtp in reached.items()
         ]
         echo("\n".join(lines))
-        missed = _missed(target, reached, hits, found, strips=strips)
+        missed = _describe_missed_goal(target, reached, hits, found, strips=strips)
         target_file = out or (source.path if in_place else None)
         if target_file is not None and not missed:
-            target_file.write_text(rewritten(source.data.decode(), found, changed), encoding="utf-8")
+            target_file.write_text(rewrite_definition(source.data.decode(), found, changed), encoding="utf-8")
             echo(f"{target_file} written; change its game.version before installing it")
     except (PaytableError, TuningError, RewriteError) as error:
         raise click.ClickException(str(error)) from None
@@ -352,14 +358,14 @@ def _share(text: str, option: str) -> Fraction:
         hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MOST else ""
         what = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
         raise click.ClickException(
-            f"{option}: {text} is {percent(share)}, {what}: write a share, as 0.92 or 23/25{hint}"
+            f"{option}: {text} is {format_percent(share)}, {what}: write a share, as 0.92 or 23/25{hint}"
         )
     if share <= 0:
         raise click.ClickException(f"{option}: {text} is not above 0: write a share, as 0.92 or 23/25")
     return share
 
 
-def _tuned(
+def _tune_definition(
     data: Mapping[str, Any],
     target: Fraction,
     pays: tuple[str, ...],
@@ -377,18 +383,18 @@ def _tuned(
     own = own_pays(data, keys) if bet is None else {}
     if not strips:
         found = dict(data)
-        if set(own) != set(returns_of(data)):  # otherwise every bet is tuned by separate pays
-            found = tune_pays(found, target, keys, bet, _progress)
-        return _each_bet(found, target, own, tune_pays), keys, list(own)
-    found = tune_strips(data, target, stage=stage, hit=hits, progress=_progress)
+        if set(own) != set(compute_bet_returns(data)):  # otherwise every bet is tuned by separate pays
+            found = tune_pays(found, target, keys, bet, _print_progress)
+        return _tune_each_bet(found, target, own, tune_pays), keys, list(own)
+    found = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
     count = len(value_at(data, ("stage", stage, "strips")))
     changed: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-    if abs(rtp_of(found, bet) - target) > NEAR:
-        found = refine_pays(found, target, keys, bet, _progress)
-    return _each_bet(found, target, own, refine_pays), changed + keys, list(own)
+    if abs(compute_rtp(found, bet) - target) > NEAR:
+        found = refine_pays(found, target, keys, bet, _print_progress)
+    return _tune_each_bet(found, target, own, refine_pays), changed + keys, list(own)
 
 
-def _each_bet(
+def _tune_each_bet(
     data: dict[str, Any],
     target: Fraction,
     own: Mapping[str, Sequence[KeyPath]],
@@ -396,24 +402,26 @@ def _each_bet(
 ) -> dict[str, Any]:
     """Return the definition with each bet tuned to the return by its separate pays."""
     for bet, keys in own.items():
-        if abs(rtp_of(data, bet) - target) > NEAR:
-            _progress(f"bet {bet}:")
-            data = tuned(data, target, keys, bet, _progress)
+        if abs(compute_rtp(data, bet) - target) > NEAR:
+            _print_progress(f"bet {bet}:")
+            data = tuned(data, target, keys, bet, _print_progress)
     return data
 
 
-def _returns(data: Mapping[str, Any], bet: str | None, bets: Sequence[str]) -> dict[str, Fraction]:
+def _list_target_returns(
+    data: Mapping[str, Any], bet: str | None, bets: Sequence[str]
+) -> dict[str, Fraction]:
     """Return the returns to reach, by bet; "" is the bet named, or the lowest."""
-    every = returns_of(data)
+    every = compute_bet_returns(data)
     own = {name: every[name] for name in bets}
-    return own if len(own) == len(every) else {"": rtp_of(data, bet), **own}
+    return own if len(own) == len(every) else {"": compute_rtp(data, bet), **own}
 
 
-def _progress(line: str) -> None:
+def _print_progress(line: str) -> None:
     echo(f"  {line}", err=True)
 
 
-def _missed(
+def _describe_missed_goal(
     target: Fraction,
     reached: Mapping[str, Fraction],
     hits: Fraction | None,
@@ -423,13 +431,15 @@ def _missed(
 ) -> str:
     """Return which part of the goal was missed, as text, or an empty string."""
     missed = [
-        f"the return wanted{f' of bet {name}' * bool(name)} is {percent(target)}, "
-        f"the nearest found {percent(rtp)}"
+        f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
+        f"the nearest found {format_percent(rtp)}"
         for name, rtp in reached.items()
         if abs(rtp - target) > NEAR
     ]
-    if hits is not None and abs((hit := hit_of(found)) - hits) > NEAR:
-        missed.append(f"the hit frequency wanted is {percent(hits)}, the nearest found {percent(hit)}")
+    if hits is not None and abs((hit := compute_hit_frequency(found)) - hits) > NEAR:
+        missed.append(
+            f"the hit frequency wanted is {format_percent(hits)}, the nearest found {format_percent(hit)}"
+        )
     if not missed:
         return ""
     other = "longer strips have finer steps" if strips else "other pays (--pay) may come nearer"

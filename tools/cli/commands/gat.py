@@ -10,7 +10,7 @@ import serial
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.links.gat.functions import LIST, PROGRAM_ID
 from tools.audit.gat_reader import GatError, Verifier
-from tools.cli.tables import Form, facts, forms, show
+from tools.cli.tables import Form, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
 _FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="Print XML instead of text.")
@@ -43,7 +43,7 @@ class _Way:
         return Verifier(self._ctx.with_resource(line))
 
 
-def _on_port(command_function: Callable[..., None]) -> Callable[..., None]:
+def _add_port_options(command_function: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--port`` and ``--state``, and pass it the port that they name."""
 
     @click.pass_context
@@ -66,8 +66,8 @@ def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
 
 
 @command.command()
-@forms
-@_on_port
+@add_form_options
+@_add_port_options
 def status(way: _Way, form: Form) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
@@ -81,12 +81,12 @@ def status(way: _Way, form: Form) -> None:
         "formats": list(now.formats),
         "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
     }
-    show(form, facts(fields.items()), document=fields)
+    show(form, build_facts_table(fields.items()), document=fields)
 
 
 @command.command()
 @_FORMAT
-@_on_port
+@_add_port_options
 def functions(way: _Way, form: str) -> None:
     """Print the functions the machine offers."""
     _run(way, (LIST,), form)
@@ -94,7 +94,7 @@ def functions(way: _Way, form: str) -> None:
 
 @command.command()
 @_FORMAT
-@_on_port
+@_add_port_options
 def identity(way: _Way, form: str) -> None:
     """Print what is installed, and who signed it."""
     _run(way, ("Get File", PROGRAM_ID), form)
@@ -105,7 +105,7 @@ def identity(way: _Way, form: str) -> None:
 @click.option("--seed", default="", metavar="HEX", help="The HMAC key.")
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
-@_on_port
+@_add_port_options
 def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
     """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
 
@@ -120,7 +120,7 @@ def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> 
 
 @command.command()
 @_FORMAT
-@_on_port
+@_add_port_options
 def results(way: _Way, form: str) -> None:
     """Print the last results again, without starting a new calculation."""
     try:

@@ -15,13 +15,13 @@ from egm.gaming_day import GamingDay
 from egm.kernel.service_pages import Row
 from egm.kernel.service_pages import Table as LinesTable
 from egm.screen.text import Texts
-from egm.staff.service.words import columns, moment, plain, say
-from egm.staff.sheet import Sheet, sheets
+from egm.staff.service.words import build_column_titles, say, say_plain, say_time
+from egm.staff.sheet import Sheet, iter_sheets
 from meters import JournalError, JournalView, open_view
-from paytables.wording import among, counted
+from paytables.wording import format_count, format_known_names
 from tools.cli.result_file import write_result
-from tools.cli.sheets import LANGUAGE, NO_MONEY, as_pdf, as_text
-from tools.cli.tables import Form, Table, forms
+from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
+from tools.cli.tables import Form, Table, add_form_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
@@ -45,19 +45,19 @@ def _view(state: Path | None) -> Iterator[JournalView]:
 @contextmanager
 def _read(state: Path | None) -> Iterator[list[Sheet]]:
     with _view(state) as view:
-        yield list(sheets(view))
+        yield list(iter_sheets(view))
 
 
 def _find(found: list[Sheet], name: str) -> Sheet:
     sheet = next((sheet for sheet in found if sheet.id == name), None)
     if sheet is None:
-        known = among(name, (sheet.id for sheet in found))
+        known = format_known_names(name, (sheet.id for sheet in found))
         raise click.ClickException(f"there is no intervention {name!r}; {known}")
     return sheet
 
 
 @command.command("list")
-@forms
+@add_form_options
 @_state
 def list_(state: Path | None, *, form: Form) -> None:
     """List every intervention, oldest first."""
@@ -77,7 +77,7 @@ def list_(state: Path | None, *, form: Form) -> None:
 def show(name: str, language: str, state: Path | None) -> None:
     """Print one sheet as text."""
     with _read(state) as found:
-        echo(_text(_find(found, name), language), nl=False)
+        echo(_format_sheet(_find(found, name), language), nl=False)
 
 
 @command.command("export")
@@ -101,9 +101,9 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
         sheet = _find(found, name)
     if form == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
-        content = as_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
+        content = build_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
     elif form == "text":
-        content = _text(sheet, language).encode()
+        content = _format_sheet(sheet, language).encode()
     else:
         content = json.dumps(_document(sheet), ensure_ascii=False, indent=1).encode()
     write_result(out, content, sheet.id)
@@ -123,22 +123,24 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     and marked as open. The first page lists all sheets, so that a missing one is noticed.
     """
     with _view(state) as view:
-        found = list(sheets(view))
+        found = list(iter_sheets(view))
         powered = next(view.entries(("power.up",), newest_first=True, limit=1), None)
     days = GamingDay.recorded(None if powered is None else powered.record)
-    of_day = [sheet for sheet in found if days.date_of(datetime.fromisoformat(sheet.stopped)) == date.date()]
+    of_day = [
+        sheet for sheet in found if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()
+    ]
     texts = Texts(language)
     title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))
     listed = LinesTable(
-        columns=columns("id", "time", "ended", "person", "reason"),
+        columns=build_column_titles("id", "time", "ended", "person", "reason"),
         rows=tuple(
             Row(
                 cells=(
-                    plain(sheet.id),
-                    moment(sheet.stopped),
-                    moment(sheet.ended) if sheet.ended else say("service.sheet.open"),
-                    plain(sheet.person),
-                    plain(sheet.reason),
+                    say_plain(sheet.id),
+                    say_time(sheet.stopped),
+                    say_time(sheet.ended) if sheet.ended else say("service.sheet.open"),
+                    say_plain(sheet.person),
+                    say_plain(sheet.reason),
                 )
             )
             for sheet in of_day
@@ -148,12 +150,12 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     for sheet in of_day:
         head = say("service.sheet.title", number=sheet.id)
         tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.tables()]
-    write_result(out, as_pdf(title, tables, texts, NO_MONEY), counted(len(of_day), "sheet"))
+    write_result(out, build_pdf(title, tables, texts, NO_MONEY), format_count(len(of_day), "sheet"))
 
 
-def _text(sheet: Sheet, language: str) -> str:
+def _format_sheet(sheet: Sheet, language: str) -> str:
     texts = Texts(language)
-    return as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
+    return format_as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
 
 
 def _document(sheet: Sheet) -> dict[str, Any]:

@@ -7,14 +7,14 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.screen.text import Texts
-from egm.staff.inventory import Sheet, sheet
+from egm.staff.inventory import Sheet, read_technical_sheet
 from meters import JournalError, open_view
-from tools.cli.commands.register import entries_of
+from tools.cli.commands.register import iter_journals
 from tools.cli.result_file import write_result
-from tools.cli.sheets import LANGUAGE, NO_MONEY, as_pdf, as_text
-from tools.cli.tables import Column, Form, Table, forms
+from tools.cli.sheets import LANGUAGE, NO_MONEY, build_pdf, format_as_text
+from tools.cli.tables import Column, Form, Table, add_form_options
 from tools.cli.tables import show as show_table
-from tools.cli.terminal import echo, json_text
+from tools.cli.terminal import echo, format_json
 from tools.floor import house
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
@@ -28,7 +28,7 @@ def command() -> None:
 def _read(state: Path | None) -> Sheet:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
-            found = sheet(view)
+            found = read_technical_sheet(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if not found.now:
@@ -44,10 +44,10 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
     """Print the technical sheet."""
     found = _read(state)
     if as_json:
-        echo(json_text({"now": found.now, "changes": found.changes}))
+        echo(format_json({"now": found.now, "changes": found.changes}))
         return
     texts = Texts(language)
-    echo(as_text(_title(texts, found), found.tables(), texts, NO_MONEY), nl=False)
+    echo(format_as_text(_format_title(texts, found), found.tables(), texts, NO_MONEY), nl=False)
 
 
 @command.command("export")
@@ -65,14 +65,14 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
     """Write the sheet as two PDF files, as the rule requires: for the management and for the secretariat."""
     found, texts = _read(state), Texts(language)
-    content = as_pdf(_title(texts, found), found.tables(), texts, NO_MONEY)
+    content = build_pdf(_format_title(texts, found), found.tables(), texts, NO_MONEY)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 
 
 @command.command("house")
 @click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@forms
+@add_form_options
 def house_(machines: tuple[Path, ...], *, form: Form) -> None:
     """List the venue's bases and machines, from every machine's memory or exported journal.
 
@@ -82,8 +82,8 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
     for path in machines:
         folder, file = (path, None) if path.is_dir() else (None, path)
         try:
-            with entries_of(folder, file) as entries:
-                found.append(house.machine(str(path), entries))
+            with iter_journals(folder, file) as entries:
+                found.append(house.read_machine(str(path), entries))
         except JournalError as error:
             raise click.ClickException(str(error)) from error
         if not found[-1].entry:
@@ -91,11 +91,11 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
     lines = sorted((each.line() for each in found), key=lambda line: (line["base_number"], line["serial"]))
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
     show_table(form, Table(columns, (line.values() for line in lines)))
-    if twice := house.clashes(found):
+    if twice := house.list_clashes(found):
         raise click.ClickException("\n".join(twice))
 
 
-def _title(texts: Texts, found: Sheet) -> str:
+def _format_title(texts: Texts, found: Sheet) -> str:
     return texts.say(
         "service.inventory.title", number=found.now["operator_number"], serial=found.now["serial"]
     )

@@ -9,27 +9,27 @@ import click
 
 from egm.screen.text import Texts
 from paytables import BetAnalysis, Game, PaytableError, load_game
-from paytables.keno.paper import SLIP, slip, slip_form
+from paytables.keno.paper import SLIP, build_slip, format_slip_form
 from paytables.keno.rules import KenoRules
-from paytables.wording import counted, percent
-from tools.cli.tables import Column, Form, Table, forms, number_column, show, working
-from tools.cli.terminal import echo, json_text
+from paytables.wording import format_count, format_percent
+from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show, show_progress
+from tools.cli.terminal import echo, format_json
 from tools.cli.whole import WholeNumber
-from tools.lab.named import named
+from tools.lab.named import path_or_id_from_text
 from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.
 ROWS = 24
 
 
-def _keno(name: str) -> tuple[Game, KenoRules]:
-    game = load_game(named(name))
+def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
+    game = load_game(path_or_id_from_text(name))
     if not isinstance(game.rules, KenoRules):
         raise click.ClickException(f"{game.id} is a {game.family} game, not Keno")
     return game, game.rules
 
 
-def _selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
+def _parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
     """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake of each number of spots; ``?8``: a quick pick."""
     marks, _, played = text.partition("@")
     try:
@@ -45,7 +45,7 @@ def _selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
     return {"groups": groups, "stakes": staked or {str(spot_count): min(stakes)}}
 
 
-def _figures(bet: BetAnalysis) -> dict[str, Any]:
+def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
     exact = {
         "return": bet.rtp,
         "hit_probability": bet.hit_probability,
@@ -56,10 +56,14 @@ def _figures(bet: BetAnalysis) -> dict[str, Any]:
     law = bet.law
     return {
         "cost_credits": bet.cost_credits,
-        **{name: _both(value) for name, value in exact.items()},
+        **{name: _to_exact_and_decimal(value) for name, value in exact.items()},
         "most_credits": bet.max_win_credits,
         "progressives": [
-            {"level": p.level, "rate": _both(p.rate), "return_at_reset": _both(p.rtp_at_reset)}
+            {
+                "level": p.level,
+                "rate": _to_exact_and_decimal(p.rate),
+                "return_at_reset": _to_exact_and_decimal(p.rtp_at_reset),
+            }
             for p in bet.progressives
         ],
         "distribution": None
@@ -69,14 +73,14 @@ def _figures(bet: BetAnalysis) -> dict[str, Any]:
     }
 
 
-def _played(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
+def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
     """Play the ticket through the production path; the interval uses the exact standard deviation."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
     assert bet.variance is not None  # every ticket has a variance
     return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
 
 
-def hit_interval(hits: int, games: int) -> tuple[float, float]:
+def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
     """Return the 99.9 % interval of a probability by Wilson (1927), which holds for rare hits too."""
     z2 = INTERVAL_Z**2
     middle = (hits + z2 / 2) / (games + z2)
@@ -84,12 +88,12 @@ def hit_interval(hits: int, games: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def _both(value: Fraction | None) -> dict[str, Any] | None:
+def _to_exact_and_decimal(value: Fraction | None) -> dict[str, Any] | None:
     return None if value is None else {"exact": str(value), "decimal": float(value)}
 
 
-def _sentences(bet: BetAnalysis) -> Iterator[str]:
-    yield f"The ticket costs {counted(bet.cost_credits, 'credit')} and returns {percent(bet.rtp, 4)}%."
+def _iter_sentences(bet: BetAnalysis) -> Iterator[str]:
+    yield f"The ticket costs {format_count(bet.cost_credits, 'credit')} and returns {format_percent(bet.rtp, 4)}%."
     if bet.hit_probability is not None:
         yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
     if bet.sigma is not None:
@@ -97,7 +101,7 @@ def _sentences(bet: BetAnalysis) -> Iterator[str]:
     for share in bet.progressives:
         yield (
             f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
-            f"{percent(share.rtp_at_reset, 4)} % more at its reset value."
+            f"{format_percent(share.rtp_at_reset, 4)} % more at its reset value."
         )
     yield from bet.notes
 
@@ -115,7 +119,7 @@ def command() -> None:
 @click.option(
     "--games", type=WholeNumber(min=2), help="also play the ticket this many times, and print intervals"
 )
-@forms
+@add_form_options
 def odds(
     game: str,
     selections: Sequence[str],
@@ -133,22 +137,22 @@ def odds(
     other figures.
     """
     try:
-        _, rules = _keno(game)
+        _, rules = _load_keno_game(game)
         stakes = rules.definition.marks.stakes
         options: Mapping[str, Any] = {
-            "selections": [_selection(text, stakes) for text in selections],
+            "selections": [_parse_selection(text, stakes) for text in selections],
             "draws": draws,
             "bonuses": list(bonuses),
         }
         wager = rules.wager(rules.ticket(options).cost, **options)
-        with working(f"analysing a ticket of {game}"):
+        with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    figures, simulated = _figures(bet), None
+    figures, simulated = _list_figures(bet), None
     if games is not None:
-        tally, simulated = _played(game, bet, games)
-        low, high = hit_interval(tally.hits, tally.games)
+        tally, simulated = _simulate_ticket(game, bet, games)
+        low, high = compute_hit_interval(tally.hits, tally.games)
         figures["played"] = {
             "games": tally.games,
             "return": simulated.rtp,
@@ -159,7 +163,9 @@ def odds(
     after = []
     rows = [] if bet.law is None else [*bet.law.counts.items()]
     if form == "text" and len(rows) > ROWS:
-        after.append(f"... and {counted(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)")
+        after.append(
+            f"... and {format_count(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)"
+        )
         rows = rows[:ROWS]
     if simulated is not None:
         after.append(
@@ -170,7 +176,7 @@ def odds(
     one_in = Column("1 in", "one_in", right=True, text="{:,.2f}".format)
     shares = ((win, float(Fraction(bet.law.total, count))) for win, count in rows) if bet.law else ()
     amounts = Table((number_column("credits"), one_in), shares, empty="")
-    show(form, amounts, document=figures, before="\n".join(_sentences(bet)), after="\n".join(after))
+    show(form, amounts, document=figures, before="\n".join(_iter_sentences(bet)), after="\n".join(after))
 
 
 @command.command("slip")
@@ -195,16 +201,16 @@ def odds(
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""
     try:
-        _, rules = _keno(game)
+        _, rules = _load_keno_game(game)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
     if selections > (most := rules.definition.marks.selections):
         raise click.BadParameter(f"a ticket has at most {most}", param_hint="--selections")
     if as_json:
-        echo(json_text(slip(rules.definition), indent=2))
+        echo(format_json(build_slip(rules.definition), indent=2))
         return
     texts = Texts(language)
-    page = slip_form(
+    page = format_slip_form(
         rules.definition,
         language,
         lambda credits_: texts.say("meter.credits", count=texts.number(credits_)),

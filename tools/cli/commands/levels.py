@@ -10,12 +10,12 @@ from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.level import Level
 from meters import JournalError, JournalView, open_view
-from tools.cli.tables import Column, Form, Table, figure, forms, show
+from tools.cli.tables import Column, Form, Table, add_form_options, format_figure, show
 
 
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
-@forms
+@add_form_options
 def command(state: Path | None, *, form: Form) -> None:
     """Show every progressive level the machine keeps, and its contributions and claims on a link.
 
@@ -25,20 +25,23 @@ def command(state: Path | None, *, form: Form) -> None:
         with open_view(state or default_state_dir()) as view:
             own = {
                 key.removeprefix("level:"): _own(view, key.removeprefix("level:"), stored)
-                for key, stored in sorted(view.states("level:").items(), key=_in_order)
+                for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
             }
             linked = {
-                key.removeprefix("link:"): {"contributions": stored, "claims": _claims(view, key[5:])}
-                for key, stored in sorted(view.states("link:").items(), key=_in_order)
+                key.removeprefix("link:"): {
+                    "contributions": stored,
+                    "claims": _list_pool_claims(view, key[5:]),
+                }
+                for key, stored in sorted(view.states("link:").items(), key=_build_sort_key)
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
-    tables = [each for each in (_own_table(own), _linked_table(linked)) if each is not None]
+    tables = [each for each in (_own_table(own), _build_linked_table(linked)) if each is not None]
     nothing = Table(("level",), empty="no progressive level")
     show(form, *tables or (nothing,), document={"own": own, "linked": linked})
 
 
-def _in_order(entry: tuple[str, Any]) -> tuple[str, int, str]:
+def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
     """Sort by name, then by the number at the end of a pool's name: a stake or a credit's value."""
     name, _, last = entry[0].rpartition(".")
     return name, int(last) if last.isdecimal() else 0, last
@@ -50,33 +53,33 @@ def _own(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
     return {"shown_cents": level.shown_cents, **level.to_json()}
 
 
-def _claims(view: JournalView, pool: str) -> list[Any]:
+def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
     claims: dict[str, Any] = dict(view.states("claim:"))
     return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
 
 
-def _amount(title: str, key: str) -> Column:
-    return Column(title, key, right=True, text=figure)
+def _build_amount_column(title: str, key: str) -> Column:
+    return Column(title, key, right=True, text=format_figure)
 
 
 _OWN = (
     "level",
-    _amount("shows", "shown_cents"),
-    _amount("hidden", "hidden_pool"),
-    _amount("overflow", "overflow"),
-    _amount("hits", "hits"),
-    _amount("paid", "paid_cents"),
-    _amount("base", "base_cents"),
-    _amount("ceiling", "ceiling_cents"),
-    _amount("increment", "increment"),
-    _amount("to the hidden pool", "hidden"),
+    _build_amount_column("shows", "shown_cents"),
+    _build_amount_column("hidden", "hidden_pool"),
+    _build_amount_column("overflow", "overflow"),
+    _build_amount_column("hits", "hits"),
+    _build_amount_column("paid", "paid_cents"),
+    _build_amount_column("base", "base_cents"),
+    _build_amount_column("ceiling", "ceiling_cents"),
+    _build_amount_column("increment", "increment"),
+    _build_amount_column("to the hidden pool", "hidden"),
 )
 _LINKED = (
     "level",
-    _amount("contributions", "contributions"),
-    _amount("known to be counted", "counted"),
-    _amount("shown at the last wager", "shown_cents"),
-    _amount("claims open", "claims"),
+    _build_amount_column("contributions", "contributions"),
+    _build_amount_column("known to be counted", "counted"),
+    _build_amount_column("shown at the last wager", "shown_cents"),
+    _build_amount_column("claims open", "claims"),
 )
 
 
@@ -92,7 +95,7 @@ def _own_table(own: dict[str, Any]) -> Table | None:
     return Table(_OWN, rows, title="levels of this machine, minor units", naming=1) if rows else None
 
 
-def _linked_table(linked: dict[str, Any]) -> Table | None:
+def _build_linked_table(linked: dict[str, Any]) -> Table | None:
     rows = []
     for pool, link in linked.items():
         made = link["contributions"]

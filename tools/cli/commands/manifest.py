@@ -16,12 +16,12 @@ from egm.progressive.definition import level_source, own_level_files
 from egm.secret_files import require_private, write_private
 from egm.verify.digest import measure
 from egm.verify.examine import examine
-from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.verify.tree import Scope, files, own_files, uncompiled
-from paytables.source import contents
-from paytables.wording import counted
+from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
+from egm.verify.tree import Scope, list_software_files, list_uncompiled_modules, own_files
+from paytables.source import read_contents
+from paytables.wording import format_count
 from tools.cli.result_file import write_result
-from tools.cli.tables import Form, Table, forms, show
+from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -40,12 +40,12 @@ def make_key(file: Path) -> None:
 
     This file can sign software for every machine that pins the key: never store it on a machine.
     """
-    pem = new_key()
+    pem = create_key()
     try:
         write_private(file, pem)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
-    echo(public_hex(read_key(pem, str(file))))
+    echo(format_public_key(read_key(pem, str(file))))
 
 
 @command.command("make")
@@ -82,13 +82,13 @@ def make(
         for path in levels:
             own += own_level_files(level_source(path))
         scope = Scope(own=own, libraries=libraries, bytecode=bytecode)
-        found = files(scope)
+        found = list_software_files(scope)
         if links := [name for name, path in found.items() if path.is_symlink()]:
             raise OperatorError(
                 f"{links[0]} is a symbolic link. Its target could change without the link: "
                 "replace it by the file itself"
             )
-        if bytecode and (loose := uncompiled(found)):
+        if bytecode and (loose := list_uncompiled_modules(found)):
             raise OperatorError(
                 f"{loose[0]} is not compiled, and would be compiled at first use. Run `python -m compileall "
                 "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
@@ -103,7 +103,7 @@ def make(
         )
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    write_result(out, unsigned(manifest), counted(len(manifest.files), "file"))
+    write_result(out, encode_unsigned(manifest), format_count(len(manifest.files), "file"))
 
 
 @command.command("sign")
@@ -115,7 +115,7 @@ def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign MANIFEST, in place."""
     try:
         require_private(key)
-        signed = sign(contents(manifest), read_key(contents(key), str(key)), str(manifest))
+        signed = sign(read_contents(manifest), read_key(read_contents(key), str(key)), str(manifest))
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
     write_result(manifest, signed, "signed")
@@ -125,14 +125,14 @@ def sign_manifest(manifest: Path, key: Path) -> None:
 @click.option("--cabinet", type=_PRESENT, help="The cabinet file that pins manifest and key.")
 @click.option("--manifest", type=_PRESENT, help="Verify this manifest instead of the pinned one.")
 @click.option("--key", metavar="HEX", help="Use this public key instead of the pinned one.")
-@forms
+@add_form_options
 def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:
     """Compare the software installed here with a signed manifest; status 1 if anything differs."""
     try:
         file = load_cabinet(cabinet)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    where, public = _pinned(file, manifest, key)
+    where, public = _find_manifest_and_key(file, manifest, key)
     findings = examine(where, public, own_files(file))
     if not findings.right:
         raise click.ClickException("\n".join(findings.trouble))
@@ -140,7 +140,7 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
     show(form, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
 
 
-def _pinned(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
+def _find_manifest_and_key(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
     pinned = file.software
     manifest = manifest or (pinned.manifest if pinned else None)
     key = key or (pinned.key if pinned else None)

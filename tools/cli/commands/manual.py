@@ -7,9 +7,9 @@ import click
 
 from egm.screen.text import LOCALES
 from tools.cli.result_file import write_result
-from tools.cli.tables import working
+from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.manual import AUDIENCES, manual
+from tools.lab.manual import AUDIENCES, format_manual
 
 
 @click.command()
@@ -32,12 +32,12 @@ def command(audience: str, language: str, out: Path | None) -> None:
     A Markdown page, or with --out FILE.pdf a PDF (which needs the laboratory's packages: `make setup-dev`).
     """
     if out is None:
-        echo(manual(audience, language), nl=False)
+        echo(format_manual(audience, language), nl=False)
     elif out.suffix.lower() == ".pdf":
-        from tools.lab.manual_pdf import pdf  # noqa: PLC0415 (matplotlib is the laboratory's)
+        from tools.lab.manual_pdf import build_pdf  # noqa: PLC0415 (matplotlib is the laboratory's)
 
-        with working(f"setting the {audience} manual"):
-            pages = pdf(audience, language, version("open-egm"))
+        with show_progress(f"setting the {audience} manual"):
+            pages = build_pdf(audience, language, version("open-egm"))
         write_result(out, pages)
     else:
-        write_result(out, manual(audience, language))
+        write_result(out, format_manual(audience, language))

@@ -10,9 +10,9 @@ from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from meters.media import Label, Which, pair, replace_second
 from meters.storage import DiskStorage
-from tools.cli.memory_folder import memory_in
-from tools.cli.staff import prove, roster_of
-from tools.cli.tables import Form, Table, forms, number_column
+from tools.cli.memory_folder import find_memory_folder
+from tools.cli.staff import load_roster, prove
+from tools.cli.tables import Form, Table, add_form_options, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
@@ -30,10 +30,10 @@ def command() -> None:
 @command.command()
 @_STATE
 @_SECOND
-@forms
+@add_form_options
 def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     """Print what each medium is and how far they agree. Nothing is written: the machine may be running."""
-    folder = memory_in(state, second)
+    folder = find_memory_folder(state, second)
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, bare = [], []
@@ -66,7 +66,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
 def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
     """Register the medium mounted at --second as the new second one: the machine fills it at its start."""
     folder = state or default_state_dir()
-    roster = roster_of(folder, second)
+    roster = load_roster(folder, second)
     if roster.people:
         prove(roster, person, Permission.CLEAR_MEMORY)
     try:

@@ -10,17 +10,17 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, JournalView, MeterReading, open_view
-from meters.entry import canonical
+from meters.entry import encode_canonical_json
 from meters.export import READOUT
 from meters.keys import MachineKey
-from meters.names import NAMES, named
-from meters.reading import DIGITS, shown
+from meters.names import NAMES, read_jurisdiction_meters
+from meters.reading import DIGITS, compute_displayed_value
 from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
-from paytables.source import contents
-from paytables.wording import among, counted
+from paytables.source import read_contents
+from paytables.wording import format_count, format_known_names
 from tools.cli.sheet_head import SheetHead
-from tools.cli.tables import Column, Columns, Form, Table, forms, show
+from tools.cli.tables import Column, Columns, Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 
@@ -40,9 +40,9 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
     """Warn that no meter here belongs to the requested part, so that its zeros are not misread."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
-        echo(f"egm: no meter here has {dimension!r}; {among(dimension, carried)}", err=True)
-    elif value is not None and value not in reading.dimension(dimension):
-        there = among(value, reading.dimension(dimension))
+        echo(f"egm: no meter here has {dimension!r}; {format_known_names(dimension, carried)}", err=True)
+    elif value is not None and value not in reading.list_dimension_values(dimension):
+        there = format_known_names(value, reading.list_dimension_values(dimension))
         echo(f"egm: no meter here has {dimension}={value}; {there}", err=True)
 
 
@@ -55,15 +55,15 @@ class _Shape:
 
     def cells(self, name: str, value: int) -> tuple[str, str]:
         """Return a meter's value and unit as shown."""
-        meter = BY_NAME.get(_canonical(name))
+        meter = BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else Unit.TIMES
         if unit is Unit.CENTS and self.credit_cents is not None:
-            credits_ = shown(value // self.credit_cents, self.digits)
-            return f"{credits_:0{self.digits}d}", f"credits of {counted(self.credit_cents, 'cent')}"
-        return f"{shown(value, self.digits):0{self.digits}d}", str(unit)
+            credits_ = compute_displayed_value(value // self.credit_cents, self.digits)
+            return f"{credits_:0{self.digits}d}", f"credits of {format_count(self.credit_cents, 'cent')}"
+        return f"{compute_displayed_value(value, self.digits):0{self.digits}d}", str(unit)
 
 
-def _canonical(name: str) -> str:
+def _find_canonical_name(name: str) -> str:
     """Return the (first) canonical meter behind a jurisdiction's name, or the name itself."""
     return next((names[name][0] for names in NAMES.values() if name in names), name)
 
@@ -103,7 +103,7 @@ def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...])
     help="Show what was added since an earlier --json readout of this machine.",
 )
 @click.option("--all", "everything", is_flag=True, help="Include meters at zero.")
-@forms
+@add_form_options
 @click.option(
     "--sign", is_flag=True, help="With --json: sign with the machine key (run it as the key's owner)."
 )
@@ -133,19 +133,19 @@ def command(
                 _warn_of_empty_part(reading, by)
                 _print_split(reading, by, _Shape(digits, credit_cents), form)
                 return
-            values = named(reading, names) if names else reading.values
+            values = read_jurisdiction_meters(reading, names) if names else reading.values
             if since is not None:
-                values = _difference(view, values, since)
+                values = _compute_difference(view, values, since)
             document = _document(view, values, where)
             shown_values = {name: value for name, value in values.items() if value or everything or names}
             show(
                 form,
-                _table(
+                _build_table(
                     (),
                     (((name,), value) for name, value in shown_values.items()),
                     _Shape(digits, credit_cents),
                 ),
-                document=_signed(document, folder) if sign else document,
+                document=_sign_readout(document, folder) if sign else document,
                 before=f"{SheetHead.of(view).text()}\n"
                 f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
             )
@@ -153,10 +153,10 @@ def command(
         raise click.ClickException(str(why)) from why
 
 
-def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
+def _compute_difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
     """Return what each meter gained since an earlier readout, which must be of this same journal."""
     try:
-        earlier = json.loads(contents(since))
+        earlier = json.loads(read_contents(since))
         earlier = earlier.get("readout", earlier)
         sequence, head, then = int(earlier["sequence"]), earlier["head"], earlier["meters"]
         gained = {name: value - int(then.get(name, 0)) for name, value in values.items()}
@@ -168,15 +168,17 @@ def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[
     return gained
 
 
-def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
     key = MachineKey.load(DiskStorage(), folder)
     if key is None:
         raise click.ClickException(f"{folder}: there is no machine key to sign with")
-    signature = key.sign(READOUT + canonical(document))
+    signature = key.sign(READOUT + encode_canonical_json(document))
     return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
 
 
-def _table(split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape) -> Table:
+def _build_table(
+    split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape
+) -> Table:
     """Return a table of meters by name and by the dimensions they are split by."""
     columns: Columns = ("meter", *split, Column("value", right=True), "unit")
     return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
@@ -197,4 +199,4 @@ def _print_split(reading: MeterReading, by: str, shape: _Shape, form: Form) -> N
     cells = (
         ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
     )
-    show(form, _table((by,), cells, shape), document=split)
+    show(form, _build_table((by,), cells, shape), document=split)

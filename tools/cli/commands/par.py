@@ -18,14 +18,14 @@ from paytables import (
     analyse,
     load_game,
 )
-from paytables.craps.strategy import named_strategy
-from paytables.wording import among, counted
-from tools.cli.par_sheet import standings, to_terminal
+from paytables.craps.strategy import analyse_named_strategy
+from paytables.wording import format_count, format_known_names
+from tools.cli.par_sheet import print_level_returns, print_par_sheet
 from tools.cli.result_file import write_result
-from tools.cli.tables import working
-from tools.cli.terminal import echo, json_text
-from tools.lab.named import named, refusal
-from tools.lab.parsheet import percent, sheet
+from tools.cli.tables import show_progress
+from tools.cli.terminal import echo, format_json
+from tools.lab.named import format_refusal, path_or_id_from_text
+from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.parsheet.meter import MeterError, present, standings_at
 
@@ -36,9 +36,9 @@ ESTIMATE_GAMES = 100_000
 def load(name: str) -> Game:
     """Load a game for a command. Raises ``click.ClickException`` with the reason."""
     try:
-        return load_game(named(name))
+        return load_game(path_or_id_from_text(name))
     except DefinitionError as error:
-        raise click.ClickException(refusal(error)) from None
+        raise click.ClickException(format_refusal(error)) from None
 
 
 def say_what_is_carried(game: Game) -> None:
@@ -92,29 +92,29 @@ def command(
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded = load(game)
-    rules = None if jurisdiction is None else profile_of(jurisdiction).awards
+    rules = None if jurisdiction is None else load_named_profile(jurisdiction).awards
     try:
-        with working(f"analysing {loaded.id}"):
+        with show_progress(f"analysing {loaded.id}"):
             if strategy is not None:
-                analysis = _alone(loaded, named_strategy(strategy, loaded.rules))
+                analysis = _wrap_single_bet(loaded, analyse_named_strategy(strategy, loaded.rules))
             else:
-                analysis = _of_layout(loaded, bets) if bets else analyse(loaded)
+                analysis = _analyse_layout(loaded, bets) if bets else analyse(loaded)
     except WagerError as error:
         raise click.ClickException(f"--bet: {error}") from None
     except AnalysisError as error:
         if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
-        raise click.ClickException(estimated(game, loaded, str(error))) from None
+        raise click.ClickException(describe_estimate(game, loaded, str(error))) from None
     if meters or state is not None:
-        _stand(loaded, analysis, meters, state)
+        _print_present_returns(loaded, analysis, meters, state)
     elif form is None and out is None:
-        to_terminal(loaded, analysis, rules)
+        print_par_sheet(loaded, analysis, rules)
         say_what_is_carried(loaded)
     else:
         text = {
             "csv": lambda: to_csv(loaded, analysis, rules),
             "html": lambda: to_html(loaded, analysis, rules),
-        }.get(form or "json", lambda: json_text(sheet(loaded, analysis, rules), indent=2))()
+        }.get(form or "json", lambda: format_json(build_sheet(loaded, analysis, rules), indent=2))()
         if out is None:
             echo(text)
         else:
@@ -123,75 +123,82 @@ def command(
         hold(loaded, analysis, jurisdiction)
 
 
-def _of_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
+def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
     """Return the figures of the bets of a layout, placed together. Raises WagerError for a forbidden bet."""
     laid: dict[str, int] = {}
     known = [spot.id for spot in game.rules.layout()]
     for text in bets:
         spot, _, credits_ = text.partition("=")
         if known and spot not in known:
-            raise click.ClickException(f"--bet {text}: there is no spot {spot!r}; {among(spot, known)}")
+            raise click.ClickException(
+                f"--bet {text}: there is no spot {spot!r}; {format_known_names(spot, known)}"
+            )
         if not credits_.isdecimal():
             raise click.ClickException(f"--bet {text}: write SPOT=CREDITS, a whole number of credits")
         laid[spot] = laid.get(spot, 0) + int(credits_)
     found = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
-    return _alone(game, replace(found, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items())))
+    return _wrap_single_bet(
+        game, replace(found, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items()))
+    )
 
 
-def _alone(game: Game, bet: BetAnalysis) -> Analysis:
+def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
     return Analysis(game_id=game.id, version=game.version, family=game.family, bets=(bet,))
 
 
-def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:
+def _print_present_returns(
+    game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
+) -> None:
     """Print the levels' present return: at the values asked for, or on a machine."""
     try:
         if meters:
-            values = dict(_meter(text) for text in meters)
-            standings(standings_at(analysis, values), "credits")
+            values = dict(_parse_meter(text) for text in meters)
+            print_level_returns(standings_at(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
-                standings(present(game, analysis, view), "minor units")
+                print_level_returns(present(game, analysis, view), "minor units")
     except (MeterError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _meter(text: str) -> tuple[str, int]:
+def _parse_meter(text: str) -> tuple[str, int]:
     level, _, value = text.partition("=")
     if not value.isdecimal():
         raise MeterError(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")
     return level, int(value)
 
 
-def estimated(name: str, game: Game, reason: str) -> str:
+def describe_estimate(name: str, game: Game, reason: str) -> str:
     """Return why there is no exact sheet, with a simulation's estimate for the lowest bet."""
     from tools.lab.simulation import estimate, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
-    with working(f"{game.id}, {counted(cost, 'credit')}", ESTIMATE_GAMES) as done:
+    with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as done:
         for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
             done(tally.games)
     found = estimate(tally, cost)
     return (
-        f"no exact figures: {reason}. Simulated, not exact: {counted(found.games, 'game')} "
-        f"at {counted(cost, 'credit')} return {100 * found.rtp:.3f} %, "
+        f"no exact figures: {reason}. Simulated, not exact: {format_count(found.games, 'game')} "
+        f"at {format_count(cost, 'credit')} return {100 * found.rtp:.3f} %, "
         f"99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"
     )
 
 
-def profile_of(jurisdiction: str) -> Profile:
+def load_named_profile(jurisdiction: str) -> Profile:
     """Return a profile. Raises ``click.ClickException`` if there is none with that name."""
     try:
-        return load_profile(named(jurisdiction))
+        return load_profile(path_or_id_from_text(jurisdiction))
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
 
 def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
     """Compare the lowest return with a profile's floor. Raises ``click.ClickException`` if it is below."""
-    profile = profile_of(jurisdiction)
+    profile = load_named_profile(jurisdiction)
     floor = profile.returns.floor(game.family)
-    returns = {bet.bet: bet.rtp_counting(profile.progressives.counted) for bet in analysis.bets}
-    held = f"{percent(min(returns.values()))} at its lowest bet; {jurisdiction} asks {percent(floor.least)}"
+    returns = {bet.bet: bet.compute_rtp_counting(profile.progressives.counted) for bet in analysis.bets}
+    lowest = format_percent(min(returns.values()))
+    held = f"{lowest} at its lowest bet; {jurisdiction} asks {format_percent(floor.least)}"
     held += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.of]
     if floor.refused(returns) is not None:
         raise click.ClickException(f"{game.id} returns {held}")

@@ -15,15 +15,15 @@ from egm.people import (
     Role,
     Roster,
     RosterError,
+    find_permissions,
     load_recorded,
-    permissions_of,
-    recorded_in,
+    read_recorded_roster,
 )
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
-from tools.cli.memory_folder import memory_in
-from tools.cli.staff import prove, proved, renew_roster, roster_of
-from tools.cli.tables import Form, Table, forms, show
+from tools.cli.memory_folder import find_memory_folder
+from tools.cli.staff import load_roster, prove, prove_person, renew_roster
+from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
@@ -45,10 +45,10 @@ def _load(state: Path | None) -> Roster:
         folder.prepare()
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    return roster_of(folder.root)
+    return load_roster(folder.root)
 
 
-def _authority(roster: Roster, by: str | None) -> str:
+def _prove_authority(roster: Roster, by: str | None) -> str:
     """Return who makes the change, proved by PIN; no proof is needed on a machine without staff."""
     if not roster.people:
         return ""
@@ -59,7 +59,7 @@ def _authority(roster: Roster, by: str | None) -> str:
     return prove(roster, by, Permission.ENROL).id
 
 
-def _new_pin(number: str) -> str:
+def _ask_new_pin(number: str) -> str:
     return str(click.prompt(f"New PIN of {number}", hide_input=True, confirmation_prompt=True))
 
 
@@ -74,9 +74,11 @@ def _new_pin(number: str) -> str:
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
     """Enrol NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
     roster = _load(state)
-    authority = _authority(roster, by)
+    authority = _prove_authority(roster, by)
     try:
-        roster.added(Person(number, name, Role(role)), _new_pin(number), by=authority, at=SystemClock().now())
+        roster.added(
+            Person(number, name, Role(role)), _ask_new_pin(number), by=authority, at=SystemClock().now()
+        )
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{number} {name} is enrolled as {role}")
@@ -89,8 +91,8 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @_state
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
-    roster = roster_of(memory_in(state))
-    authority = _authority(roster, by)
+    roster = load_roster(find_memory_folder(state))
+    authority = _prove_authority(roster, by)
     change = roster.enabled if enable else roster.disabled
     try:
         change(number, by=authority, at=SystemClock().now())
@@ -105,10 +107,10 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @_state
 def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
-    roster = roster_of(memory_in(state))
+    roster = load_roster(find_memory_folder(state))
     try:
-        authority = proved(roster, number, "Old PIN").id if by is None else _authority(roster, by)
-        roster.with_pin(number, _new_pin(number), by=authority, at=SystemClock().now())
+        authority = prove_person(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
+        roster.set_pin(number, _ask_new_pin(number), by=authority, at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{number} has a new PIN")
@@ -136,7 +138,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
     folder = state or default_state_dir()
     try:
         second = load_cabinet(cabinet).memory.second_copy
-        recorded = recorded_in(folder, second)
+        recorded = read_recorded_roster(folder, second)
         path = StateFolder(folder).staff
         spare = (second or folder / SECOND_FOLDER) / path.name
         try:
@@ -152,19 +154,19 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 
 @command.command("list")
 @click.option("--changes", is_flag=True, help="List every change instead of the enrolled people.")
-@forms
+@add_form_options
 @_state
 def list_(state: Path | None, *, changes: bool, form: Form) -> None:
     """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
-    roster = roster_of(memory_in(state))
+    roster = load_roster(find_memory_folder(state))
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
     columns = tuple(field.name for field in fields(Change if changes else Person))
     show(form, Table(columns, (row.values() for row in rows), empty="nobody is enrolled"), document=rows)
 
 
 @command.command("roles")
-@forms
+@add_form_options
 def roles(*, form: Form) -> None:
     """List what each role may do."""
-    rows = ((role.value, [may.value for may in sorted(permissions_of(role))]) for role in Role)
+    rows = ((role.value, [may.value for may in sorted(find_permissions(role))]) for role in Role)
     show(form, Table(("role", "may"), rows))

@@ -3,12 +3,12 @@
 import click
 
 from egm.errors import OperatorError
-from egm.profiles import available, load_profile
-from egm.profiles.schema import schema as profile_schema
-from tools.cli.tables import Form, Table, forms
+from egm.profiles import list_profile_ids, load_profile
+from egm.profiles.schema import build_schema as profile_schema
+from tools.cli.tables import Form, Table, add_form_options
 from tools.cli.tables import show as show_table
-from tools.cli.terminal import echo, json_text
-from tools.lab.named import named
+from tools.cli.terminal import echo, format_json
+from tools.lab.named import path_or_id_from_text
 
 
 @click.group()
@@ -17,10 +17,10 @@ def command() -> None:
 
 
 @command.command("list")
-@forms
+@add_form_options
 def list_(*, form: Form) -> None:
     """List the profiles that ship with the machine."""
-    profiles = ((name, load_profile(name)) for name in available())
+    profiles = ((name, load_profile(name)) for name in list_profile_ids())
     rows = (
         (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
         for name, each in profiles
@@ -33,10 +33,10 @@ def list_(*, form: Form) -> None:
 def show(profile: str) -> None:
     """Print the complete PROFILE (an id or a file) as JSON, with every default filled in."""
     try:
-        loaded = load_profile(named(profile))
+        loaded = load_profile(path_or_id_from_text(profile))
     except OperatorError as why:
         raise click.ClickException(str(why)) from why
-    echo(json_text(_plain(loaded.model_dump()), indent=2))
+    echo(format_json(_to_plain_json(loaded.model_dump()), indent=2))
 
 
 @command.command()
@@ -46,7 +46,7 @@ def check(profiles: tuple[str, ...]) -> None:
     wrong = []
     for profile in profiles:
         try:
-            echo(f"{profile}: valid, {load_profile(named(profile)).id}")
+            echo(f"{profile}: valid, {load_profile(path_or_id_from_text(profile)).id}")
         except OperatorError as why:
             wrong.append(str(why))
     if wrong:
@@ -56,13 +56,13 @@ def check(profiles: tuple[str, ...]) -> None:
 @command.command()
 def schema() -> None:
     """Print the JSON Schema of a profile, for editors."""
-    echo(json_text(profile_schema(), indent=2))
+    echo(format_json(profile_schema(), indent=2))
 
 
-def _plain(value: object) -> object:
+def _to_plain_json(value: object) -> object:
     """Return a value as JSON; odds and settings as they are written in the profile."""
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: _to_plain_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [_to_plain_json(part) for part in value]
     return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -18,26 +18,26 @@ from egm.config.levels import LinkSlot
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.links.metrics import Exporter
-from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
+from egm.progressive.definition import LevelDefinition, level_source, own_level_files, read_levels
 from egm.progressive.enrolment import EnrolmentError, Stick
 from egm.screen.text import Texts
 from egm.verify.examine import Findings, examine
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
-from tools.cli.tables import Column, Columns, Form, Table, figure, forms, number_column
+from tools.cli.tables import Column, Columns, Form, Table, add_form_options, format_figure, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
     AUTHORITY,
     CONTROLLER,
     answer_request,
-    broker_configuration,
+    format_sign_name,
     make_link,
-    of_sign,
     revoke,
+    write_broker_configuration,
 )
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.heartbeat import check_sign
-from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, controller_on, open_store
+from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, open_controller, open_store
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import Service
@@ -92,10 +92,10 @@ def certificates(
         for machine in machines:
             check_serial(machine)
         for sign_name in signs:
-            check_sign(of_sign(sign_name))
+            check_sign(format_sign_name(sign_name))
         made = make_link(folder, machines, host, now, signs)
         make_key(folder)
-        configuration = broker_configuration(folder.resolve(), port, host)
+        configuration = write_broker_configuration(folder.resolve(), port, host)
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     for machine in dict.fromkeys(machines):
@@ -205,13 +205,13 @@ def serve(
         raise click.UsageError("--manifest and --key are only valid together")
     try:
         source = level_source(levels)
-        definitions = levels_in(source)
+        definitions = read_levels(source)
         mystery = any(definition.terms.mystery for definition in definitions)
         vault = SecretStore(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
         readings = Readings()
         with ExitStack() as stack:
             if metrics is not None:
-                stack.enter_context(closing(_exporter(readings, metrics)))
+                stack.enter_context(closing(_create_exporter(readings, metrics)))
             software = (
                 None if manifest is None else examine(manifest, key or "", own_level_files(source), (source,))
             )
@@ -220,7 +220,7 @@ def serve(
         raise click.ClickException(str(error)) from error
 
 
-def _exporter(readings: Readings, port: int) -> Exporter:
+def _create_exporter(readings: Readings, port: int) -> Exporter:
     try:
         return Exporter(readings, port)
     except OSError as error:
@@ -243,18 +243,18 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     lost = False
-    while (opened := await _opened(store, ended, stand_by=stand_by, lost=lost)) is not None:
+    while (opened := await _open_store(store, ended, stand_by=stand_by, lost=lost)) is not None:
         try:
             controller = Controller(opened, SystemClock().now, vault)
-            controller.vouch(software)
+            controller.record_software_check(software)
             controller.check()
             for line in controller.open_levels(definitions):
                 echo(line)
             for machine in admit:
                 controller.admit(machine)
-            signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
+            signs = SignBook(opened, SystemClock().now, time.monotonic_ns, print_with_time)
             service = Service(controller, slot, echo, signs=signs, observe=readings.take)
-            await _until(service, ended)
+            await _run_until(service, ended)
         except StoreLostError as error:
             lost = True
             echo(f"{error}; the levels are served again when the store can be opened")
@@ -264,7 +264,7 @@ async def _serve(
             opened.close()
 
 
-async def _until(service: Service, ended: asyncio.Event) -> None:
+async def _run_until(service: Service, ended: asyncio.Event) -> None:
     """Run ``service`` until ``ended``; raise the error that ended it earlier."""
     serving = asyncio.create_task(service.run())
     stopping = asyncio.create_task(ended.wait())
@@ -276,7 +276,7 @@ async def _until(service: Service, ended: asyncio.Event) -> None:
         serving.result()
 
 
-async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
+async def _open_store(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
     """Open the store, or return None once ``ended``.
 
     If ``stand_by``, wait while another controller uses it. If the store was ``lost``, also wait until its
@@ -298,10 +298,10 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool, lo
 
 @command.command()
 @STORE
-@forms
+@add_form_options
 def show(*, store: str | None, form: Form) -> None:
     """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
-    with controller_on(store, to_read=True) as controller:
+    with open_controller(store, to_read=True) as controller:
         controller.check()
         records = controller.records()
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
@@ -322,7 +322,7 @@ def show(*, store: str | None, form: Form) -> None:
         )
         for record in records
     )
-    figures = (Column(title, right=True, text=_amount) for title in amounts)
+    figures = (Column(title, right=True, text=_format_amount) for title in amounts)
     rates = (Column(title, right=True) for title in ("increment", "to hidden"))
     show_table(
         form,
@@ -332,19 +332,19 @@ def show(*, store: str | None, form: Form) -> None:
     )
 
 
-def _amount(value: Any) -> str:
+def _format_amount(value: Any) -> str:
     """Return minor units with thousands separators; fractions to three decimals."""
     if isinstance(value, Fraction) and value.denominator != 1:
         return f"{float(value):,.3f}"
-    return figure(None if value is None else int(value))
+    return format_figure(None if value is None else int(value))
 
 
 @command.command()
 @STORE
-@forms
+@add_form_options
 def register(*, store: str | None, form: Form) -> None:
     """List every hit: machine, combination, time, amount, payment method (I-17)."""
-    with controller_on(store, to_read=True) as controller:
+    with open_controller(store, to_read=True) as controller:
         hits = controller.register()
     columns: Columns = (
         "level",
@@ -374,11 +374,11 @@ def register(*, store: str | None, form: Form) -> None:
 
 @command.command()
 @STORE
-@forms
+@add_form_options
 def daily(*, store: str | None, form: Form) -> None:
     """List what each level showed at the end of each day (I-16)."""
-    with controller_on(store, to_read=True) as controller:
-        lines = controller.daily()
+    with open_controller(store, to_read=True) as controller:
+        lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
     columns: Columns = ("day", "level", "last shown", number_column("minor units", "cents"))
     show_table(form, Table(columns, rows, empty="nothing shown yet"), document=lines)
@@ -389,7 +389,7 @@ def daily(*, store: str | None, form: Form) -> None:
 @STORE
 def admit_(machine: str, store: str | None) -> None:
     """Allow MACHINE (its serial number) to enrol."""
-    with controller_on(store) as controller:
+    with open_controller(store) as controller:
         controller.admit(machine)
 
 
@@ -398,8 +398,8 @@ def admit_(machine: str, store: str | None) -> None:
 @STORE
 def dismiss(machine: str, store: str | None) -> None:
     """Stop MACHINE from enrolling; its contributions stay in the levels."""
-    with controller_on(store) as controller:
-        controller.dismiss(machine)
+    with open_controller(store) as controller:
+        controller.dismiss_machine(machine)
 
 
 @command.command("give-up")
@@ -408,7 +408,7 @@ def dismiss(machine: str, store: str | None) -> None:
 @STORE
 def give_up(level: str, successor: str, store: str | None) -> None:
     """Close LEVEL: everything it holds goes to SUCCESSOR, exactly."""
-    with controller_on(store) as controller:
+    with open_controller(store) as controller:
         amount = controller.give_up(level, successor)
     echo(f"{level}: {amount} minor units were transferred to {successor}")
 
@@ -453,8 +453,8 @@ def sign(
         host=host,
         port=port,
         authority=folder / f"{AUTHORITY}.crt",
-        certificate=folder / f"{of_sign(name)}.crt",
-        key=folder / f"{of_sign(name)}.key",
+        certificate=folder / f"{format_sign_name(name)}.crt",
+        key=folder / f"{format_sign_name(name)}.key",
     )
     try:
         wall: SignFile | SignWindow
@@ -462,12 +462,12 @@ def sign(
             wall = SignWindow(currency, fullscreen=fullscreen, display=display)
         else:
             wall = SignFile(currency, png, portrait=portrait)
-        asyncio.run(show_sign(slot, wall, levels=levels, name=of_sign(name), report=timed))
+        asyncio.run(show_sign(slot, wall, levels=levels, name=format_sign_name(name), report=print_with_time))
     except (*REPORTED_ERRORS, WindowError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def timed(text: str) -> None:
+def print_with_time(text: str) -> None:
     """Print a line with the current time."""
     echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 

@@ -11,12 +11,12 @@ import click
 from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import Trigger
-from tools.cli.staff import prove, roster_of
-from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, number_column, show
+from tools.cli.staff import load_roster, prove
+from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.holding import AWARD, DECLINE
-from tools.floor.progressive.opening import STORE, controller_on
+from tools.floor.progressive.opening import STORE, open_controller
 from tools.floor.progressive.signs import read_signs
 
 #: Kinds of event that staff should investigate.
@@ -36,7 +36,7 @@ _TROUBLES = (
 
 @click.command()
 @STORE
-@forms
+@add_form_options
 def status(*, store: str | None, form: Form) -> None:
     """Show the link's status: its controller's last write, its machines, its signs, rejected messages.
 
@@ -45,8 +45,8 @@ def status(*, store: str | None, form: Form) -> None:
 
     The exit status is 1 if a sign is dark or not reporting (Québec by-law, s.91).
     """
-    with controller_on(store, to_read=True) as controller:
-        found = _standing(controller)
+    with open_controller(store, to_read=True) as controller:
+        found = _read_status(controller)
     signs = (
         (
             sign["id"],
@@ -73,15 +73,15 @@ def status(*, store: str | None, form: Form) -> None:
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
 
 
-def _standing(controller: Controller) -> dict[str, Any]:
+def _read_status(controller: Controller) -> dict[str, Any]:
     with controller.reading() as session:
         troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
         heard = session.heard()
         return {
-            "alive_at": max((at for _, _, at, _ in session.daily()), default=None),
+            "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),
             "levels": {record.id: record.level.shown_cents for record in session.levels()},
             "machines": [
-                {"id": name, "heard_at": heard.get(name), "levels": session.levels_of(name)}
+                {"id": name, "heard_at": heard.get(name), "levels": session.list_enrolled_levels(name)}
                 for name in session.machines()
             ],
             "signs": [asdict(sign) for sign in read_signs(session)],
@@ -94,21 +94,21 @@ def _standing(controller: Controller) -> dict[str, Any]:
 @STORE
 def forget_sign(sign: str, store: str | None) -> None:
     """Remove SIGN from the list of signs that must report."""
-    with controller_on(store) as controller:
+    with open_controller(store) as controller:
         controller.forget_sign(sign)
 
 
 @click.command()
 @STORE
-@forms
+@add_form_options
 def held(*, store: str | None, form: Form) -> None:
     """List the implausible claims and payments that were held, and the rulings on them.
 
     A claim is held if it is too unlikely to be chance, a payment (CLAIM/payment) if it is not between the
     award and what the machine showed: the level has paid the award, and the operator bears the difference.
     """
-    with controller_on(store, to_read=True) as controller, controller.reading() as session:
-        found = [asdict(each) for each in session.all_held()]
+    with open_controller(store, to_read=True) as controller, controller.reading() as session:
+        found = [asdict(each) for each in session.list_held_claims()]
     columns: Columns = (
         "claim",
         Column("held", "held_at"),
@@ -141,22 +141,22 @@ def rule(
     award: the claim is awarded what the level shows, or the level bears the payment. decline: nothing is
     awarded, or the operator bears the difference.
     """
-    roster = roster_of(state or default_state_dir())
+    roster = load_roster(state or default_state_dir())
     persons = tuple(prove(roster, number, Permission.SETTLE).id for number in (person, second))
-    with controller_on(store) as controller:
+    with open_controller(store) as controller:
         controller.rule(claim, ruling, persons, reason)
     echo(f"{claim}: {ruling}")
 
 
 @click.command()
 @STORE
-@forms
+@add_form_options
 def prizes(*, store: str | None, form: Form) -> None:
     """List every mystery prize: its commitment and, once won, its secret and the wager that reached it.
 
     Each is verified first: the secret matches its commitment, and no earlier wager reached it.
     """
-    with controller_on(store, to_read=True) as controller:
+    with open_controller(store, to_read=True) as controller:
         controller.check()
         with controller.reading() as session:
             found = [
@@ -181,7 +181,7 @@ def prizes(*, store: str | None, form: Form) -> None:
             prize["number"],
             prize["opened_at"][:19],
             prize["commitment"],
-            "sealed" if (secret := prize["trigger"]) is None else _amount(secret),
+            "sealed" if (secret := prize["trigger"]) is None else _format_secret_amount(secret),
             None if secret is None else prize["turns"] - prize["turns_before"],
             prize["claim"],
         )
@@ -190,5 +190,5 @@ def prizes(*, store: str | None, form: Form) -> None:
     show(form, Table(columns, rows, empty="no mystery prize"), document=found)
 
 
-def _amount(secret: dict[str, Any]) -> str:
+def _format_secret_amount(secret: dict[str, Any]) -> str:
     return f"{float(Trigger.from_json(secret).amount):.4f}"

@@ -12,16 +12,16 @@ from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
 from egm.screen.text import Texts
 from egm.staff.identities import FILE, IdentityRegister
-from egm.staff.registers import REGISTERS, lines
+from egm.staff.registers import REGISTERS, iter_register_lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import decode
 from meters.export import ExportReader
 from meters.table import BY_NAME, OCCURRENCES, Unit
 from paytables.source import open_regular_file
-from tools.audit.statement import Period, statement
+from tools.audit.statement import Period, compute_statement
 from tools.cli.sheet_head import SheetHead
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, number_column, show
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
 
 _TITLES = {"time_utc": "time (UTC)"}
@@ -47,7 +47,7 @@ def command() -> None:
 
 
 @command.command("list")
-@forms
+@add_form_options
 def list_(*, form: Form) -> None:
     """List the registers, what they contain and why."""
     rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
@@ -58,12 +58,12 @@ def list_(*, form: Form) -> None:
 @click.argument("name", metavar="REGISTER", type=click.Choice([*REGISTERS]))
 @STATE
 @_EXPORT
-@forms
+@add_form_options
 def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
     """Print a register, oldest line first."""
     try:
-        with entries_of(state, file) as entries:
-            rows = list(lines(name, entries))
+        with iter_journals(state, file) as entries:
+            rows = list(iter_register_lines(name, entries))
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
@@ -82,7 +82,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 )
 @STATE
 @_EXPORT
-@forms
+@add_form_options
 def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
     """Print what the meters moved by day, month or year, and the amounts counted in the same period (D-21).
 
@@ -90,13 +90,13 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
     """
     head = SheetHead()
     try:
-        with entries_of(state, file) as entries:
-            periods = statement(head.watching(entries), by)
+        with iter_journals(state, file) as entries:
+            periods = compute_statement(head.watch_entries(entries), by)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     texts = Texts("en")
     rows = (
-        (period, texts.code("meter_name", name), _unit(name, head.currency), value, name)
+        (period, texts.code("meter_name", name), _find_unit(name, head.currency), value, name)
         for period, values in periods.items()
         for name, value in values.items()
     )
@@ -104,14 +104,14 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
     show(form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.name}")
 
 
-def _unit(meter: str, currency: str) -> str:
+def _find_unit(meter: str, currency: str) -> str:
     """Return the unit of a statement's line."""
     times = (meter in BY_NAME and BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCES
     return "times" if times else f"cents ({currency})" if currency else "cents"
 
 
 @contextmanager
-def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
+def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
     """Yield the entries of a machine's memory, or of the exported journal ``file``."""
     if file is None:
         with open_view(state or default_state_dir(), check_pages=True) as view:
@@ -119,7 +119,7 @@ def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[Store
         return
     with open_regular_file(file) as source:
         reader = ExportReader(source, str(file))
-        yield (decode(body) for body in reader.bodies())
+        yield (decode(body) for body in reader.iter_bodies())
     if reader.footer_fault:
         raise click.ClickException(f"{file}: {reader.footer_fault}")
 
@@ -127,7 +127,7 @@ def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[Store
 @command.command()
 @STATE
 @MEDIUM
-@forms
+@add_form_options
 def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     """Print who was paid by hand or excluded, and whether each record matches the journal's commitment.
 
@@ -143,14 +143,14 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
             }
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    rows = _compared(folder, medium, promised)
+    rows = _compare_records(folder, medium, promised)
     standing = Column("record", style=lambda state_text: _STYLES.get(state_text, DOUBT))
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
     show(form, Table((*columns, standing), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
 
 
-def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
+def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
     """Compare each record with the journal's commitment: right, erased, altered, missing, or not committed to."""
     rows: list[dict[str, Any]] = []
     identities_store = _open(folder, medium)

@@ -7,16 +7,27 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, open_view
-from paytables.wording import percent
-from tools.audit.returns import EXPLAINED_Z, Return, returns
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, number_column, show, working
+from paytables.wording import format_percent
+from tools.audit.returns import EXPLAINED_Z, Return, iter_returns
+from tools.cli.tables import (
+    BAD,
+    DOUBT,
+    GOOD,
+    Column,
+    Form,
+    Table,
+    add_form_options,
+    number_column,
+    show,
+    show_progress,
+)
 
 _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
 
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
-@forms
+@add_form_options
 def command(state: Path | None, *, form: Form) -> None:
     """Print for each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
 
@@ -25,20 +36,20 @@ def command(state: Path | None, *, form: Form) -> None:
     """
     try:
         with (
-            working("weighing every game"),
+            show_progress("weighing every game"),
             open_view(state or default_state_dir(), check_pages=True) as view,
         ):
-            found = list(returns(view))
+            found = list(iter_returns(view))
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     why = "\n".join(
         f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in found if line.why
     )
-    show(form, _table(found), document=[line.to_json() for line in found], after=why)
+    show(form, _build_table(found), document=[line.to_json() for line in found], after=why)
     raise SystemExit(1 if any(line.verdict == "investigate" for line in found) else 0)
 
 
-def _table(found: list[Return]) -> Table:
+def _build_table(found: list[Return]) -> Table:
     columns = (
         Column("verdict", style=_STYLE.get),
         "game",
@@ -52,14 +63,14 @@ def _table(found: list[Return]) -> Table:
         Column("z", right=True),
     )
     title = f"minor units; explained: |z| at most {EXPLAINED_Z:.2f}"
-    return Table(columns, map(_row, found), title=title, empty="no game has been played", naming=3)
+    return Table(columns, map(_build_row, found), title=title, empty="no game has been played", naming=3)
 
 
-def _row(line: Return) -> tuple[object, ...]:
+def _build_row(line: Return) -> tuple[object, ...]:
     played, exact, sigma = line.played, "-", "-"
     if line.best is not None and line.least is not None:
-        low = "" if line.least == line.best else f"{percent(line.least)} % to "
-        exact = f"{low}{percent(line.best)} %"
+        low = "" if line.least == line.best else f"{format_percent(line.least)} % to "
+        exact = f"{low}{format_percent(line.best)} %"
         if line.sigma_cents is not None:
             sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
     return (
@@ -69,7 +80,7 @@ def _row(line: Return) -> tuple[object, ...]:
         line.games,
         line.coin_in_cents,
         line.paid_cents,
-        f"{percent(Fraction(line.won_cents, line.staked_cents))} %",
+        f"{format_percent(Fraction(line.won_cents, line.staked_cents))} %",
         exact,
         sigma,
         "-" if line.z is None else f"{line.z:+.2f}",

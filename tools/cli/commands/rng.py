@@ -10,14 +10,14 @@ from typing import BinaryIO
 import click
 
 import rng
-from paytables.source import contents
-from paytables.wording import counted
+from paytables.source import read_contents
+from paytables.wording import format_count
 from rng.self_test import TESTS
 from tools.cli.commands.rng_battery import battery, calibrate_tests
-from tools.cli.tables import GOOD, Column, Form, Table, forms, show, working
+from tools.cli.tables import GOOD, Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
-from tools.lab.rng.collection import raw_bytes
+from tools.lab.rng.collection import iter_raw_bytes
 from tools.lab.rng.service import start_service
 
 
@@ -31,17 +31,17 @@ command.add_command(calibrate_tests)
 
 
 @command.command("selftest")
-@forms
+@add_form_options
 def selftest(*, form: Form) -> None:
     """Run the self-test of the whole chain and the start-up tests of every entropy source here."""
     try:
-        with working("testing the generator"):
+        with show_progress("testing the generator"):
             service = start_service()
             passed = service.self_test()
     except rng.RngError as error:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed else "not run") for name in TESTS]
-    rows += [(f"start-up of {source.name}", "passed") for source in rng.available_sources()]
+    rows += [(f"start-up of {source.name}", "passed") for source in rng.list_available_sources()]
     result = Column("result", style=lambda result_text: GOOD if result_text == "passed" else None)
     show(form, Table(("test", result), rows))
 
@@ -60,10 +60,10 @@ def raw(count: int | None, output: Path | None) -> None:
     try:
         service = start_service()
         if output is None:
-            _write(sys.stdout.buffer, raw_bytes(service, count))
+            _write(sys.stdout.buffer, iter_raw_bytes(service, count))
         else:
             with output.open("wb") as stream:
-                _write(stream, raw_bytes(service, count))
+                _write(stream, iter_raw_bytes(service, count))
             echo(f"{output}: {output.stat().st_size:,} bytes")
     except (rng.RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -120,16 +120,16 @@ def outcomes(  # one parameter per option
         if output is None:
             _write(sys.stdout.buffer, lines)
         else:
-            with working(f"drawing {counted(count, 'play')}"), output.open("wb") as stream:
+            with show_progress(f"drawing {format_count(count, 'play')}"), output.open("wb") as stream:
                 _write(stream, lines)
-            echo(f"{output}: {counted(count, 'play')}")
+            echo(f"{output}: {format_count(count, 'play')}")
     except (rng.RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
 def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
     try:
-        table = json.loads(contents(path))
+        table = json.loads(read_contents(path))
         weights, total = table["weights"], table["total"]
     except (ValueError, KeyError, RecursionError, TypeError) as error:
         raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 import rng
-from paytables.wording import counted
+from paytables.wording import format_count
 from tools.cli.result_file import write_result
-from tools.cli.tables import DOUBT, Column, Table, number_column, show, working
+from tools.cli.tables import DOUBT, Column, Table, number_column, show, show_progress
 from tools.cli.terminal import Terminal
 from tools.cli.whole import WholeNumber
 from tools.lab.rng.service import start_service
@@ -26,7 +26,7 @@ DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
 GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
-def _table(verdict: "Verdict") -> Table:
+def _build_table(verdict: "Verdict") -> Table:
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
     columns = (
@@ -42,13 +42,13 @@ def _table(verdict: "Verdict") -> Table:
 
 
 def _say(console: Terminal, verdict: "Verdict") -> None:
-    show("text", _table(verdict))
+    show("text", _build_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
         console.print(
             f"{verdict.game}, run {number}: {judged.below_alpha} of {judged.tests} p-values below "
             f"{judged.alpha} ({judged.below_alpha_expected:.2f} expected), evenness {judged.evenness:.4f}, "
-            f"{counted(len(judged.findings), 'finding')}"
+            f"{format_count(len(judged.findings), 'finding')}"
         )
         for finding in judged.findings:
             console.print(f"  [red]finding[/red]: {finding.what} (adjusted p {finding.adjusted:.2e})")
@@ -91,24 +91,24 @@ def battery(
     both are reported.
     """
     from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
-    from tools.lab.rng.battery.run import GAMES, Source, honest, run_game  # noqa: PLC0415
-    from tools.lab.rng.collection import raw_reader  # noqa: PLC0415
+    from tools.lab.rng.battery.run import GAMES, Source, draw_honestly, run_game  # noqa: PLC0415
+    from tools.lab.rng.collection import create_raw_reader  # noqa: PLC0415
     from tools.lab.rng.production import Production  # noqa: PLC0415
 
     def fresh() -> Source:
-        return raw_reader(start_service()) if planted else Production(start_service())
+        return create_raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
     verdicts: list[Verdict] = []
     try:
         for name in names or GAMES:
             game, own = GAMES[name]
-            outcomes = DEFECTS[planted] if planted else honest
-            with working(f"testing {name}, {plays or own:,} plays"):
+            outcomes = DEFECTS[planted] if planted else draw_honestly
+            with show_progress(f"testing {name}, {plays or own:,} plays"):
                 verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
             _say(console, verdicts[-1])
         if json_file or html_file:
-            uneven = _write_report(verdicts, alpha, raw_reader(start_service()), json_file, html_file)
+            uneven = _write_report(verdicts, alpha, create_raw_reader(start_service()), json_file, html_file)
             if uneven:
                 raise click.ClickException("\n".join(uneven))
     except (rng.RngError, OSError, ValueError) as error:
@@ -132,7 +132,7 @@ def _write_report(
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
-    words = [*click.get_current_context().command_path.split(), *_given_options()]
+    words = [*click.get_current_context().command_path.split(), *_list_given_options()]
     report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
         write_result(json_file, to_json(report))
@@ -141,7 +141,7 @@ def _write_report(
     return [str(each["error"]) for each in report["scaling"] if each["error"]]
 
 
-def _given_options() -> list[str]:
+def _list_given_options() -> list[str]:
     """Return the options that produced the outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():
@@ -176,7 +176,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
 
     The data is the laboratory's deterministic stream, one seed per replication, so the counts are reproducible.
     """
-    from tools.lab.rng.battery.calibration import CALIBRATED, LEVELS, calibrate, off_level  # noqa: PLC0415
+    from tools.lab.rng.battery.calibration import CALIBRATED, LEVELS, calibrate, list_off_level_tests  # noqa: PLC0415
 
     console = Terminal()
     calibrations = []
@@ -186,8 +186,8 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             f"{count} at {level}" for level, count in zip(LEVELS, calibrations[-1].family_alarms, strict=True)
         )
         console.print(
-            f"{name}: {counted(len(calibrations[-1].tests), 'test')},"
-            f" {counted(replications, 'data set')}; family: {alarms}"
+            f"{name}: {format_count(len(calibrations[-1].tests), 'test')},"
+            f" {format_count(replications, 'data set')}; family: {alarms}"
         )
     if json_file:
         record = {
@@ -198,6 +198,6 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             "games": [dataclasses.asdict(calibration) for calibration in calibrations],
         }
         write_result(json_file, json.dumps(record, indent=1) + "\n")
-    if off := [text for calibration in calibrations for text in off_level(calibration)]:
+    if off := [text for calibration in calibrations for text in list_off_level_tests(calibration)]:
         raise click.ClickException("\n".join(off))
     console.print("every test rejects good data at its stated rate")

@@ -16,17 +16,17 @@ import click
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir, load_cabinet
-from egm.config.on_this_computer import missing_ports
+from egm.config.on_this_computer import find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.links.screen.private import HOST
 from egm.people.demonstration import FILE_NAME
 from egm.private_process import close_process
 from egm.screen import CLOSED
 from meters import JournalError
 from meters.lock import FolderLock
-from tools.cli.demonstration import demonstration_staff
+from tools.cli.demonstration import load_demonstration_badges
 from tools.cli.terminal import echo
 
 #: A child that exits with this status has printed the reason; a restart would only repeat it.
@@ -69,7 +69,7 @@ class _Child:
     """Descriptors passed to it at each start."""
 
 
-def _dies_with(parent: int) -> Callable[[], None]:
+def _tie_child_to_parent(parent: int) -> Callable[[], None]:
     """Return what a child runs first: it has the kernel end it when ``parent`` ends."""
 
     def prepare() -> None:
@@ -81,7 +81,7 @@ def _dies_with(parent: int) -> Callable[[], None]:
 
 
 @cache
-def _door(name: str, port: int) -> tuple[int, int]:
+def _open_browser_door(name: str, port: int) -> tuple[int, int]:
     """Return this process's descriptors for a browser screen: the listening socket, and the admitted digests.
 
     Both close with this process. Raises ClickException for a port that is in use.
@@ -96,7 +96,7 @@ def _door(name: str, port: int) -> tuple[int, int]:
     return listening, os.memfd_create(name)
 
 
-def _screen(
+def _build_screen_process(
     name: str,
     arguments: Sequence[str],
     shown: "_Shown",
@@ -106,13 +106,13 @@ def _screen(
     closes: bool = False,
 ) -> _Child:
     """Return a screen process; a browser screen gets its door, and the next child waits for its address."""
-    held = _door(name, port) if shown.mode == "web" else ()
+    held = _open_browser_door(name, port) if shown.mode == "web" else ()
     door = ("--held", *map(str, held)) if held else ()
-    command = python_module("egm.screen", *arguments, "--mode", shown.mode, *door)
+    command = build_python_command("egm.screen", *arguments, "--mode", shown.mode, *door)
     return _Child(name, command, address if held else None, speaks=True, closes=closes, held=held)
 
 
-def _screen_mode(wanted: str) -> str:
+def _resolve_screen_mode(wanted: str) -> str:
     """Resolve ``auto``: a window if there is a display, else a page in a browser."""
     if wanted != "auto":
         return wanted
@@ -141,7 +141,7 @@ class _Shown:
         return self.mode == "kmsdrm" or "--fullscreen" in self.flags
 
 
-def _children(
+def _build_child_processes(
     folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
 ) -> tuple[_Child, ...]:
     """Return the processes to run; ``cabinet`` is None if the file is unusable and the screen must say so."""
@@ -149,48 +149,56 @@ def _children(
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
-    if _simulated(cabinet):
+    if _list_simulated_devices(cabinet):
         ready = folder.run / "bench.ready"
-        children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
+        children.append(_Child("bench", build_python_command("egm.app.bench", *where, *which), ready))
     flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
     if shown.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
         flags.append("--watched")  # every position has a screen
     flags += [] if shown.stick is None else ["--stick", str(shown.stick)]
-    machine = python_module("egm.app", *where, *which, *flags)
+    machine = build_python_command("egm.app", *where, *which, *flags)
     children.append(_Child("machine", machine, after=folder.forget_lines, is_machine=True))
     if screen != "none":
         display = ("--display", str(shown.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
         first = (
             *where,
-            *_drawer(cabinet, 1),
+            *_list_drawer_options(cabinet, 1),
             *display,
             *(("--position", "1") if several else ()),
             *shown.flags,
         )
         at = folder.address_of(1)
-        children.append(_screen("screen", first, shown, at, shown.port or 0, closes=True))
+        children.append(_build_screen_process("screen", first, shown, at, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
-            beside = (*where, *_drawer(cabinet, position), "--position", str(position), *shown.flags)
+            beside = (
+                *where,
+                *_list_drawer_options(cabinet, position),
+                "--position",
+                str(position),
+                *shown.flags,
+            )
             at = folder.address_of(position)
-            children.append(_screen(f"screen of position {position}", beside, shown, at))
+            children.append(_build_screen_process(f"screen of position {position}", beside, shown, at))
     if shown.top and screen in {"window", "web"}:
         on = () if shown.top_display is None else ("--display", str(shown.top_display))
-        children.append(_screen("top screen", (*where, "--top", *on), shown, folder.address_of(None)))
+        children.append(
+            _build_screen_process("top screen", (*where, "--top", *on), shown, folder.address_of(None))
+        )
     return tuple(children)
 
 
-def _drawer(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
+def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
     """Return the options that give a position's screen the drawer of its simulated devices."""
-    simulated = _simulated(cabinet, position)
+    simulated = _list_simulated_devices(cabinet, position)
     if cabinet is None or not simulated:
         return ()
     several = cabinet.machine.positions > 1
     return ("--bench", *(word for name in simulated for word in ("--device", name) if several))
 
 
-def _first_words(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
+def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
     """Return what a person needs to know who starts a cabinet for the first time."""
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
@@ -198,7 +206,7 @@ def _first_words(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str
         which = " --position N" if several else ""
         words.append(f"open {each} on this computer (another: egm screen address{which})")
     shown = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
-    with_drawer = [n for n in range(1, shown + 1) if _simulated(file, n)]
+    with_drawer = [n for n in range(1, shown + 1) if _list_simulated_devices(file, n)]
     if with_drawer:
         takes_bills = any(
             device.port == "bench" and PROTOCOLS[device.protocol].kind == "bill_acceptor"
@@ -258,7 +266,7 @@ class _Supervisor:
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
             text = None if child.speaks else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
-                *child.command, stdout=text, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
+                *child.command, stdout=text, preexec_fn=_tie_child_to_parent(os.getpid()), pass_fds=child.held
             )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
@@ -383,7 +391,7 @@ def command(
         "--silent": silent,
     }
     shown = _Shown(
-        mode=_screen_mode(screen),
+        mode=_resolve_screen_mode(screen),
         port=port,
         top=top,
         display=display,
@@ -399,16 +407,16 @@ def command(
     folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
     try:
         if not (
-            shown.is_kiosk or _asks(cabinet, shown)
+            shown.is_kiosk or _does_screen_ask(cabinet, shown)
         ):  # a kiosk shows the error on its screen until the file is changed
             load_cabinet(cabinet)
         folder.prepare()
         lock = _claim(folder)
         folder.forget_lines()
         if game is not None:
-            from tools.cli.one_game import cabinet_with  # noqa: PLC0415 (it loads all that analyses a game)
+            from tools.cli.one_game import write_one_game_cabinet  # noqa: PLC0415 (it loads all that analyses a game)
 
-            cabinet = cabinet_with(game, folder)
+            cabinet = write_one_game_cabinet(game, folder)
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
     status = _FILE_CHANGED
@@ -420,33 +428,33 @@ def command(
 
 def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
     """Print the start information, and return what to run. Raises ClickException for an unusable file."""
-    if _asks(cabinet, shown):
+    if _does_screen_ask(cabinet, shown):
         echo(f"egm: {cabinet} does not exist yet: the screen asks for its contents")
-        return _children(folder, cabinet, None, shown)
+        return _build_child_processes(folder, cabinet, None, shown)
     try:
         file = load_cabinet(cabinet)
-        badges = demonstration_staff(file, folder, SystemClock().now())
+        badges = load_demonstration_badges(file, folder, SystemClock().now())
     except OperatorError as error:
         if not shown.is_kiosk:
             raise click.ClickException(str(error)) from error
-        return _children(folder, cabinet, None, shown)
+        return _build_child_processes(folder, cabinet, None, shown)
     if badges and not sys.stdout.isatty():  # readers of a log may not be staff
         echo(f"egm: staff numbers and PINs of this demonstration are in {folder.root / FILE_NAME}")
     for badge in badges if sys.stdout.isatty() else ():
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
-    for fault in missing_ports(file):
+    for fault in find_missing_ports(file):
         echo(f"egm: {fault}", err=True)
-    for line in _first_words(folder, shown.mode, file):
+    for line in _list_first_start_notes(folder, shown.mode, file):
         echo(f"egm: {line}")
-    return _children(folder, cabinet, file, shown)
+    return _build_child_processes(folder, cabinet, file, shown)
 
 
-def _asks(cabinet: Path | None, shown: _Shown) -> bool:
+def _does_screen_ask(cabinet: Path | None, shown: _Shown) -> bool:
     """Return whether the screen asks for the cabinet file."""
     return shown.asks and cabinet is not None and not cabinet.exists()
 
 
-def _simulated(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
+def _list_simulated_devices(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
     """Return the names of the devices on the bench, of one position or all."""
     return [
         name

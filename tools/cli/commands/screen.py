@@ -8,9 +8,9 @@ import click
 
 from egm.config.cabinet_file import POSITIONS_MOST, StateFolder, default_state_dir
 from tools.cli.commands.par import load
-from tools.cli.tables import working
+from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import named
+from tools.lab.named import path_or_id_from_text
 
 #: The smallest scale of a still picture, pixels a unit.
 _STILL: Final = 2 / 3
@@ -48,22 +48,22 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
-    from tools.lab.preview import Film, PreviewError, film_of  # noqa: PLC0415
-    from tools.lab.symbol_sheet import still  # noqa: PLC0415
+    from tools.lab.preview import Film, PreviewError, make_film  # noqa: PLC0415
+    from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415
 
     if file.suffix == ".toml":
         shown, picture = load(str(file)), file.with_suffix(".png")
-        wide, high = still(shown, picture, max(scale, _STILL))
+        wide, high = draw_idle_game(shown, picture, max(scale, _STILL))
         echo(f"{picture}: {wide} x {high} pixels")
         return
     try:
-        game = load_game(named(name))
+        game = load_game(path_or_id_from_text(name))
         who = Personalization(
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )
         chance = RandomService.start(personalization=who, sources=[KernelSource()])
-        with chance.step() as draw, working(f"drawing {game.id}"):
-            size = film_of(game, draw, file, Film(scale=scale, quality=quality))
+        with chance.step() as draw, show_progress(f"drawing {game.id}"):
+            size = make_film(game, draw, file, Film(scale=scale, quality=quality))
     except (DefinitionError, PreviewError, RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file}: {size / 1e6:.2f} MB")

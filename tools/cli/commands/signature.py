@@ -6,10 +6,10 @@ import click
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify.digest import Algorithm, read_seed, signatures
-from egm.verify.examine import scope_of
-from egm.verify.tree import COMPONENTS, files
-from tools.cli.tables import Column, Form, Table, forms, show
+from egm.verify.digest import Algorithm, compute_signatures, read_seed
+from egm.verify.examine import find_scope
+from egm.verify.tree import COMPONENTS, list_software_files
+from tools.cli.tables import Column, Form, Table, add_form_options, show
 
 
 @click.command()
@@ -29,7 +29,7 @@ from tools.cli.tables import Column, Form, Table, forms, show
     multiple=True,
     help="Only this component; repeat for more.",
 )
-@forms
+@add_form_options
 def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:
     """Sign each component of the software installed here, as GAT does; no machine is queried.
 
@@ -39,8 +39,8 @@ def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[st
     their names, each as one line "<size> <name>" and its bytes.
     """
     try:
-        scope = scope_of(load_cabinet(cabinet))
-        made = signatures(files(scope), Algorithm(algorithm), read_seed(seed), wanted)
+        scope = find_scope(load_cabinet(cabinet))
+        made = compute_signatures(list_software_files(scope), Algorithm(algorithm), read_seed(seed), wanted)
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error
     document = {"algorithm": algorithm, "seed": seed, "components": made}

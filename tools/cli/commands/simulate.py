@@ -8,12 +8,12 @@ import click
 
 from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
-from paytables.wording import counted
+from paytables.wording import format_count
 from tools.cli.commands.par import load
-from tools.cli.tables import working
+from tools.cli.tables import show_progress
 from tools.cli.terminal import Terminal, echo
 from tools.cli.whole import WholeNumber
-from tools.lab.parsheet import percent
+from tools.lab.parsheet import format_percent
 from tools.lab.simulation import (
     Fit,
     Share,
@@ -75,7 +75,7 @@ def command(
     """
     loaded = load(game)
     try:
-        with working("working out the exact distribution"):
+        with show_progress("working out the exact distribution"):
             bets = analyse(loaded, Depth.FULL).bets
     except AnalysisError as error:
         _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
@@ -85,24 +85,24 @@ def command(
         raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
     try:
         result = (
-            _compiled(loaded, found, games, seed)
+            _simulate_compiled(loaded, found, games, seed)
             if compiled
-            else _played(game, loaded, found, games, workers)
+            else _simulate_in_production(game, loaded, found, games, workers)
         )
     except (SimulationError, AnalysisError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        echo(json.dumps(_data(loaded, result), indent=2))
+        echo(json.dumps(_build_result_data(loaded, result), indent=2))
     else:
         _print(Terminal(), loaded, result)
     if not result.agrees:
         raise SystemExit(1)
 
 
-def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
+def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
     started = time.perf_counter()
     tally = Tally()
-    with working(f"{game.id}, bet {bet.bet}", games) as done:
+    with show_progress(f"{game.id}, bet {bet.bet}", games) as done:
         for tally in simulate(name, bet.cost_credits, bet.options, games, workers, bet.table):
             done(tally.games)
     return _result(bet, tally, time.perf_counter() - started, "production")
@@ -118,7 +118,7 @@ def _estimate(
     mode = bet or next(iter(modes), None)
     cost = game.bet_options[0] if mode is None else modes[mode].cost
     try:
-        with working(f"{game.id}, bet {mode or cost}", games) as done:
+        with show_progress(f"{game.id}, bet {mode or cost}", games) as done:
             for tally in simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers):
                 done(tally.games)
     except SimulationError as error:
@@ -143,12 +143,14 @@ def _estimate(
         )
         return
     interval = f"99.9 % interval {100 * found.low:.4f} - {100 * found.high:.4f} %"
-    echo(f"{game.id} {game.version}, bet {mode or cost}: {counted(found.games, 'game')}, production path")
+    echo(
+        f"{game.id} {game.version}, bet {mode or cost}: {format_count(found.games, 'game')}, production path"
+    )
     echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
     echo(f"  no exact return: {reason}")
 
 
-def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
+def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):
@@ -171,7 +173,7 @@ def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Resul
     return _Result(bet, tally, verdict, hits, fit, seconds, path)
 
 
-def _data(game: Game, r: _Result) -> dict[str, object]:
+def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
     return {
         "game": game.id,
         "digest_sha256": game.digest,
@@ -197,18 +199,22 @@ def _data(game: Game, r: _Result) -> dict[str, object]:
 
 def _print(console: Terminal, game: Game, r: _Result) -> None:
     v = r.verdict
-    console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {counted(v.games, 'game')}, {r.path} path")
+    console.print(
+        f"{game.id} {game.version}, bet {r.bet.bet}: {format_count(v.games, 'game')}, {r.path} path"
+    )
     interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
     interval += "" if r.bet.variance is not None else ", by the sample's own deviation"
     console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
-    console.print(f"  exact return     {percent(r.bet.rtp)}   z = {v.z:+.3f}")
-    beside = "no exact one" if r.hits is None else f"exact {percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
+    console.print(f"  exact return     {format_percent(r.bet.rtp)}   z = {v.z:+.3f}")
+    beside = (
+        "no exact one" if r.hits is None else f"exact {format_percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
+    )
     console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {beside}")
     fit = "not held: " + ("no exact one" if r.bet.law is None else "too few games, or the compiled path")
     if r.fit is not None:
         fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
     console.print(f"  distribution     {fit}")
-    console.print(f"  highest win      {counted(r.tally.most, 'credit')}")
+    console.print(f"  highest win      {format_count(r.tally.most, 'credit')}")
     console.print(f"  {v.games / r.seconds:,.0f} games a second")
     for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
         if part is not None and not part.agrees:

@@ -21,29 +21,29 @@ from babel.numbers import format_currency
 from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError, OperatorError
-from egm.kernel.timekeeping import Timekeeper, timekeeper_of
+from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import compare
 from egm.tickets.cage import Cage, Payee, reads, register
 from egm.tickets.errors import TicketLedgerDamaged
-from egm.tickets.ledger_access import machine_key, open_beside
+from egm.tickets.ledger_access import open_beside, read_machine_key
 from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.proof import PURPOSE as NUMBERS
-from egm.tickets.proof import combine_proofs, commitment, read_proofs
+from egm.tickets.proof import combine_proofs, compute_commitment, read_proofs
 from egm.tickets.record import Record
 from egm.tickets.redemption import Reason, Refusal
-from egm.tickets.render import pdf, png, render
+from egm.tickets.render import encode_pdf, encode_png, render
 from egm.tickets.restoration import restore
 from egm.tickets.store import PURPOSE, TicketStore
 from egm.tickets.templates import Template, load_template
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
-from paytables.source import contents
-from paytables.wording import counted
-from tools.cli.cage import ask_all, open_cage, taken_in_all
+from paytables.source import read_contents
+from paytables.wording import format_count
+from tools.cli.cage import ask_all, open_cage, read_all_accepted_tickets
 from tools.cli.result_file import write_result
-from tools.cli.staff import prove, roster_of
-from tools.cli.tables import Column, Form, Table, forms, number_column, show
+from tools.cli.staff import load_roster, prove
+from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 
@@ -65,16 +65,16 @@ _REMEDY: Final = (
     "start the machine, which rebuilds a damaged copy from an intact one; "
     "if it reports that neither copy is intact, two people start a new ledger: egm ticket restore"
 )
-_WRITERS: Final = {".png": png, ".pdf": pdf}
+_WRITERS: Final = {".png": encode_png, ".pdf": encode_pdf}
 
 
 # ---------------------------------------------------------------- what the commands share
-def _digits(_: click.Context, __: click.Parameter, value: str) -> str:
+def _parse_digits(_: click.Context, __: click.Parameter, value: str) -> str:
     """Return the digits of a number as typed: people copy the dashes, scanners do not."""
     return value.replace("-", "").replace(" ", "")
 
 
-def _picture(_: click.Context, __: click.Parameter, value: Path) -> Path:
+def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) -> Path:
     if value.suffix not in _WRITERS:
         raise click.BadParameter(f"{value}: must end in .png or .pdf")
     return value
@@ -89,7 +89,7 @@ _second = click.option(
     "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
 )
 _why = click.option("--why", required=True, help="The reason; it is recorded.")
-_number = click.argument("number", callback=_digits)
+_number = click.argument("number", callback=_parse_digits)
 _language = click.option(
     "--language", default="en", show_default=True, help="The language of a ticket printed in one language."
 )
@@ -97,13 +97,13 @@ _output = click.option(
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    callback=_picture,
+    callback=_check_picture_suffix,
     help="The file to write: .png or .pdf.",
 )
 
 
 @contextmanager
-def _errors_reported() -> Iterator[None]:
+def _report_errors() -> Iterator[None]:
     """Report every expected error in one line."""
     try:
         yield
@@ -112,9 +112,9 @@ def _errors_reported() -> Iterator[None]:
 
 
 @contextmanager
-def _ledger_errors_reported() -> Iterator[None]:
+def _report_ledger_errors() -> Iterator[None]:
     """Report every expected error in one line, and for a damaged ledger also what to do."""
-    with _errors_reported():
+    with _report_errors():
         try:
             yield
         except TicketLedgerDamaged as why:
@@ -124,23 +124,23 @@ def _ledger_errors_reported() -> Iterator[None]:
 
 
 @contextmanager
-def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
+def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
     """Open the ledger read-only: nothing is written, whatever is found."""
-    with _ledger_errors_reported(), open_beside(state or default_state_dir(), second=medium) as store:
+    with _report_ledger_errors(), open_beside(state or default_state_dir(), second=medium) as store:
         yield store
 
 
 @contextmanager
-def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
+def _open_cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
     """Open the ledger for enrolled staff, each of whom enters a PIN now."""
     with (
-        _ledger_errors_reported(),
+        _report_ledger_errors(),
         open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage,
     ):
         yield cage
 
 
-def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
+def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     """Make a command of an action by enrolled staff on a ticket: ``act`` returns what it did."""
 
     @_number
@@ -152,52 +152,52 @@ def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
     def done(
         number: str, *, state: Path | None, medium: Path | None, person: str, second: str, **more: Any
     ) -> None:
-        with _cage(state, medium, person, second) as cage:
+        with _open_cage(state, medium, person, second) as cage:
             text = act(cage, number, **more)
         echo(text)
 
     return done
 
 
-def _date_is_known(folder: Path, clock: Clock) -> bool:
+def _is_date_known(folder: Path, clock: Clock) -> bool:
     """Return whether this computer's clock is plausible enough, by the machine's journal, to expire tickets."""
     try:
         with open_view(folder, check_pages=True) as view:
-            return timekeeper_of(view, clock).is_believed
+            return create_timekeeper(view, clock).is_believed
     except JournalError:
         return Timekeeper(clock).is_believed
 
 
-def _shown_state(record: Record, at: datetime | None) -> str:
+def _format_state(record: Record, at: datetime | None) -> str:
     """Return the state of a ticket as text; ``at``: the current time, if it is known."""
     return TicketState.EXPIRED.value if at is not None and record.is_past(at) else record.state.value
 
 
-def _now(folder: Path) -> datetime | None:
+def _read_plausible_time(folder: Path) -> datetime | None:
     clock = SystemClock()
-    return clock.now() if _date_is_known(folder, clock) else None
+    return clock.now() if _is_date_known(folder, clock) else None
 
 
-def _money(amount_cents: int, currency: str) -> str:
+def _format_money(amount_cents: int, currency: str) -> str:
     return format_currency(Decimal(amount_cents).scaleb(-2), currency, locale="en_CA")
 
 
-def _worth(ticket: Ticket) -> str:
-    return _money(ticket.amount_cents, ticket.currency)
+def _format_ticket_amount(ticket: Ticket) -> str:
+    return _format_money(ticket.amount_cents, ticket.currency)
 
 
-def _when(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 _AMOUNT: Final = Column("amount", right=True)
 
 
-def _ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
+def _build_ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
     """Return a ticket's fields and ledger moves for a script, under the number that may be shown."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
     moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
-    return {"state": _shown_state(record, at), "ticket": ticket, "moves": moves}
+    return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
 
 
 def _draw(ticket: Ticket, template: Template, language: str, output: Path) -> None:
@@ -214,25 +214,25 @@ def command() -> None:
 @_number
 @_state
 @_medium
-@forms
+@add_form_options
 def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not reads(number):
         raise click.ClickException(_REFUSALS[Reason.MISREAD])
-    with _reading(state, medium) as store:
+    with _open_ledger_read_only(state, medium) as store:
         record = store.get(number)
     if record is None:
         raise click.ClickException(_REFUSALS[Reason.UNKNOWN])
-    at = _now(state or default_state_dir())
-    shown = _shown_state(record, at)
+    at = _read_plausible_time(state or default_state_dir())
+    shown = _format_state(record, at)
     ticket = record.ticket
-    until = "for ever" if record.expires_at is None else f"until {_when(record.expires_at)} UTC"
+    until = "for ever" if record.expires_at is None else f"until {_format_time(record.expires_at)} UTC"
     before = (
-        f"{shown}: {_worth(ticket)} {ticket.kind.value}, good {until}\n"
+        f"{shown}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
     )
-    moves = ((_when(move.at), move.action.value, move.by) for move in record.moves)
-    document = _ticket_data(record, number, at)
+    moves = ((_format_time(move.at), move.action.value, move.by) for move in record.moves)
+    document = _build_ticket_data(record, number, at)
     show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=before)
     if shown != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
@@ -250,26 +250,26 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
     "--last", type=WholeNumber(min=1), default=35, show_default=True, help="The greatest number to list."
 )
 @_medium
-@forms
+@add_form_options
 def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, form: Form) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
-    with _reading(state, medium) as store:
+    with _open_ledger_read_only(state, medium) as store:
         records = list(islice(store.records(*(TicketState(value) for value in only)), last))
-    at = _now(state or default_state_dir())
+    at = _read_plausible_time(state or default_state_dir())
     rows = (
         (
-            _when(record.ticket.issued_at),
+            _format_time(record.ticket.issued_at),
             record.ticket.machine_serial,
             f"{record.ticket.sequence:04d}",
             record.shown_number,
             record.ticket.kind.value,
-            _shown_state(record, at),
-            _worth(record.ticket),
+            _format_state(record, at),
+            _format_ticket_amount(record.ticket),
         )
         for record in records
     )
     columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT)
-    document = [_ticket_data(record, record.shown_number, at) for record in records]
+    document = [_build_ticket_data(record, record.shown_number, at) for record in records]
     show(form, Table(columns, rows, empty="no ticket"), document=document)
 
 
@@ -277,14 +277,14 @@ def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], las
 @_state
 @click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
 @_medium
-@forms
+@add_form_options
 def report(*, state: Path | None, medium: Path | None, serial: str | None, form: Form) -> None:
     """Print count and value by state and kind, and what is owed; verify both copies, and compare the meters.
 
     Exit status 1 if the machine's meters and the ledger differ.
     """
     folder = state or default_state_dir()
-    with _reading(state, medium) as store:
+    with _open_ledger_read_only(state, medium) as store:
         moves = store.verify()
         sums = store.sums()
         with open_view(folder, check_pages=True) as view:
@@ -296,10 +296,10 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
     fields = ("state", "kind", "currency", "tickets", "amount_cents")
     lines = [{field: getattr(line, field) for field in fields} for line in sums]
     meters = [asdict(pair) for pair in compared]
-    rows = ((x.state, x.kind, x.tickets, _money(x.amount_cents, x.currency)) for x in sums)
+    rows = ((x.state, x.kind, x.tickets, _format_money(x.amount_cents, x.currency)) for x in sums)
     after = (
-        *(f"outstanding: {_money(amount_cents, currency)}" for currency, amount_cents in owed.items()),
-        f"{counted(moves, 'move')}, every digest holds in both copies",
+        *(f"outstanding: {_format_money(amount_cents, currency)}" for currency, amount_cents in owed.items()),
+        f"{format_count(moves, 'move')}, every digest holds in both copies",
         *(
             f"{pair.account}: the meters say {pair.journal_cents} in cents, the tickets {pair.ledger_cents}"
             for pair in compared
@@ -319,21 +319,28 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
 @command.command("payees")
 @_state
 @_medium
-@forms
+@add_form_options
 def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
     """List the cage payments whose payee the jurisdiction requires: when, what, to whom, by whom.
 
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
-    with _reading(state, medium) as store:
+    with _open_ledger_read_only(state, medium) as store:
         lines = list(register(store))
     document = [
-        _ticket_data(line.record, line.record.ticket.number)
+        _build_ticket_data(line.record, line.record.ticket.number)
         | {"name": line.payee.name, "address": line.payee.address}
         for line in lines
     ]
     rows = (
-        (_when(x.paid.at), _worth(x.record.ticket), x.payee.name, x.payee.address, x.paid.by) for x in lines
+        (
+            _format_time(x.paid.at),
+            _format_ticket_amount(x.record.ticket),
+            x.payee.name,
+            x.payee.address,
+            x.paid.by,
+        )
+        for x in lines
     )
     columns = ("paid (UTC)", _AMOUNT, "name", "address", "by")
     show(form, Table(columns, rows, empty="no payee was written down"), document=document)
@@ -349,14 +356,14 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
     folder = state or default_state_dir()
-    with _errors_reported():
-        key = machine_key(folder, medium).derive(NUMBERS)
+    with _report_errors():
+        key = read_machine_key(folder, medium).derive(NUMBERS)
         answers, unread = ask_all(folder, medium, lambda view: list(read_proofs(view, key, number)))
     proof = combine_proofs(proof for answer in answers for proof in answer)
     missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
         raise click.ClickException(f"no journal of this machine has a ticket with this number{missing}")
-    money = f"{counted(proof.amount_cents, 'cent')} {proof.kind}"
+    money = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
     if proof.taken:
         raise click.ClickException(f"a machine has redeemed it: {proof.taken}")
@@ -367,7 +374,7 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
 
 # ---------------------------------------------------------------- acting
 @command.command("pay")
-@_at_the_cage
+@_make_cage_command
 @click.option("--name", default="", help="The payee's name, if the jurisdiction requires it.")
 @click.option("--address", default="", help="The payee's address.")
 def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
@@ -376,35 +383,35 @@ def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
     if isinstance(answer, Refusal):
         detail = f" ({answer.detail})" if answer.detail else ""
         raise click.ClickException(f"not paid: {_REFUSALS[answer.reason]}{detail}")
-    return f"paid: {_worth(answer.ticket)}"
+    return f"paid: {_format_ticket_amount(answer.ticket)}"
 
 
 @command.command("void")
-@_at_the_cage
+@_make_cage_command
 @_why
 def void(cage: Cage, number: str, *, why: str) -> str:
     """Cancel an issued ticket."""
-    return f"void: {_worth(cage.void(number, why).ticket)}"
+    return f"void: {_format_ticket_amount(cage.void(number, why).ticket)}"
 
 
 @command.command("release")
-@_at_the_cage
+@_make_cage_command
 @_why
 def release(cage: Cage, number: str, *, why: str) -> str:
     """Release a ticket locked to a machine that cannot complete its redemption. First check the machine's box."""
-    return f"good again: {_worth(cage.release(number, why).ticket)}"
+    return f"good again: {_format_ticket_amount(cage.release(number, why).ticket)}"
 
 
 @command.command("revive")
-@_at_the_cage
+@_make_cage_command
 @_why
 def revive(cage: Cage, number: str, *, why: str) -> str:
     """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
-    return f"good for ever: {_worth(cage.revive(number, why).ticket)}"
+    return f"good for ever: {_format_ticket_amount(cage.revive(number, why).ticket)}"
 
 
 @command.command("reprint")
-@_at_the_cage
+@_make_cage_command
 @_why
 @_language
 @_output
@@ -428,13 +435,13 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     old files are kept under another name.
     """
     folder = state or default_state_dir()
-    with _errors_reported():
-        roster = roster_of(folder, medium)
+    with _report_errors():
+        roster = load_roster(folder, medium)
         for number in (person, second):
             prove(roster, number, Permission.CLEAR_MEMORY)
-        key = machine_key(folder, medium)
+        key = read_machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
-        taken, numbers = taken_in_all(folder, medium), key.derive(NUMBERS)
+        taken, numbers = read_all_accepted_tickets(folder, medium), key.derive(NUMBERS)
         moves, vouches = restore(
             folder,
             medium or folder / SECOND_FOLDER,
@@ -442,9 +449,9 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             persons=(person, second),
             why=why,
             at=at,
-            taken=lambda number: taken.get(commitment(numbers, number)),
+            taken=lambda number: taken.get(compute_commitment(numbers, number)),
         )
-    echo(f"a new ticket ledger starts with {counted(moves, 'move')}; their source: {vouches}")
+    echo(f"a new ticket ledger starts with {format_count(moves, 'move')}; their source: {vouches}")
 
 
 # ---------------------------------------------------------------- pictures
@@ -460,13 +467,13 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
 @_output
 def render_(name: str, file: Path | None, language: str, output: Path) -> None:
     """Draw a sample ticket with a template. It is not in the ledger and cannot be paid."""
-    with _errors_reported():
+    with _report_errors():
         template = load_template(Path(name) if name.endswith(".toml") else name)
-        ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())
+        ticket = _build_specimen(template) if file is None else Ticket.from_json(read_contents(file).decode())
         _draw(ticket, template, language, output)
 
 
-def _specimen(template: Template) -> Ticket:
+def _build_specimen(template: Template) -> Ticket:
     """Return a sample ticket that cannot be redeemed: its number has no valid check digits."""
     issued_at = SystemClock().now().replace(microsecond=0)
     country = next(iter(template.locales.values())).rpartition("_")[2]

@@ -35,7 +35,7 @@ from meters import Journal, export, open_view
 from meters.archive import STATE
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
-from paytables import library
+from paytables import list_library_games
 from tools.audit.games import Shelf
 from tools.audit.point import go_on, save
 from tools.cli.terminal import echo
@@ -188,7 +188,7 @@ def _audit(state: Path, point: Path) -> tuple[float, float, int]:
     auditor = go_on(point, Shelf())
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
-        report = auditor.run(reader.bodies(), head=(reader.header.sequence, reader.header.head_hash))
+        report = auditor.run(reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash))
     if report.wrong or reader.footer_fault:
         raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
     save(auditor, point)
@@ -211,7 +211,7 @@ def _grow(state: Path, games: int, seed: int) -> float:
     """Play ``games`` more games in ``state``; return the memory each one added after warm-up."""
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        slots = tuple(GameSlot(game=name) for name in library())
+        slots = tuple(GameSlot(game=name) for name in list_library_games())
         player = Player(bench_engine(journal, slots=slots, fund_cents=_NOTE_CENTS), seed)
         player.finish()
         while played < games:

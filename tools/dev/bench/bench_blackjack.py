@@ -9,9 +9,9 @@ from functools import partial
 
 from paytables import analyse, load_game
 from paytables.blackjack import policies
-from paytables.blackjack.advice import Question, advice_of
-from paytables.blackjack.chart import best_chart
-from paytables.blackjack.law import law
+from paytables.blackjack.advice import Question, read_advice
+from paytables.blackjack.chart import find_best_chart
+from paytables.blackjack.law import compute_net_distribution
 from paytables.blackjack.sampled import sample
 from tools.dev.bench import Figure, processor_seconds
 from tools.dev.bench.bench_paytables import Quick
@@ -44,8 +44,8 @@ def figures() -> Iterator[Figure]:
         made: list[policies.Table] = []
         weighed = processor_seconds(lambda house=house, made=made: made.append(policies.Table(house)))  # type: ignore[misc]
         (table,) = made
-        best = processor_seconds(partial(table.result, policies.best, policies.most))
-        chart = processor_seconds(partial(best_chart, table))
+        best = processor_seconds(partial(table.result, policies.choose_best, policies.choose_highest_sum))
+        chart = processor_seconds(partial(find_best_chart, table))
         yield Figure(
             f"{GAME}, {decks} decks: exact best play",
             weighed + best,
@@ -70,12 +70,12 @@ def _nets(cabinets: float) -> Iterator[Figure]:
     """Yield the cost of the exact distribution of a round, and of rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
     table, answers = policies.Table(definition.house), dict[Question, int]()
-    best = table.result(policies.recorded(policies.best, answers), policies.most)
-    play = advice_of(definition.house, definition.proved["main"].policy)
+    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    play = read_advice(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
-    law(table, answers, best)  # compiles
+    compute_net_distribution(table, answers, best)  # compiles
     sample(definition, play, 1_000)
-    exact = processor_seconds(partial(law, table, answers, best))
+    exact = processor_seconds(partial(compute_net_distribution, table, answers, best))
     sampled = processor_seconds(partial(sample, definition, play, SAMPLED)) / SAMPLED
     name, ten = f"{SPLIT_ONCE}: the exact law of a round", "ten million rounds, compiled"
     yield Figure(name, exact, "s", ten, 10**7 * sampled, "lower")

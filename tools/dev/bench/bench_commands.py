@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.cabinet_file import DEFAULT_CABINET
-from egm.isolated import python_module
-from paytables import shipped
+from egm.isolated import build_python_command
+from paytables import list_shipped_games
 from tools.dev.bench import Figure
 
 RUNS: Final = 3
@@ -26,7 +26,9 @@ def _processor_seconds(*arguments: str) -> float:
     least = float("inf")
     for _ in range(RUNS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(python_module("tools.cli", *arguments), check=False, stdout=subprocess.PIPE)
+        done = subprocess.run(
+            build_python_command("tools.cli", *arguments), check=False, stdout=subprocess.PIPE
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if not done.stdout:
             raise RuntimeError(f"egm {' '.join(arguments)}: status {done.returncode}, and nothing printed")
@@ -39,7 +41,9 @@ def _with_every_game(folder: Path) -> Path:
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
     head = text[: text.index("[[games]]")]
     file = folder / "every-game.toml"
-    file.write_text(head + "".join(f'[[games]]\ngame = "{name}"\n' for name in shipped()), encoding="utf-8")
+    file.write_text(
+        head + "".join(f'[[games]]\ngame = "{name}"\n' for name in list_shipped_games()), encoding="utf-8"
+    )
     return file
 
 
@@ -53,7 +57,7 @@ def figures() -> Iterator[Figure]:
             ("egm game list", 1.5, "game", "list"),
             ("egm par maple-classic", 0.5, "par", "maple-classic"),
             ("egm cabinet check, the demonstration", 1.5, "cabinet", "check", str(DEFAULT_CABINET)),
-            (f"egm cabinet check, {len(shipped())} games", 1.5, "cabinet", "check", every),
+            (f"egm cabinet check, {len(list_shipped_games())} games", 1.5, "cabinet", "check", every),
         ):
             yield Figure(
                 f"{what}, processor",

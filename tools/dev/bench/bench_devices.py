@@ -90,8 +90,8 @@ class _DurableEscrows(TransientEscrowLedger):
         super().stack_ordered(content, mark)
         self._disk.write()
 
-    def vended(self) -> None:
-        super().vended()
+    def credit_stacked_paper(self) -> None:
+        super().credit_stacked_paper()
         self._disk.write()
 
     def set_mark(self, mark: int) -> None:

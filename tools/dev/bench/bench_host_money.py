@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.clock import SystemClock
 from egm.config.sas_line import SasLine
-from egm.errors import invariant
+from egm.errors import check_invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.money.host.model import HostMoney, Order, TransferKind
@@ -41,7 +41,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
             orders_ms.append((time.perf_counter() - ordered) * 1000)
             transfers.acknowledge_result()
         seconds = time.perf_counter() - began
-        invariant(engine.machine.memory.get(HostKey.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
+        check_invariant(engine.machine.memory.get(HostKey.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
     return TRANSFERS / seconds, sorted(orders_ms)
 
 

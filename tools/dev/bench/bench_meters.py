@@ -237,7 +237,7 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
             better="lower",
         )
         with open_view(state) as view:
-            bodies = list(itertools.islice(view.bodies(), AUDITED))
+            bodies = list(itertools.islice(view.iter_bodies(), AUDITED))
         auditor = Auditor(Shelf())
         seconds = _busy(lambda auditor=auditor, bodies=bodies: auditor.run(bodies))  # type: ignore[misc]
         yield Figure(

@@ -7,9 +7,9 @@ part of the cycle, because the full cycle would take minutes. Both are reel wind
 from collections.abc import Iterator
 from functools import partial
 
-from paytables import Depth, Game, load_game, shipped
-from paytables.definition import parse, source_of
-from paytables.game import game_from
+from paytables import Depth, Game, list_shipped_games, load_game
+from paytables.definition import parse, read_source
+from paytables.game import build_game
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels import compiled, moments
 from paytables.reels.law import run_distribution
@@ -47,10 +47,10 @@ class Quick:
 
 def _base(factor: int = 1) -> Reels:
     """Return the game's first stage, made anew (nothing remembered), with strips ``factor`` times as long."""
-    data = parse(source_of(GAME))
+    data = parse(read_source(GAME))
     strips = data["stage"]["base"]["strips"]
     data["stage"]["base"]["strips"] = [" ".join([strip] * factor) for strip in strips]
-    rules = game_from(data, GAME).rules
+    rules = build_game(data, GAME).rules
     assert isinstance(rules, ReelRules)  # the library says so
     stage = rules.stages[BET].stage("base")
     assert isinstance(stage, Spin)
@@ -59,7 +59,7 @@ def _base(factor: int = 1) -> Reels:
 
 def _moments(reels: Reels) -> None:
     moments.run_table(reels, moments.ends_by_component(reels), second=False)
-    moments.second_moment(reels)
+    moments.compute_second_moment(reels)
 
 
 def _moments_seconds(factor: int) -> float:
@@ -133,7 +133,7 @@ def _video_poker() -> Iterator[Figure]:
 
 
 def _library() -> Iterator[Figure]:
-    for name in shipped():
+    for name in list_shipped_games():
         quick = processor_seconds(lambda name=name: _load_anew(name).rules.analyse(Depth.RETURN))  # type: ignore[misc]
         yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
         yield Figure(
@@ -146,8 +146,8 @@ def _library() -> Iterator[Figure]:
 
 def _load_anew(name: str) -> Game:
     """Load a game that this process has neither loaded nor analysed: :func:`load_game` stores both."""
-    source = source_of(name)
-    return game_from(parse(source), str(source.path), source)
+    source = read_source(name)
+    return build_game(parse(source), str(source.path), source)
 
 
 def figures() -> Iterator[Figure]:

@@ -26,11 +26,11 @@ from egm.progressive.connection import (
     AT_MOST_ONCE,
     Line,
     Waiting,
-    connection,
-    payload,
+    build_tls_context,
+    get_payload,
+    open_connection,
+    run_together,
     stay_connected,
-    tls,
-    together,
 )
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
@@ -41,14 +41,14 @@ from egm.progressive.messages import (
     Contribution,
     FromMachine,
     Value,
+    decode_controller_message,
     encode,
-    from_controller,
 )
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.server import Postgres, PostgresMissingError
-from tools.floor.progressive.certificates import CONTROLLER, of_sign
+from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.serve import Service
@@ -94,27 +94,27 @@ class _Line:
 
     async def run(self) -> None:
         """Stay connected: where a disk or this process stands still for long, the broker hangs up."""
-        context = tls(self._slot)
+        context = build_tls_context(self._slot)
         await stay_connected(self._slot, lambda: context, self._name, self._serve, lambda _: None)
 
     async def _serve(self, line: Line) -> None:
         self._connections += 1
         await line.subscribe(topics.ALL_VALUES)
         for machine, link in self.links.items():
-            await line.subscribe(topics.down(machine))
+            await line.subscribe(topics.build_downlink_topic(machine))
             link.connected(f"{machine}.{self._connections}", time.monotonic_ns())
             self._send(link)
-        await together(self._speak(line), self._hear(line), self._tick())
+        await run_together(self._speak(line), self._hear(line), self._tick())
 
     async def _speak(self, line: Line) -> None:
         while True:
             message = await self._outbox.get()
             care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
-            await line.publish(topics.up(message.machine), encode(message), care)
+            await line.publish(topics.build_uplink_topic(message.machine), encode(message), care)
 
     async def _hear(self, line: Line) -> None:
         async for message in line.messages:
-            said = from_controller(payload(message))
+            said = decode_controller_message(get_payload(message))
             meant = self.links.values() if isinstance(said, Value) else (self.links[said.machine],)
             for link in meant:
                 link.receive(said, time.monotonic_ns())
@@ -241,13 +241,13 @@ async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
     slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
-    async with connection(slots[0], tls(slots[0]), "in") as hears:
+    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as hears:
         await hears.subscribe(topics.ALL_UP)
-        async with connection(slots[1], tls(slots[1]), "out") as says:
+        async with open_connection(slots[1], build_tls_context(slots[1]), "out") as says:
 
             async def say() -> None:
                 for _ in range(WAGERS):
-                    await says.publish(topics.up("EGM-0"), data, AT_MOST_ONCE)
+                    await says.publish(topics.build_uplink_topic("EGM-0"), data, AT_MOST_ONCE)
 
             began = time.perf_counter()
             async with _together(say()), asyncio.timeout(_PATIENCE_SECONDS):
@@ -262,23 +262,23 @@ async def _published(broker: Broker) -> float:
 async def _round_trip_ms(broker: Broker) -> float:
     """Median of a bare message through the broker and its echo."""
     slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
-    async with connection(slots[0], tls(slots[0]), "in") as far:
+    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
         await far.subscribe(topics.ALL_UP)
 
         async def echo() -> None:
             async for message in far.messages:
-                await far.publish(topics.down("EGM-0"), payload(message), AT_MOST_ONCE)
+                await far.publish(topics.build_downlink_topic("EGM-0"), get_payload(message), AT_MOST_ONCE)
 
         async with (
             asyncio.timeout(_PATIENCE_SECONDS),
-            connection(slots[1], tls(slots[1]), "out") as near,
+            open_connection(slots[1], build_tls_context(slots[1]), "out") as near,
             _together(echo()),
         ):
-            await near.subscribe(topics.down("EGM-0"))
+            await near.subscribe(topics.build_downlink_topic("EGM-0"))
             times, answers = [], aiter(near.messages)
             for _ in range(HITS):
                 began = time.perf_counter_ns()
-                await near.publish(topics.up("EGM-0"), b"x" * 200, AT_MOST_ONCE)
+                await near.publish(topics.build_uplink_topic("EGM-0"), b"x" * 200, AT_MOST_ONCE)
                 await anext(answers)
                 times.append(time.perf_counter_ns() - began)
     return statistics.median(times) / 1e6
@@ -298,7 +298,13 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
     def shown() -> int:
         return sign.plates(time.monotonic_ns())[0].thousandths or 0
 
-    watching = listen(sign, broker.slot(of_sign("1")), time.monotonic_ns, lambda _: None, name=of_sign("1"))
+    watching = listen(
+        sign,
+        broker.slot(format_sign_name("1")),
+        time.monotonic_ns,
+        lambda _: None,
+        name=format_sign_name("1"),
+    )
     async with _floor(broker, store, 10) as lines, _together(watching) as tasks:
         await _until(lambda: shown() > 0, *tasks)
         for _ in range(LOOKS):

@@ -11,7 +11,7 @@ from rng import KernelSource, Personalization, RandomService, ReseedPolicy
 from rng.ctr_drbg import CtrDrbg
 from tools.dev.bench import Figure
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.collection import raw_reader
+from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.outcomes import CARDS, KENO
 
 _BULK = 2_000_000
@@ -34,7 +34,7 @@ def _service(*, fresh_input_each_step: bool) -> RandomService:
 
 
 def _bulk(service: RandomService) -> Iterator[Figure]:
-    draws = BulkDraws(raw_reader(service))
+    draws = BulkDraws(create_raw_reader(service))
     plain = np.random.Generator(np.random.PCG64(1))
     below = _seconds(lambda: draws.below(22, _BULK), 1) / _BULK
     integers = _seconds(lambda: plain.integers(22, size=_BULK), 1) / _BULK

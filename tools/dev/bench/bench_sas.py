@@ -20,13 +20,13 @@ from typing import Final
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.credits import CREDIT
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, decode, encode
-from egm.links.sas.crc import with_crc
+from egm.links.sas.crc import append_crc
 from egm.links.sas.line import LINE_PRIORITY, raise_priority
-from egm.links.sas.wire import marked
-from egm.unix_sockets import socket_address
+from egm.links.sas.wire import mark_message
+from egm.unix_sockets import open_socket_address
 from meters import Journal, Transaction, Transfer
 from tools.dev.bench import Figure
 
@@ -55,8 +55,8 @@ _CYCLE: Final[Sequence[bytes]] = (
     b"\x01\x1a",
     b"\x80\x81",
     b"\x01\x0f",
-    with_crc(bytes.fromhex("01 2F 0C 0000 00 01 02 04 05 06 07 0B 0C 24")),
-    with_crc(bytes.fromhex("01 6F 0A 0000 0000 0100 0500 A000")),
+    append_crc(bytes.fromhex("01 2F 0C 0000 00 01 02 04 05 06 07 0B 0C 24")),
+    append_crc(bytes.fromhex("01 6F 0A 0000 0000 0100 0500 A000")),
 )
 _ECHO: Final = """
 import os, sys
@@ -72,24 +72,24 @@ class _Line:
     """The host's end of a pseudo-terminal."""
 
     def __init__(self, fileno: int) -> None:
-        self._fileno = fileno
+        self._get_fileno = fileno
 
     def ask_ns(self, message: bytes) -> int:
         """Nanoseconds from the last byte written to the first byte read."""
-        while select.select([self._fileno], [], [], 0)[0]:
-            os.read(self._fileno, 4096)
-        os.write(self._fileno, message)
+        while select.select([self._get_fileno], [], [], 0)[0]:
+            os.read(self._get_fileno, 4096)
+        os.write(self._get_fileno, message)
         began = time.perf_counter_ns()
-        if not select.select([self._fileno], [], [], _PATIENCE_SECONDS)[0]:
+        if not select.select([self._get_fileno], [], [], _PATIENCE_SECONDS)[0]:
             raise TimeoutError(f"no answer to {message.hex(' ')}")
         took = time.perf_counter_ns() - began
-        os.read(self._fileno, 4096)
+        os.read(self._get_fileno, 4096)
         return took
 
 
 def _wire(poll: bytes) -> bytes:
     """Return a poll as a UART delivers it, preceded by 80 if a general poll acknowledges the last message."""
-    return marked(poll[:1]) + marked(poll[1:]) if poll[0] == 0x80 else marked(poll)
+    return mark_message(poll[:1]) + mark_message(poll[1:]) if poll[0] == 0x80 else mark_message(poll)
 
 
 def _measure(line: _Line, messages: Sequence[bytes]) -> list[int]:
@@ -130,12 +130,12 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[_Line]:
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
     arguments = ["--state", str(state.root)]
     with contextlib.ExitStack() as cleanup:
-        machine = python_module("egm.app", *arguments, "--cabinet", str(cabinet))
+        machine = build_python_command("egm.app", *arguments, "--cabinet", str(cabinet))
         cleanup.enter_context(_process(machine))
         slave = _opened(state.run / "sas" / "main")
         cleanup.callback(os.close, slave)
         if playing:
-            cleanup.enter_context(_process(python_module("egm.screen", *arguments)))
+            cleanup.enter_context(_process(build_python_command("egm.screen", *arguments)))
             hand = _Hand(state)
             cleanup.callback(hand.stop)
             hand.start()
@@ -178,7 +178,7 @@ class _Hand(threading.Thread):
         self.playing = threading.Event()
         self.games = 0
         self._socket = socket.socket(socket.AF_UNIX)
-        with socket_address(state.screen_socket) as address:
+        with open_socket_address(state.screen_socket) as address:
             self._socket.connect(address)
         self._socket.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii"))))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
@@ -85,10 +85,10 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
     """Yield the scenes to draw: running games, a service page with long tables, the top screen with its drums."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
-    from egm.screen.view import times  # noqa: PLC0415
+    from egm.screen.view import build_view_timeline  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
     from tools.dev.gallery import kinds, pages, shown  # noqa: PLC0415
-    from tools.lab.views import at_rest, game_view  # noqa: PLC0415
+    from tools.lab.views import build_game_view, build_idle_view  # noqa: PLC0415
 
     theme = load_theme()
     harbour = None
@@ -99,17 +99,17 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
         ("wheel", "river-wheel"),
     ):
         game = load_game(name)
-        view = game_view(game)
+        view = build_game_view(game)
         harbour = view if name == "lantern-harbour" else harbour
         found = kinds(game, theme, 400)
         outcome = found.feature or found.much or found.little
         assert outcome is not None
-        show = shown(at_rest((view,), view, "en"), view, outcome)
-        line = times(show, theme)
+        show = shown(build_idle_view((view,), view, "en"), view, outcome)
+        line = build_view_timeline(show, theme)
         assert line is not None
         yield label, Picture(theme), show, line.done
     assert harbour is not None
-    rest = at_rest((harbour,), harbour, "en")
+    rest = build_idle_view((harbour,), harbour, "en")
     assert rest.snapshot is not None
     raised = tuple(
         one.model_copy(update={"amount_cents": one.amount_cents + 987_654})
@@ -148,7 +148,7 @@ def _restart() -> Figure:
     """Measure a killed screen process, from its restart to an address that a browser can open."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "run").mkdir()
-        arguments = python_module("egm.screen", "--state", folder, "--mode", "web")
+        arguments = build_python_command("egm.screen", "--state", folder, "--mode", "web")
         spent = []
         for _ in range(3):
             begin = time.perf_counter()
@@ -172,11 +172,11 @@ def _browser() -> Iterator[Figure]:
     """Yield figures of a browser link to this process: idle bytes per second, and frames from key to picture."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
-    from tools.lab.views import at_rest, game_view  # noqa: PLC0415
+    from tools.lab.views import build_game_view, build_idle_view  # noqa: PLC0415
 
     theme = load_theme()
-    game = game_view(load_game("maple-classic"))
-    view = at_rest((game,), game, "en")
+    game = build_game_view(load_game("maple-classic"))
+    view = build_idle_view((game,), game, "en")
     web = Web(theme)
     origin, _, _ = web.address.partition("/?")
     session = _session(web.address)

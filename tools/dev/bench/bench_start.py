@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Snapshot, decode, encode
-from egm.profiles import available
-from egm.unix_sockets import socket_address
+from egm.profiles import list_profile_ids
+from egm.unix_sockets import open_socket_address
 from tools.dev.bench import Figure
 
 #: What a laboratory has and a cabinet has not.
@@ -57,7 +57,7 @@ def _machine(state: StateFolder, cabinet: Path) -> tuple[float, float]:
     try:
         while time.perf_counter() - began < _PATIENCE_SECONDS:
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-                with socket_address(state.screen_socket) as address:
+                with open_socket_address(state.screen_socket) as address:
                     line.connect(address)
                 line.settimeout(_PATIENCE_SECONDS)
                 line.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii").strip())))
@@ -83,7 +83,7 @@ def _imports() -> float:
 def _screen(folder: Path) -> float:
     """Seconds from a cold process to a screen that can be opened, with no machine there yet."""
     (folder / "run").mkdir()
-    arguments = python_module("egm.screen", "--state", str(folder), "--mode", "web", "--silent")
+    arguments = build_python_command("egm.screen", "--state", str(folder), "--mode", "web", "--silent")
     began = time.perf_counter()
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -100,7 +100,7 @@ def figures() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         imports = _imports()
-        for profile in available():
+        for profile in list_profile_ids():
             state = StateFolder(folder / profile)
             for when in ("first start", "start again"):
                 seconds, processor = _machine(state, _cabinet(folder, profile))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.clock import SystemClock
-from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import House, Ticket
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.render import render
@@ -74,7 +74,7 @@ def _desk(store: TicketStore) -> TicketDesk:
         Issuer(serial="B", operator_number="1", house=House(site="bench")),
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
-        numbering=stand_alone_numbers(below),
+        numbering=build_stand_alone_numbering(below),
         reads=is_stand_alone,
     )
 

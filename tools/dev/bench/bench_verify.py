@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.verify.digest import Algorithm, measure, signatures
+from egm.verify.digest import Algorithm, compute_signatures, measure
 from egm.verify.examine import examine
-from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.verify.tree import Scope, files
+from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
+from egm.verify.tree import Scope, list_software_files
 from tools.dev.bench import Figure, milliseconds
 
 _ROUNDS: Final = 9
@@ -17,16 +17,16 @@ _ROUNDS: Final = 9
 
 def figures() -> Iterator[Figure]:
     """Yield the figures of software verification, over the program as installed."""
-    found = files(Scope())
+    found = list_software_files(Scope())
     command = ["sha256sum", "--", *map(str, found.values())]
     bare_ms = milliseconds(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), _ROUNDS)
     with tempfile.TemporaryDirectory() as folder:
-        manifest, key = Path(folder) / "software.manifest", read_key(new_key(), "bench")
+        manifest, key = Path(folder) / "software.manifest", read_key(create_key(), "bench")
         content = Manifest(
             version="0", made="", reason="", libraries=False, bytecode=False, files=measure(found)
         )
-        manifest.write_bytes(sign(unsigned(content), key, "bench"))
-        public = public_hex(key)
+        manifest.write_bytes(sign(encode_unsigned(content), key, "bench"))
+        public = format_public_key(key)
         yield Figure(
             f"software examined at start, {len(found)} files",
             milliseconds(lambda: examine(manifest, public, ()), _ROUNDS),
@@ -38,7 +38,7 @@ def figures() -> Iterator[Figure]:
         )
     yield Figure(
         "every component signed, SHA-1 with HMAC",
-        milliseconds(lambda: signatures(found, Algorithm.SHA1_HMAC, b"seed"), _ROUNDS),
+        milliseconds(lambda: compute_signatures(found, Algorithm.SHA1_HMAC, b"seed"), _ROUNDS),
         "ms",
         "sha256sum of the same files",
         bare_ms,

@@ -23,7 +23,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
-from egm.isolated import python_module
+from egm.isolated import build_python_command
 from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
@@ -36,7 +36,7 @@ from egm.kernel.messages import (
     decode,
     encode,
 )
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_devices import Disk, wire
 
@@ -108,11 +108,11 @@ async def _machine(folder: Path) -> AsyncIterator[_Player]:
     bench = Bench(state.root, devices, speed=_SPEED)
     await bench.start()
     where = ("--state", str(state.root), "--cabinet", str(folder / "cabinet.toml"))
-    process = await asyncio.create_subprocess_exec(*python_module("egm.app", *where))
+    process = await asyncio.create_subprocess_exec(*build_python_command("egm.app", *where))
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:
-                with contextlib.suppress(OSError), socket_address(state.screen_socket) as address:
+                with contextlib.suppress(OSError), open_socket_address(state.screen_socket) as address:
                     reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                     break
                 await asyncio.sleep(0.05)

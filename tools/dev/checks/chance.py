@@ -40,7 +40,7 @@ GUARDED: Final = ("paytables", "meters", "egm")
 #: Modules for laboratories and tests only.
 LABORATORY: Final = ("tools.lab", "egm.testing")
 #: What of ``rng`` gives numbers that no service drew.
-_SOURCES: Final = ("rng.KernelSource", "rng.JitterSource", "rng.HardwareSource", "rng.available_sources")
+_SOURCES: Final = ("rng.KernelSource", "rng.JitterSource", "rng.HardwareSource", "rng.list_available_sources")
 
 _CHANCE: Final = (
     "random", "secrets", "numpy.random", "uuid.uuid1", "uuid.uuid4", "ssl.RAND_bytes", "scipy", "hypothesis",

@@ -19,7 +19,7 @@ from rich.live import Live
 
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError, PeerError
-from tools.cli.tables import facts, show
+from tools.cli.tables import build_facts_table, show
 from tools.cli.terminal import Terminal, echo
 from tools.dev.host.explain import Message, explain
 from tools.dev.host.host import Host
@@ -213,7 +213,7 @@ def _print(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:  # a line a result: several may follow each other
         echo(json.dumps(result))
     else:
-        show("text", facts(result.items()))
+        show("text", build_facts_table(result.items()))
 
 
 # ---------------------------------------------------------------- recordings

@@ -11,10 +11,10 @@ import click
 from egm.errors import OperatorError
 from meters import JournalError, export, open_view
 from paytables.source import open_regular_file
-from paytables.wording import counted
+from paytables.wording import format_count
 from tools.audit.games import Shelf
-from tools.cli.tables import Form, Table, forms, number_column, show, working
-from tools.cli.terminal import printable
+from tools.cli.tables import Form, Table, add_form_options, number_column, show, show_progress
+from tools.cli.terminal import make_printable
 from tools.cli.whole import WholeNumber
 from tools.dev.liars import play
 from tools.dev.simulation.campaign import Case, StuckError, case_of, simulate
@@ -47,7 +47,7 @@ _ACTIONS_A_LIFE: Final = 150
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A folder of game definitions, besides the library.",
 )
-@forms
+@add_form_options
 def command(
     *,
     exports: tuple[Path, ...],
@@ -66,11 +66,11 @@ def command(
     """
     shelf = Shelf(games)
     try:
-        with working("lies told", lies) as done:
+        with show_progress("lies told", lies) as done:
             bodies = [_bodies_of(file) for file in (*journals, *exports)] or _lived(seed)
             score = play(bodies, shelf, lies=lies, seed=seed, progress=done)
     except (JournalError, OperatorError, ValueError) as why:
-        raise click.ClickException(printable(why)) from why
+        raise click.ClickException(make_printable(why)) from why
     told = score.to_json()
     columns = ("of", "what", number_column("lies"), number_column("named"), number_column("not named"))
     rows = (
@@ -84,7 +84,7 @@ def command(
 
 def _bodies_of(file: Path) -> list[bytes]:
     with open_regular_file(file) as source:
-        return list(export.ExportReader(source, str(file)).bodies())
+        return list(export.ExportReader(source, str(file)).iter_bodies())
 
 
 def _lived(seed: int) -> list[list[bytes]]:
@@ -96,14 +96,14 @@ def _lived(seed: int) -> list[list[bytes]]:
             with suppress(StuckError):  # what its staff could not mend is in an honest journal as well
                 simulate(Path(folder), Case(lived.world, house, lived.script))
             with open_view(Path(folder) / "state") as view:
-                journals.append(list(view.bodies()))
+                journals.append(list(view.iter_bodies()))
     return journals
 
 
 def _sentences(told: dict[str, Any]) -> Iterator[str]:
     for witness, times in told["witnessed"].items():
-        yield f"not in the export alone, {counted(times, 'lie')}; found by: {witness}"
+        yield f"not in the export alone, {format_count(times, 'lie')}; found by: {witness}"
     for lie in told["undetected"]:
         where = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
         yield f"passed {lie['about']}: {where}: {lie['what']}"
-    yield f"{told['named']} of {counted(told['lies'], 'lie')} named, {told['at_the_entry']} at the very entry"
+    yield f"{told['named']} of {format_count(told['lies'], 'lie')} named, {told['at_the_entry']} at the very entry"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from paytables.wording import counted
-from tools.cli.tables import working
+from paytables.wording import format_count
+from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 from tools.dev.progressive.campaign import Campaign, run_campaign
@@ -36,7 +36,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         try:
             floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
         except TimeoutError:
-            why = f"{counted(machines, 'machine')}: never all up, or never all at rest, on this computer"
+            why = f"{format_count(machines, 'machine')}: never all up, or never all at rest, on this computer"
             raise click.ClickException(why) from None
         except REPORTED_ERRORS as error:
             raise click.ClickException(str(error)) from error
@@ -59,7 +59,10 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
     for name in ("asyncio", "mqtt"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
     began, result = time.perf_counter(), Campaign(seed)
-    with tempfile.TemporaryDirectory(prefix="egm-link-") as folder, working("scenarios", scenarios) as done:
+    with (
+        tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
+        show_progress("scenarios", scenarios) as done,
+    ):
         try:
             asyncio.run(
                 run_campaign(
@@ -75,7 +78,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
         except REPORTED_ERRORS as error:
             raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - began
-    echo(f"seed {seed}: {result.scenarios} of {counted(scenarios, 'scenario')} in {seconds:.0f} s")
+    echo(f"seed {seed}: {result.scenarios} of {format_count(scenarios, 'scenario')} in {seconds:.0f} s")
     for line in result.lines():
         echo(line)
     raise SystemExit(1 if result.wrong else 0)

@@ -12,11 +12,11 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from egm.play.prize_limits import code_digest
+from egm.play.prize_limits import compute_code_digest
 from paytables import PaytableError, definition
 from paytables.carried import PROVED, bound
-from paytables.game import game_from
-from paytables.source import read, toml
+from paytables.game import build_game
+from paytables.source import parse_toml, read
 from tools.cli.terminal import echo
 from tools.dev.kept import Kept, OtherCalculationError
 
@@ -56,7 +56,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
         try:
             data = definition.parse(read(path, definition.LIBRARY))
             data.pop(PROVED, None)
-            rules: Any = game_from(data, str(path)).rules
+            rules: Any = build_game(data, str(path)).rules
         except PaytableError as error:
             raise click.ClickException(str(error)) from None
         if not hasattr(rules, "prove"):
@@ -64,14 +64,14 @@ def command(files: tuple[Path, ...], threads: int) -> None:
                 f"{path}: a game of this family carries no figures: they are worked out"
             )
         started = perf_counter()
-        of = {"definition": definition.digest_of(data), "version of the program": code_digest()}
+        of = {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
         try:
             kept = Kept(path.with_name(f"{path.name}.part"), of)
         except OtherCalculationError as error:
             raise click.ClickException(str(error)) from None
         found = _found(rules.prove, kept, threads, _told(str(path), len(kept.found)))
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        figures = bound(data | toml(_toml(_plain(found), PROVED)))
+        figures = bound(data | parse_toml(_toml(_plain(found), PROVED)))
         path.write_text(f"{text}\n\n{_toml(figures, PROVED)}\n")
         kept.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")

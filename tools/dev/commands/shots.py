@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from paytables.wording import counted
-from tools.cli.tables import working
+from paytables.wording import format_count
+from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import named
+from tools.lab.named import path_or_id_from_text
 
 
 @click.command()
@@ -19,21 +19,24 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
     """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    from paytables import DefinitionError, library, load_game, tables  # noqa: PLC0415 (the environment comes first)
+    from paytables import DefinitionError, list_library_games, list_table_games, load_game  # noqa: PLC0415 (the environment comes first)
     from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
 
     try:
-        games = [load_game(named(name)) for name in only or (*library(), *tables())]
+        games = [
+            load_game(path_or_id_from_text(name))
+            for name in only or (*list_library_games(), *list_table_games())
+        ]
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:
         raise click.ClickException(str(error)) from error
     windows = [_size(size) for size in sizes] or SIZES
     count = 0
-    with working("drawing") as done:
+    with show_progress("drawing") as done:
         for _ in draw_all(folder, games, windows):
             count += 1
             done(count)
-    echo(f"{counted(count, 'picture')} in {folder}")
+    echo(f"{format_count(count, 'picture')} in {folder}")
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from paytables.wording import counted
+from paytables.wording import format_count
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 from tools.dev.simulation.campaign import Result, case_of
@@ -86,8 +86,8 @@ def said(result: Result | None) -> str:
         return "the machine stopped"
     verdict = result.verdict
     return (
-        f"{counted(result.actions.total(), 'action')}, {counted(result.cuts, 'power cut')},"
-        f" {counted(result.restarts, 'restart')} by the staff, {result.cabinet_seconds / 60:.0f} minutes of"
-        f" the cabinet's life, {counted(verdict.entries, 'journal entry', 'journal entries')},"
-        f" {counted(verdict.games, 'game')} played again"
+        f"{format_count(result.actions.total(), 'action')}, {format_count(result.cuts, 'power cut')},"
+        f" {format_count(result.restarts, 'restart')} by the staff, {result.cabinet_seconds / 60:.0f} minutes of"
+        f" the cabinet's life, {format_count(verdict.entries, 'journal entry', 'journal entries')},"
+        f" {format_count(verdict.games, 'game')} played again"
     )

@@ -23,7 +23,7 @@ import click
 
 from egm.app.features import FEATURES
 from egm.kernel.events import State
-from paytables import FAMILIES, library, tables
+from paytables import FAMILIES, list_library_games, list_table_games
 from tools.cli import main
 from tools.dev.conformance.requirements import ROOT, Requirements
 
@@ -57,7 +57,7 @@ def _names(kind: str) -> frozenset[str]:
 
 def _games() -> Iterator[str]:
     yield from FAMILIES
-    for name in (*library(), *tables()):
+    for name in (*list_library_games(), *list_table_games()):
         yield name
         yield name.partition("-")[2]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from tools.dev.conformance.evidence import Evidence, Status, Witness
 from tools.dev.conformance.requirements import NO_MACHINE, Citation, Requirements, Row
-from tools.lab.markdown import table
+from tools.lab.markdown import format_table
 
 #: more tests than this are folded away behind their number
 _UNFOLDED: Final = 3
@@ -61,7 +61,7 @@ requirements that it shows. The states are:
 * **open**: the machine cannot or need not show it. The reason says why.
 * **not yet**: nothing shows it yet. The reason says what is missing.
 
-{table(head, lines, frozenset(range(1, len(head))))}
+{format_table(head, lines, frozenset(range(1, len(head))))}
 
 `make conformance` writes this page. It also writes to `{FOLDER}/`: one page per group with each requirement, its
 sources and its tests; `regulations.md` with each provision of the regulations; and `sources.md`, which states how
@@ -85,7 +85,7 @@ def left(requirements: Requirements, evidence: Evidence) -> str:
         [", ".join(f"{row.id}{' **®**' if row.regulation else ''}" for row in rows), str(status), reason]
         for (status, reason), rows in found.items()
     ]
-    return table(["No.", "State", "Reason"], lines)
+    return format_table(["No.", "State", "Reason"], lines)
 
 
 def regulations(requirements: Requirements, evidence: Evidence) -> str:
@@ -104,7 +104,7 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             said = "<br>".join(filter(None, (states, why)))
             lines.append([provision.citation.clause, provision.about, said, shown])
         if lines:
-            parts += [f"## {source.title}", table(["Provision", "About", "Rows", "Tests"], lines)]
+            parts += [f"## {source.title}", format_table(["Provision", "About", "Rows", "Tests"], lines)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -121,7 +121,7 @@ def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
     ]
     head = f"# {letter}. {requirements.groups[letter]}"
     note = "A test is named by its file and its description: [test_x.py]: *a repeat moves nothing*."
-    return "\n\n".join([head, note, table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
+    return "\n\n".join([head, note, format_table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
 
 
 def sources(requirements: Requirements) -> str:
@@ -140,7 +140,7 @@ def sources(requirements: Requirements) -> str:
         ]
         for source in requirements.sources.values()
     ]
-    return "# Sources\n\n" + table(["Key", "Text", "Read"], lines) + "\n"
+    return "# Sources\n\n" + format_table(["Key", "Text", "Read"], lines) + "\n"
 
 
 def _link(row: Row) -> str:

@@ -14,7 +14,7 @@ from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import MINIMUM, POLLS
 from tools.dev.conformance.evidence import Evidence, EvidenceError
 from tools.dev.conformance.page import witnesses
-from tools.lab.markdown import table
+from tools.lab.markdown import format_table
 
 _ROOT: Final = "../../"
 _SENT: Final = RAISED | money.RAISED | {NOTHING, OVERFLOW}
@@ -95,7 +95,7 @@ def sas_page(evidence: Evidence) -> str:
     ):
         states = Counter(row[head.index("State")].partition(":")[0] for row in rows)
         counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
-        parts.append(f"## {title}\n\n{len(rows)} rows: {counts}.\n\n{table(head, rows)}")
+        parts.append(f"## {title}\n\n{len(rows)} rows: {counts}.\n\n{format_table(head, rows)}")
     return "\n\n".join(parts) + "\n"
 
 

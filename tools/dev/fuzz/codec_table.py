@@ -110,11 +110,11 @@ CODECS: Final[Mapping[str, Codec]] = {
     ),
     "ithaca_answer": Codec(
         cutter=ithaca.cut_answer,
-        samples=tuple(byte.encode() for byte in ithaca.status_bytes(_PRINTER)),
+        samples=tuple(byte.encode() for byte in ithaca.encode_status(_PRINTER)),
     ),
     "ithaca_command": Codec(
         cutter=ithaca.cut_command,
-        samples=(ithaca.AskStatus(1).encode(), ithaca.ticket(["A line", "another"], "0047")),
+        samples=(ithaca.AskStatus(1).encode(), ithaca.encode_ticket(["A line", "another"], "0047")),
     ),
 }
 

@@ -14,16 +14,16 @@ from egm.config.sas_line import Group
 from egm.links.sas.channel import Ask, Channel, Send
 from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.polls import polls_for
+from egm.links.sas.polls import find_available_polls
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.links.sas.tables.exceptions import EXCEPTIONS
-from egm.links.sas.wire import LenientFraming, StrictFraming, marked
+from egm.links.sas.wire import LenientFraming, StrictFraming, mark_message
 from meters import MeterReading
 
 ADDRESS: Final = 1
 _GAP_NS: Final = 5_000_000
 _STEP_NS: Final = 1_000_000
-_POLLS: Final = polls_for(frozenset(Group))
+_POLLS: Final = find_available_polls(frozenset(Group))
 _CODES: Final = sorted(set(EXCEPTIONS) - {0})
 _CREDITS: Final = bytes((ADDRESS, 0x1A))
 
@@ -88,8 +88,8 @@ class _Machine:
                     self._answer = self._answer * 5 + 1
                     replies = (
                         self.channel.busy(action.request),
-                        self.channel.replied(action.poll, action.request, None),
-                        self.channel.replied(action.poll, action.request, ACK),
+                        self.channel.reply_to_request(action.poll, action.request, None),
+                        self.channel.reply_to_request(action.poll, action.request, ACK),
                     )
                     out += b"".join(a.data for a in replies[self._answer % 3] if isinstance(a, Send))
                 elif isinstance(action, Send):
@@ -123,7 +123,7 @@ def one_input(data: bytes) -> None:
 
 
 def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
-    answer = machine.hear(marked(message) if machine.strict else message)
+    answer = machine.hear(mark_message(message) if machine.strict else message)
     if len(answer) != size:
         raise LineStandsError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")
     return answer

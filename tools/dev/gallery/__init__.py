@@ -14,19 +14,19 @@ from egm.kernel.messages import (
 )
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno, spots
+from egm.screen.marks import is_keno, list_permitted_spot_counts
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.help import sheets
+from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import has_title
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, View, times
+from egm.screen.view import Action, Page, View, build_view_timeline
 from paytables import Choice, Game, Outcome, play_with_answers
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
-from tools.lab.views import UNIT_CENTS, at_rest, levels, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, snapshot
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
     most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
         outcome = played(game, f"{game.id}/{number}", bet)
-        level = theme.celebration(outcome.win_credits, bet)
+        level = theme.find_celebration_level(outcome.win_credits, bet)
         kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
         steps = outcome.display.get("steps") or ()
         if len(steps) > 1:
@@ -106,7 +106,7 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
 
 def doubled(game: Game, tries: int = 400) -> Outcome | None:
     """Return a game whose win was doubled once and then collected, or None."""
-    if game.after_double_up(1) == 1:
+    if game.find_most_after_double_up(1) == 1:
         return None
     for number in range(tries):
         wager, called = game.wager(max(game.bet_options)), list[str]()
@@ -155,21 +155,24 @@ def game_scenes(
     layout: Layout,
 ) -> Iterator[tuple[str, View]]:
     """Yield (name, view) for each scene of one game in a layout."""
-    rest = at_rest(games, game, language)
+    rest = build_idle_view(games, game, language)
     yield "idle", rest
-    yield "attract", replace(at_rest(games, game, language, credit_cents=0, accepts=("language",)), now=160.0)
+    yield (
+        "attract",
+        replace(build_idle_view(games, game, language, credit_cents=0, accepts=("language",)), now=160.0),
+    )
     for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
         if outcome is not None:
             yield from _of_outcome(rest, game, outcome, name, theme)
     yield from _feature_scenes(rest, game, found, theme)
     for number, asked in enumerate(found.asked):
         view = asked_view(rest, game, asked)
-        line = times(view, theme)
+        line = build_view_timeline(view, theme)
         assert line is not None
         yield f"asks-{asked.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
     if found.doubled is not None:
         view = shown(rest, game, found.doubled)
-        line = times(view, theme)
+        line = build_view_timeline(view, theme)
         assert line is not None
         last = line.steps[-1]
         for part, share in (("turning", 0.3), ("turned", 1.02)):
@@ -188,7 +191,7 @@ def game_scenes(
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
     yield from page_scenes(rest, iter(recalls), theme)
-    for sheet in range(len(sheets(Stage(Painter(theme), Texts(language), layout, rest)))):
+    for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, rest)))):
         view, _ = apply_action(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 
@@ -198,7 +201,7 @@ def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> I
     if found.feature is None:
         return
     view = shown(rest, game, found.feature)
-    line, show = times(view, theme), view.show
+    line, show = build_view_timeline(view, theme), view.show
     assert line is not None
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
@@ -212,7 +215,7 @@ def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> I
 def _marked(rest: View, game: GameView, theme: Theme) -> View:
     """Two cards being marked, the second in pairs."""
     view = rest
-    sizes = spots(game)
+    sizes = list_permitted_spot_counts(game)
     touches: list[tuple[str, int | None]] = [("mark", 7 * i + 3) for i in range(min(sizes))]
     touches.append(("new_card", None))
     for pair in ((10, 20), (30, 40), (50, 60)):
@@ -224,13 +227,15 @@ def _marked(rest: View, game: GameView, theme: Theme) -> View:
 
 def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
     """Progressive levels that are not current, and one being won."""
-    known = levels(game)
+    known = build_level_views(game)
     if not known or rest.snapshot is None:
         return
     for status in ("stale", "down"):
         yield (
             f"levels-{status}",
-            apply_message(rest, rest.snapshot.model_copy(update={"progressives": levels(game, status)})),
+            apply_message(
+                rest, rest.snapshot.model_copy(update={"progressives": build_level_views(game, status)})
+            ),
         )
     outcome = found.feature or found.much or found.little
     if outcome is None:
@@ -242,7 +247,7 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
         more = view.show.play.win_cents + (cents or 0)
         play = view.show.play.model_copy(update={"progressives": (hit,), "win_cents": more})
         won = replace(view, show=replace(view.show, play=play))
-        line = times(won, theme)
+        line = build_view_timeline(won, theme)
         assert line is not None
         yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
@@ -260,7 +265,7 @@ def _prize_scene(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iter
     for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
         told = play.model_copy(update={"win_cents": cents})
         won = replace(view, show=replace(view.show, play=told))
-        line = times(won, theme)
+        line = build_view_timeline(won, theme)
         assert line is not None
         yield f"prize-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
@@ -269,7 +274,7 @@ def _of_outcome(
     rest: View, game: GameView, outcome: Outcome, name: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     view = shown(rest, game, outcome)
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     assert line is not None
     if name == "loss":
         yield "spin", replace(view, now=100.9)

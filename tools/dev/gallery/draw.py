@@ -11,13 +11,13 @@ import pygame
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
-from egm.screen.web import fitting
+from egm.screen.web import choose_fitting_layout
 from paytables import Game
 from tools.dev.gallery import game_scenes, kinds
 from tools.dev.gallery.felts import felt_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
-from tools.lab.views import at_rest, game_view
+from tools.lab.views import build_game_view, build_idle_view
 
 #: The windows the machine is shown in: a cabinet's, a laptop's, an upright cabinet's, a telephone's.
 SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))
@@ -33,19 +33,19 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     pygame.font.init()
     pygame.display.set_mode((8, 8))
     theme = load_theme()
-    views = tuple(game_view(game) for game in games)
+    views = tuple(build_game_view(game) for game in games)
     tables = {game.id: game for game in games if game.rules.presentation().get("kind") == "table"}
     found = {game.id: kinds(game, theme) for game in games if game.id not in tables}
     with TemporaryDirectory() as state:
         pages = real_pages(Path(state))
     for size in sizes:
-        layout, scale = fitting(size, portrait=False)
+        layout, scale = choose_fitting_layout(size, portrait=False)
         picture = Picture(theme, scale=scale, layout=layout, timezone=UTC)
         above = TopPicture(theme, scale=scale, layout=layout, timezone=UTC)
         surface = pygame.Surface(picture.pixels).convert()
         for language in ("en", "fr"):
             scenes = [("machine", name, view) for name, view in machine_scenes(views, language, theme)]
-            closed = at_rest(views, views[0], language, accepts=("language", "service"))
+            closed = build_idle_view(views, views[0], language, accepts=("language", "service"))
             scenes += [("machine", name, view) for name, view in real_scenes(closed, pages, theme)]
             for game in views:
                 if game.id in tables:

@@ -6,21 +6,21 @@ from functools import cache
 from typing import Final
 
 from egm.kernel.messages import Decision, Felt, GameView, Play
-from egm.screen.cloth import parts, sheets
+from egm.screen.cloth import list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import prize_pages
+from egm.screen.scenes.felt_glass import list_prize_pages
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import Table
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, View, times
+from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Game, Wager, load_game
 from paytables.contract import Round
 from tools.dev.gallery import Walk
-from tools.lab.views import UNIT_CENTS, at_rest, game_view
+from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 #: One table of each picture: how chips are laid and bets are asked for is tried at these.
 FELTS: Final = (
@@ -59,14 +59,14 @@ def every_felt(
 def felt(name: str) -> tuple[Game, GameView]:
     """Return a table game and its published view; cached."""
     game = load_game(name)
-    return game, game_view(game)
+    return game, build_game_view(game)
 
 
 def felt_scenes(
     game: Game, told: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of one table in a layout."""
-    rest = at_rest((told,), told, language, felt=game.rules.current_view())
+    rest = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
     assert rest.snapshot is not None
     layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
     yield "idle", rest
@@ -77,13 +77,15 @@ def felt_scenes(
         yield "laid", laid
         past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
         yield "past", apply_message(rest, past)
-        for part in parts(table, layout):
+        for part in list_felt_parts(table, layout):
             yield f"part-{part}", _act(laid, "cloth", part, theme)
-        for sheet in range(len(sheets(table, layout)) + 1 if sheets(table, layout) else 0):
+        for sheet in range(
+            len(list_street_sheets(table, layout)) + 1 if list_street_sheets(table, layout) else 0
+        ):
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     yield from _round(laid, game, told, theme)
     help_, _ = apply_action(rest, Action("help"), theme)
-    for sheet in range(len(prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
+    for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
 
 
@@ -147,7 +149,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
             settlements=tuple(each.to_json() for each in played.settlements),
         )
         view = apply_message(view, question)
-        line = times(view, theme)
+        line = build_view_timeline(view, theme)
         assert line is not None
         began = view.show.began if view.show is not None else view.now
         view = replace(view, now=began + line.rolled + 0.1)
@@ -169,7 +171,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
             settlements=tuple(each.to_json() for each in played.settlements),
         ),
     )
-    line = times(view, theme)
+    line = build_view_timeline(view, theme)
     assert line is not None
     assert view.show is not None
     last = line.steps[-1]
@@ -181,6 +183,6 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
     told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)
-    told_["felt"] = Felt.model_validate(after.current_view())
+    told_["felt"] = Felt.model_validate(after.build_current_view())
     over = apply_message(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)

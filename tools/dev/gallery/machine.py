@@ -23,7 +23,7 @@ from egm.screen.message_reducer import apply_bench_reply, mark_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from tools.dev.gallery.pages import every_page, page_scenes
-from tools.lab.views import NOON, at_rest
+from tools.lab.views import NOON, build_idle_view
 
 
 def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
@@ -45,9 +45,9 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
         )
         goes = ("acknowledge",) if kind in {"time", "spend"} else ()
         accepts = (*goes, "cash_out", "language", "service")
-        rest = at_rest(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
+        rest = build_idle_view(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
         yield f"reminder-{kind}", rest
-    rest = at_rest(games, games[0], language, accepts=("limit", "language", "service"), **kept)
+    rest = build_idle_view(games, games[0], language, accepts=("limit", "language", "service"), **kept)
     view, _ = apply_action(rest, Action("help"), theme)
     yield "limits", replace(view, sheet=-1)
     yield "help-line", replace(view, sheet=-2)
@@ -58,9 +58,9 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     game = games[0]
 
     def stopped(**changes: Any) -> View:
-        return at_rest(games, game, language, accepts=("language", "service"), **changes)
+        return build_idle_view(games, game, language, accepts=("language", "service"), **changes)
 
-    rest = at_rest(games, game, language)
+    rest = build_idle_view(games, game, language)
     yield "boot", View(now=1.2)
     yield "self-test", stopped(state="self_test")
     yield "link-lost", replace(mark_link_lost(rest), now=rest.now + 1.0)
@@ -87,7 +87,9 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield "drawer", _drawer(rest)
     yield (
         "refused",
-        at_rest(games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)),
+        build_idle_view(
+            games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)
+        ),
     )
 
 
@@ -129,27 +131,30 @@ def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterat
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         closed = (Notice(code=code, severity="warning"),)
         accepts = ("cash_out", "language")
-        out = at_rest(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
+        out = build_idle_view(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
         yield f"out-{code.partition('.')[2]}", out
     for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
         values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
-        moved = at_rest(games, game, language, notices=(Notice(code=code, values=values),))
+        moved = build_idle_view(games, game, language, notices=(Notice(code=code, values=values),))
         yield f"value-{code}", replace(moved, now=101.2)
 
 
 def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
     """Credit of several kinds, and a rest that buys nothing."""
-    yield "credit-restricted", at_rest(games, game, language, credit_cents=1500, restricted_cents=1500)
+    yield (
+        "credit-restricted",
+        build_idle_view(games, game, language, credit_cents=1500, restricted_cents=1500),
+    )
     kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
-    yield "credit-promotional", at_rest(games, game, language, **kinds)
+    yield "credit-promotional", build_idle_view(games, game, language, **kinds)
     accepts = ("language", "service", "residual")
     rest = {"credit_cents": 3, "residual": Residual(amount_cents=3), "accepts": accepts}
-    yield "residual", at_rest(games, game, language, **rest)
+    yield "residual", build_idle_view(games, game, language, **rest)
     staked = Residual(amount_cents=3, prize_cents=5)
-    yield "residual-played", at_rest(games, game, language, **{**rest, "residual": staked})
+    yield "residual-played", build_idle_view(games, game, language, **{**rest, "residual": staked})
     closed = (Notice(code="disabled.host", severity="warning"),)
     shut = {"state": "out_of_service", "notices": closed, **rest}
-    yield "residual-out", at_rest(games, game, language, **shut)
+    yield "residual-out", build_idle_view(games, game, language, **shut)
 
 
 def _drawer(rest: View) -> View:

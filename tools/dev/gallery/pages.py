@@ -10,10 +10,10 @@ from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
 from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
 from egm.people import Role
-from egm.play.recall_words import choice_words
+from egm.play.recall_words import describe_choice
 from egm.screen.message_reducer import apply_message
 from egm.screen.theme import Theme
-from egm.screen.view import View, times
+from egm.screen.view import View, build_view_timeline
 from egm.staff.service.words import say
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
@@ -200,7 +200,7 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
     if isinstance(told, Asked):
         answer = told.options[-1]
         options = {"asked": told.kind, "options": told.options, "answer": answer}
-        options["answered"] = choice_words(told.kind, answer)
+        options["answered"] = describe_choice(told.kind, answer)
     win = None if isinstance(told, Asked) else told.win_credits
     replay = Replay(
         play_id="play-4812",
@@ -236,7 +236,7 @@ def page_scenes(
     assert rest.snapshot is not None
     for name, page in told:
         view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
-        line = times(view.recall, theme) if view.recall is not None else None
+        line = build_view_timeline(view.recall, theme) if view.recall is not None else None
         yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
 
 
@@ -262,7 +262,7 @@ def _walk(menu: Menu) -> Iterator[ServicePage]:
     """Every page within two steps of the main menu, each shape once, and the first prompt of each form."""
     seen = set()
     yield menu.page
-    everything = sorted(menu.everything())
+    everything = sorted(menu.collect_all_actions())
     for first in [*_leads_on(menu.home().page), *everything]:
         menu.home().touch(first)
         if _opened_again(menu):

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 
-from tools.cli.terminal import plain
+from tools.cli.terminal import escape_markup
 from tools.dev.host.conversation import Link
 from tools.dev.host.host import Host
 from tools.dev.host.poll import METER_NAMES
@@ -40,8 +40,13 @@ def _line(host: Host) -> Panel:
     up = host.conversation.link is Link.UP
     table.add_row("link", f"[{'green' if up else 'red'}]{host.conversation.link}[/]")
     table.add_row("port", f"{host.line.port} ({host.line.wire}), address {host.conversation.address}")
-    table.add_row("machine", f"{plain(host.known.serial or '-')}, SAS {plain(host.known.version or '-')}")
-    table.add_row("paytable", plain(f"{identity.get('paytable_id', '-')} {identity.get('base_percent', '')}"))
+    table.add_row(
+        "machine",
+        f"{escape_markup(host.known.serial or '-')}, SAS {escape_markup(host.known.version or '-')}",
+    )
+    table.add_row(
+        "paytable", escape_markup(f"{identity.get('paytable_id', '-')} {identity.get('base_percent', '')}")
+    )
     table.add_row("polls", f"{count.polls}, {count.silences} unanswered, {count.damaged} damaged")
     table.add_row("answer", f"{host.line.latency_seconds * 1000:.1f} ms, {count.late} over 20 ms")
     return Panel(table, title="line")
@@ -59,7 +64,9 @@ def _meters(host: Host) -> Panel:
 def _tickets(host: Host) -> Panel:
     table = Table.grid(padding=(0, 2))
     for ticket in host.store.tickets()[-_ROWS:]:
-        table.add_row(plain(ticket.number), money(ticket.amount_cents), str(ticket.kind), str(ticket.state))
+        table.add_row(
+            escape_markup(ticket.number), money(ticket.amount_cents), str(ticket.kind), str(ticket.state)
+        )
     return Panel(table, title="tickets")
 
 
@@ -69,7 +76,7 @@ def _transfers(host: Host) -> Panel:
         way = "in" if transfer.to_machine else "out"
         status = "" if transfer.status is None else f"{transfer.status:02X}"
         table.add_row(
-            plain(transfer.id), way, money(transfer.amounts.total_cents), str(transfer.state), status
+            escape_markup(transfer.id), way, money(transfer.amounts.total_cents), str(transfer.state), status
         )
     return Panel(table, title="transfers")
 
@@ -77,5 +84,5 @@ def _transfers(host: Host) -> Panel:
 def _heard(host: Host) -> Panel:
     table = Table.grid(padding=(0, 2))
     for report in list(host.reports)[-_HEARD:]:
-        table.add_row(f"{report.at:%H:%M:%S}", plain(report.text))
+        table.add_row(f"{report.at:%H:%M:%S}", escape_markup(report.text))
     return Panel(table, title="heard")

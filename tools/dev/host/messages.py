@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.links.sas.crc import SIZE as _CRC
-from egm.links.sas.crc import is_intact, with_crc
+from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from tools.dev.host.fields import Piece, Sized, Values, fixed_size, read, write
 from tools.dev.host.poll import Poll, Type
@@ -66,7 +66,7 @@ def long_poll(address: int, code: int, values: Mapping[str, Any] | None = None) 
     """Encode a poll of the table; address 0 broadcasts. Raises LayoutError for a value that does not fit."""
     poll = POLLS[code]
     body = bytes((address, code)) + write(poll.request, values or {})
-    return body if poll.type is Type.READ else with_crc(body)
+    return body if poll.type is Type.READ else append_crc(body)
 
 
 def is_general(request: bytes) -> bool:
@@ -193,7 +193,7 @@ def _named(code: int) -> Piece:
 def _split(data: bytes) -> tuple[bytes, tuple[Piece]]:
     """Cut the CRC off a frame and say whether it is right."""
     body, tail = data[:-_CRC], data[-_CRC:]
-    right = with_crc(body)[-_CRC:].hex(" ").upper()
+    right = append_crc(body)[-_CRC:].hex(" ").upper()
     trouble = "" if is_intact(data) else f"wrong: should be {right}"
     crc = Piece("CRC", len(body), tail, int.from_bytes(tail, "little"), trouble or "right", trouble)
     return body, (crc,)

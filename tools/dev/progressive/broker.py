@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
-from tools.floor.progressive.certificates import AUTHORITY, broker_configuration, make_link
+from tools.floor.progressive.certificates import AUTHORITY, make_link, write_broker_configuration
 from tools.floor.progressive.secret_store import make_key
 
 _UP_SECONDS: Final = 20.0
@@ -46,7 +46,7 @@ class Broker:
         self._place.bind(("127.0.0.1", 0))
         self.port: int = self._place.getsockname()[1]
         self.log = folder / "broker.log"
-        self._configuration = broker_configuration(folder, self.port)
+        self._configuration = write_broker_configuration(folder, self.port)
         self._process: subprocess.Popen[bytes] | None = None
 
     def slot(self, name: str) -> LinkSlot:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.config.levels import Kind, LinkSlot
-from egm.progressive.definition import Chance, LevelDefinition, mystery_odds
+from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.progressive.broker import Broker
@@ -32,7 +32,7 @@ from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.standstill import standing
 from tools.dev.progressive.troubles import QUICK_SECONDS, STEPS, Office, Seat
 from tools.dev.progressive.witness import Witness
-from tools.floor.progressive.certificates import CONTROLLER, of_sign
+from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
 from tools.floor.progressive.sign import listen
 from tools.floor.progressive.store import Store
 
@@ -176,10 +176,10 @@ async def _watch(floor: _Floor) -> None:
     """Record every wrong published value as a finding; a missing broker is not one."""
     await listen(
         floor.witness,
-        floor.broker.slot(of_sign("1")),
+        floor.broker.slot(format_sign_name("1")),
         time.monotonic_ns,
         floor.result.wrong.append,
-        name=of_sign("1"),
+        name=format_sign_name("1"),
         retry_seconds=QUICK_SECONDS,
         lost=lambda _: None,
     )
@@ -237,7 +237,7 @@ def _level(number: int, dice: random.Random) -> LevelDefinition:
         mystery=mystery,
     )
     name = f"S{number}"
-    odds = mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
+    odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
     chance = Chance(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
         id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, chance=chance

@@ -91,7 +91,7 @@ class SimulatedMachine:
         self._connections = 0
         memory.boots += 1
         self.link.remember(pool.id, memory.counted, memory.given[memory.counted :])
-        self.link.last_shown(pool.id, memory.shown_cents, memory.falls)
+        self.link.restore_shown_amount(pool.id, memory.shown_cents, memory.falls)
         for name, hit in memory.hits.items():
             if hit.closed:
                 self.link.forget(name)

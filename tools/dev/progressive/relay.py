@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from egm.progressive.connection import finish, together
+from egm.progressive.connection import finish, run_together
 
 _CHUNK_BYTES = 65536
 
@@ -61,7 +61,7 @@ class Relay:
             with contextlib.suppress(OSError):
                 far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._far_port)
                 writers.append(far_writer)
-                await together(self._pump(reader, far_writer), self._pump(far_reader, writer))
+                await run_together(self._pump(reader, far_writer), self._pump(far_reader, writer))
         finally:
             for each in writers:
                 each.transport.abort()

@@ -20,7 +20,7 @@ class Witness:
         self._last[value.level] = value
         self._highest[value.level, value.falls] = value.amount_cents
         self.seen += 1
-        return "" if last is None else value.contradiction(last.amount_cents, last.falls)
+        return "" if last is None else value.find_contradiction(last.amount_cents, last.falls)
 
     def highest_cents(self, level: str, falls: int) -> int:
         """Return the highest value shown of a level after ``falls`` resets, in minor units; 0 if none was shown."""

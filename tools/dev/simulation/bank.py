@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from egm.links.sas.crc import is_intact, with_crc
+from egm.links.sas.crc import append_crc, is_intact
 
 ASSET: Final = 7
 _POLL_SECONDS: Final = 0.2
@@ -62,7 +62,7 @@ class Bank:
     # -------------------------------------------------------------- its line
     def ask(self, code: int, data: bytes | None = None) -> bytes:
         """Send a long poll, repeated until a complete reply arrives; return the reply's data, empty on silence."""
-        message = bytes((1, code)) if data is None else with_crc(bytes((1, code)) + data)
+        message = bytes((1, code)) if data is None else append_crc(bytes((1, code)) + data)
         for _ in range(4):
             answer = self.send(message)
             if len(answer) > 3 and answer[:2] == bytes((1, code)) and is_intact(answer):

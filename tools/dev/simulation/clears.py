@@ -12,7 +12,7 @@ from egm.app.features import FEATURES
 from egm.memory_clear.carrying import CARRIED, PAID, Decision, Found, Proposal, clearance, look
 from egm.people import Roster
 from egm.testing.forgetful import ForgetfulStorage
-from meters.clear import clear, finish, unfinished
+from meters.clear import clear, finish, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.database import FILE_NAME as DATABASE_NAME
 from meters.log import SUFFIX as LOG_SUFFIX
@@ -55,7 +55,7 @@ class Clears:
             if dice.random() < _CUT:
                 world.cut_after(dice.randint(1, _OPERATIONS_MOST))
             try:
-                if unfinished(folder, storage):
+                if is_clear_unfinished(folder, storage):
                     finish(folder, now=world.now, storage=storage)
                 else:
                     found = look(folder, FEATURES, storage=storage)

@@ -13,7 +13,7 @@ from typing import Final
 
 from meters import Journal, Phase, StoredEntry, export
 from meters.keys import MachineKey
-from meters.recall import details
+from meters.recall import read_details
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -151,7 +151,7 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
     """Add what persons ruled, counted or found, and bets that were given back."""
     match entry.kind:
         case "disputed.ruled":
-            ruled = details(entry)
+            ruled = read_details(entry)
             if "number" not in ruled:  # a bill or coins whose location is unknown
                 history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
@@ -161,11 +161,11 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
                     source = flow.source if entry.kind == "forfeit.prize" else "house:orphan"
                     history.given_up[source] += flow.amount_cents
         case "orphan.ticket":
-            history.orphan_cents += int(details(entry)["amount_cents"])
+            history.orphan_cents += int(read_details(entry)["amount_cents"])
         case "table.returned":
-            history.returned_cents += int(details(entry)["amount_cents"])
+            history.returned_cents += int(read_details(entry)["amount_cents"])
         case "collection.counted":
-            counted = details(entry)
+            counted = read_details(entry)
             figures = int(counted["counted_cents"]), int(counted["metered_cents"])
             history.counts.append((str(counted["box"]), *figures))
 
@@ -183,7 +183,7 @@ def _audit(
     with (games / EXPORT).open("rb") as file:
         reader = export.ExportReader(file, "simulation")
         report = Auditor(Shelf((games,))).run(
-            reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
+            reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
         )
     history.games = report.games
     history.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]

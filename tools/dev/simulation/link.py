@@ -14,8 +14,8 @@ from typing import Final
 
 from egm.config.levels import Kind
 from egm.progressive.carrier import CarrierListener
-from egm.progressive.definition import LevelDefinition, levels_of
-from egm.progressive.messages import FromMachine, encode, from_controller, from_machine
+from egm.progressive.definition import LevelDefinition, create_levels
+from egm.progressive.messages import FromMachine, decode_controller_message, decode_machine_message, encode
 from rng import EntropySource, Personalization, RandomService, ReseedPolicy
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.secret_store import SecretStore
@@ -53,7 +53,7 @@ def definitions() -> tuple[LevelDefinition, ...]:
         "increment": "1/90",
         "hidden": "1/1000",
     }
-    return levels_of({"level": [top, mystery]}, "the simulation")
+    return create_levels({"level": [top, mystery]}, "the simulation")
 
 
 class FloorLink:
@@ -143,12 +143,12 @@ class FloorLink:
             asyncio.get_running_loop().call_later(late, there)
 
     def _to_controller(self, data: bytes) -> None:
-        for answer in self.controller.take([Heard(SERIAL, from_machine(data))]):
+        for answer in self.controller.take([Heard(SERIAL, decode_machine_message(data))]):
             self._carry(encode(answer), self._to_machine)
 
     def _to_machine(self, data: bytes) -> None:
         if self._ears is not None:
-            self._ears.received(from_controller(data))
+            self._ears.received(decode_controller_message(data))
 
     # ------------------------------------------------------------ its books
     @property

@@ -23,7 +23,7 @@ from egm.kernel.messages import (
 )
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, is_table, read_table
-from egm.unix_sockets import socket_address
+from egm.unix_sockets import open_socket_address
 from tools.dev.simulation.world import ROLES, STAFF, World
 
 #: The longest an outcome is looked at, or a choice thought about.
@@ -113,10 +113,10 @@ class Player:
     async def _watch(self) -> None:
         folder = self._world.folder
         self._answered = ""
-        with socket_address(folder.screen_socket_of(self.position)) as address:
+        with open_socket_address(folder.find_screen_socket(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
-            token = folder.screen_token_of(self.position).read_text(encoding="ascii")
+            token = folder.find_screen_token(self.position).read_text(encoding="ascii")
             self._writer.write(encode(Hello(token=token.strip())))
             while line := await reader.readline():
                 if not self._world.is_on:

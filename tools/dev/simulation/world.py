@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.app.features import FEATURES
-from egm.app.first_start.wizard import first_start
+from egm.app.first_start.wizard import run_first_start
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
@@ -23,24 +23,24 @@ from egm.errors import RestartAsked
 from egm.kernel.feature import Features
 from egm.kernel.service_pages import Words
 from egm.kernel.services import Attachment, MachineContext, Make
-from egm.links.monitoring import monitoring
-from egm.links.sas.attachment import sas_lines
+from egm.links.monitoring import create_exporter
+from egm.links.sas.attachment import create_sas_lines
 from egm.links.sas.reader import Readings
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
-from egm.progressive.mqtt import progressive_link
-from egm.staff.service.words import local, plain
+from egm.progressive.mqtt import create_progressive_link
+from egm.staff.service.words import say_local, say_plain
 from egm.testing.cable import Cable
 from egm.testing.forgetful import ForgetfulStorage, Medium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
 from egm.testing.sas import HostWire, LoopLine
-from egm.tickets.model import mask
+from egm.tickets.model import mask_number
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.lock import FILE_NAME
-from meters.recall import details
+from meters.recall import read_details
 from tools.dev.simulation.bank import Bank
 from tools.dev.simulation.boxes import Boxes
 from tools.dev.simulation.clears import Clears
@@ -155,7 +155,7 @@ class World:
         while self.is_on:
             self.lives += 1
             if not self.cabinet.exists():
-                await first_start(
+                await run_first_start(
                     self.folder,
                     self.cabinet,
                     self._seed,
@@ -193,7 +193,7 @@ class World:
         self.cuts += 1
         for cable in self.cables.values():
             if cable.plugged and self._dice.random() < 0.5:
-                cable.arrive()
+                cable.deliver_sent_data()
             cable.unplug()
         if self.link is not None:
             self.link.cut()
@@ -271,11 +271,11 @@ class World:
     def _without_threads(self, services: Iterable[Make]) -> Iterator[Make]:
         """No server for monitoring, and a host's line on the loop."""
         for each in services:
-            if each is sas_lines:
+            if each is create_sas_lines:
                 yield self._lines
-            elif each is progressive_link:
+            elif each is create_progressive_link:
                 yield self._linked
-            elif each is not monitoring:
+            elif each is not create_exporter:
                 yield each
 
     def _lines(self, context: MachineContext) -> Iterator[Attachment]:
@@ -339,7 +339,7 @@ class World:
     @property
     def first_choices(self) -> tuple[Words, ...]:
         """Return the choices for a first start where it shows a list: the jurisdiction and its time zone."""
-        return (local(load_profile(self.house.place).title), plain("UTC"))
+        return (say_local(load_profile(self.house.place).title), say_plain("UTC"))
 
     @property
     def first_answers(self) -> Mapping[str, str]:
@@ -369,10 +369,10 @@ class World:
         The number is masked in the journal, so it is compared with the papers' numbers masked alike.
         """
         with open_view(self.folder.root) as view:
-            records = [details(entry) for entry in view.entries("ticket.disputed")]
+            records = [read_details(entry) for entry in view.entries("ticket.disputed")]
         masked = {str(record["number"]) for record in records if record["id"] == dispute}
         papers = self.say(self.of_kind("ticket_printer")[position])["printed"]
-        return any(paper["barcode_complete"] and mask(paper["barcode"]) in masked for paper in papers)
+        return any(paper["barcode_complete"] and mask_number(paper["barcode"]) in masked for paper in papers)
 
     def _open(self, path: str, settings: LineSettings) -> Handle:
         if not self.is_on:

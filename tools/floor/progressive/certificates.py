@@ -24,8 +24,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from egm.config.levels import is_host
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.progressive.certificates import reading
-from egm.progressive.enrolment import Answer, key_digest, read_request
+from egm.progressive.certificates import raise_read_errors
+from egm.progressive.enrolment import Answer, compute_key_digest, read_request
 from egm.secret_files import replace_private, replace_public, require_private, sync_folder
 
 CONTROLLER: Final = "controller"
@@ -40,14 +40,14 @@ _SKEW: Final = timedelta(hours=1)
 _ASIDE: Final = ".revoked-"
 
 
-def of_sign(name: str) -> str:
+def format_sign_name(name: str) -> str:
     """Return the name in a sign's certificate, which is also its topic."""
     return f"{SIGN}-{name}"
 
 
 def _require_machine(name: str) -> None:
     """Raise OperatorError for a name that is reserved for something other than a machine."""
-    if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(of_sign("")):
+    if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(format_sign_name("")):
         raise OperatorError(f"{name} is not a valid machine serial number")
 
 
@@ -65,16 +65,16 @@ def make_link(
         write_revocations(folder, now)
     else:
         make_authority(folder, now)
-    authority, _ = _authority(folder, now)
+    authority, _ = _load_authority(folder, now)
     machines, made = tuple(machines), []
     for machine in machines:
         _require_machine(machine)
-    for name in dict.fromkeys((BROKER, CONTROLLER, *map(of_sign, signs), *machines)):
-        known = _standing(folder, name)
+    for name in dict.fromkeys((BROKER, CONTROLLER, *map(format_sign_name, signs), *machines)):
+        known = _find_current_certificate(folder, name)
         if known is None:
             make_certificate(folder, name, now, (host,) if name == BROKER else ())
             made.append(name)
-        elif fault := _fault(known, authority, now):
+        elif fault := _find_certificate_error(known, authority, now):
             does = "remove it" if name == BROKER else f"`egm progressive revoke` {name}"
             raise OperatorError(
                 f"{folder / name}.crt: {fault}: if the clock is right, {does} and run this again"
@@ -87,9 +87,9 @@ def make_authority(folder: Path, now: datetime) -> None:
     if (folder / f"{AUTHORITY}.crt").exists():
         raise OperatorError(f"{folder} already has an authority")
     folder.mkdir(parents=True, exist_ok=True)
-    key = _key(folder, AUTHORITY)
+    key = _load_key(folder, AUTHORITY)
     name = _name("open-egm progressive link")
-    builder = _builder(name, name, key.public_key(), now).add_extension(
+    builder = _create_builder(name, name, key.public_key(), now).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
     )
     usage = x509.KeyUsage(
@@ -113,8 +113,8 @@ def make_authority(folder: Path, now: datetime) -> None:
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
     """Sign a certificate for ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
     _require_none(folder, name)
-    key = _key(folder, name)
-    _keep(folder, name, _signed(folder, name, key.public_key(), now, tuple(hosts)))
+    key = _load_key(folder, name)
+    _keep(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))
 
 
 def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
@@ -127,12 +127,12 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     if not is_host(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
     serial, public = read_request(request)
-    if key.replace("-", "").lower() != key_digest(public).replace("-", ""):
-        raise OperatorError(f"the request has the key {key_digest(public)}, not {key}")
+    if key.replace("-", "").lower() != compute_key_digest(public).replace("-", ""):
+        raise OperatorError(f"the request has the key {compute_key_digest(public)}, not {key}")
     _require_machine(serial)
-    authority, signer = _authority(folder, now)
-    known = _standing(folder, serial)
-    if known is not None and known.public_key() == public and _fault(known, authority, now):
+    authority, signer = _load_authority(folder, now)
+    known = _find_current_certificate(folder, serial)
+    if known is not None and known.public_key() == public and _find_certificate_error(known, authority, now):
         revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
         known = None
     if (
@@ -141,20 +141,20 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
         certificate = known
     else:
         _require_none(folder, serial)
-        certificate = _signed(folder, serial, public, now)
+        certificate = _sign_certificate(folder, serial, public, now)
         _keep(folder, serial, certificate)
     texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
     return Answer(*broker, *texts).signed(signer)
 
 
-def _signed(
+def _sign_certificate(
     folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
 ) -> x509.Certificate:
     """Return a certificate for ``name`` that expires no later than its authority."""
-    authority, signer = _authority(folder, now)
+    authority, signer = _load_authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
-        _builder(_name(name), authority.subject, key, now, authority)
+        _create_builder(_name(name), authority.subject, key, now, authority)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         .add_extension(
@@ -163,7 +163,7 @@ def _signed(
     )
     if hosts:
         builder = builder.add_extension(
-            x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False
+            x509.SubjectAlternativeName([_build_host_name(each) for each in hosts]), critical=False
         )
     return builder.sign(signer, None)
 
@@ -192,7 +192,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
     certificate is, because a broker with an expired list admits nobody. Raises OperatorError if it cannot be
     signed.
     """
-    authority, signer = _authority(folder, now)
+    authority, signer = _load_authority(folder, now)
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(authority.subject)
@@ -202,10 +202,10 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
     )
-    known = _listed(folder)
+    known = _read_revocation_list(folder)
     for revoked in known.values():
         builder = builder.add_revoked_certificate(revoked)
-    named = _aside(folder) | (set() if serial is None else {serial})
+    named = _list_archived_serials(folder) | (set() if serial is None else {serial})
     for one in sorted(named - known.keys()):
         entry = x509.RevokedCertificateBuilder().serial_number(one).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())
@@ -213,11 +213,11 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
     replace_public(folder / REVOKED, signed)
 
 
-def _listed(folder: Path) -> dict[int, x509.RevokedCertificate]:
+def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
     """Return the list's entries by their serial numbers."""
     path = folder / REVOKED
     try:
-        with reading():
+        with raise_read_errors():
             known = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
     except (OSError, ValueError) as error:
         raise OperatorError(
@@ -227,7 +227,7 @@ def _listed(folder: Path) -> dict[int, x509.RevokedCertificate]:
     return {revoked.serial_number: revoked for revoked in known}
 
 
-def _aside(folder: Path) -> set[int]:
+def _list_archived_serials(folder: Path) -> set[int]:
     """Return the serial numbers of the certificates archived by :func:`revoke`, from their file names."""
     found = set()
     for path in folder.glob(f"*{_ASIDE}*"):
@@ -251,36 +251,36 @@ def _put_aside(folder: Path, name: str, serial: int) -> None:
     sync_folder(folder)
 
 
-def _standing(folder: Path, name: str) -> x509.Certificate | None:
+def _find_current_certificate(folder: Path, name: str) -> x509.Certificate | None:
     """Return the certificate of ``name``, or None; complete an interrupted revocation first."""
     path = folder / f"{name}.crt"
     if not path.exists():
         return None
     certificate = _read(path)
-    if certificate.serial_number not in _listed(folder):
+    if certificate.serial_number not in _read_revocation_list(folder):
         return certificate
     _put_aside(folder, name, certificate.serial_number)
     return None
 
 
 def _require_none(folder: Path, name: str) -> None:
-    if _standing(folder, name) is not None:
+    if _find_current_certificate(folder, name) is not None:
         raise OperatorError(
             f"{folder}: there is a certificate for {name} already: `egm progressive revoke` it first"
         )
 
 
-def _fault(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
+def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
     """Return why a certificate is not usable now, or an empty string."""
     try:
-        with reading():
+        with raise_read_errors():
             certificate.verify_directly_issued_by(authority)
     except (InvalidSignature, ValueError):
         return "is not signed by the authority of this folder"
-    return _untimely(certificate, now)
+    return _find_validity_error(certificate, now)
 
 
-def _untimely(certificate: x509.Certificate, now: datetime) -> str:
+def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
     since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if since <= now <= until:
         return ""
@@ -296,13 +296,13 @@ def _read(path: Path) -> x509.Certificate:
                 f"{path} is empty, as after a power loss: remove it, and create it again with the same command "
                 "(`egm progressive certificates`, or `enrol` for a machine that created its own key)"
             )
-        with reading():
+        with raise_read_errors():
             return x509.load_pem_x509_certificate(data)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{path}: not a certificate: {error}") from error
 
 
-def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
+def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
     """Return the link's authority and its key, for signing now.
 
     Raises OperatorError, also if others may read the key, or the authority is not valid now.
@@ -311,20 +311,20 @@ def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519Pr
     require_private(key)
     authority = _read(folder / f"{AUTHORITY}.crt")
     try:
-        with reading():
+        with raise_read_errors():
             signer = serialization.load_pem_private_key(key.read_bytes(), None)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
     if not isinstance(signer, Ed25519PrivateKey):
         raise OperatorError(f"{folder}: the authority's key is not an Ed25519 key")
-    if fault := _untimely(authority, now):
+    if fault := _find_validity_error(authority, now):
         raise OperatorError(
             f"{folder}: the authority {fault}: set the clock right; if it is right, make a new folder"
         )
     return authority, signer
 
 
-def _builder(
+def _create_builder(
     subject: x509.Name,
     issuer: x509.Name,
     key: Ed25519PublicKey,
@@ -351,21 +351,21 @@ def _name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _host(host: str) -> x509.GeneralName:
+def _build_host_name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ip_address(host))
     except ValueError:
         return x509.DNSName(host)
 
 
-def _key(folder: Path, name: str) -> Ed25519PrivateKey:
+def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     """Return a key for a missing certificate: the one left by an interrupted run, or a new one.
 
     Raises OperatorError if the authority's key is lost and certificates exist that it has signed.
     """
     path = folder / f"{name}.key"
     require_private(path)
-    with contextlib.suppress(FileNotFoundError, ValueError), reading():
+    with contextlib.suppress(FileNotFoundError, ValueError), raise_read_errors():
         known = serialization.load_pem_private_key(path.read_bytes(), None)
         aside = (_read(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
         if isinstance(known, Ed25519PrivateKey) and known.public_key() not in aside:
@@ -388,20 +388,24 @@ def _keep(folder: Path, name: str, certificate: x509.Certificate) -> None:
     replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 
 
-def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
+def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
     """Write Mosquitto's configuration and its access list; return the configuration's path.
 
     A client is identified by the name in its certificate alone, also as client id: a second client of the
     same name disconnects the first. Nobody is admitted without a certificate, or with one that :func:`revoke`
     has listed. A sign may only publish its own status, and only if this folder has certified it.
     """
-    certified = (path.stem for path in sorted(folder.glob(f"{of_sign('*')}.crt")) if _ASIDE not in path.name)
-    signs = "".join(f"\nuser {name}\ntopic write {topics.beat(name)}\n" for name in certified)
+    certified = (
+        path.stem for path in sorted(folder.glob(f"{format_sign_name('*')}.crt")) if _ASIDE not in path.name
+    )
+    signs = "".join(
+        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\n" for name in certified
+    )
     access = folder / "broker.acl"
     access.write_text(
         f"""# Written by `egm progressive certificates`: who may do what.
-pattern write {topics.up("%u")}
-pattern read {topics.down("%u")}
+pattern write {topics.build_uplink_topic("%u")}
+pattern read {topics.build_downlink_topic("%u")}
 pattern read {topics.ALL_VALUES}
 
 user {CONTROLLER}

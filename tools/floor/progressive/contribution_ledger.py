@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from egm.errors import OperatorError
 from egm.progressive.level import FULL_LEVEL
-from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, Enrolment, unlawful_fall
+from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, Enrolment, find_unlawful_fall
 from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
@@ -110,13 +110,13 @@ class ContributionLedger:
         returned = record.level.give_back(hit.amount_cents)
         if not record.successor:
             session.put_level(replace(record, level=returned))
-            self._lifted(session, record, Fraction(hit.amount_cents))
+            self._record_lift(session, record, Fraction(hit.amount_cents))
             return
         amount, empty = returned.release()
         session.put_level(replace(record, level=empty))
         self.hand_over(session, record.successor, amount)
 
-    def paid_otherwise(self, session: Session, hit: ClaimRecord) -> None:
+    def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
         """Adjust the level so that it has paid what the machine paid for a hit.
 
         The two differ if an attendant paid the shown amount before the award arrived, and if a store restored
@@ -132,7 +132,9 @@ class ContributionLedger:
         more_cents, level = paid_cents - hit.amount_cents, record.level
         session.put_claim(replace(hit, amount_cents=paid_cents))
         if not record.successor:
-            session.put_level(_fallen(replace(record, level=level.correct(more_cents)), level.shown_cents))
+            session.put_level(
+                _record_fall(replace(record, level=level.correct(more_cents)), level.shown_cents)
+            )
         elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
             put_up = replace(level, seeded=level.seeded + more_cents, paid=level.paid + more_cents)
             session.put_level(replace(record, level=put_up))
@@ -147,7 +149,7 @@ class ContributionLedger:
         Without it, no machine may show what the level holds now. The store of a valid controller is never
         behind its machines unless it was restored from an older copy.
         """
-        wrong = unlawful_fall(record.level.shown_cents, record.falls, seen.shown_cents, seen.falls)
+        wrong = find_unlawful_fall(record.level.shown_cents, record.falls, seen.shown_cents, seen.falls)
         if not wrong:
             return
         session.note(self._at(), "went_back", machine=machine, level=record.id, why=wrong)
@@ -162,9 +164,9 @@ class ContributionLedger:
         if heir is None:
             raise ContributionLedgerError(f"level {level}: there is no level to receive {amount} minor units")
         session.put_level(replace(heir, level=heir.level.receive(amount)))
-        self._lifted(session, heir, amount)
+        self._record_lift(session, heir, amount)
 
-    def _lifted(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
+    def _record_lift(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
         """Record money that a level received other than by wagers with its mystery prize."""
         if record.level.terms.mystery:
             self._mysteries.lift(session, record.id, amount)
@@ -194,7 +196,7 @@ class ContributionLedger:
         return amount
 
 
-def _fallen(record: LevelRecord, shown_cents: int) -> LevelRecord:
+def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:
     """Return ``record`` with a fall by correction if it shows less than ``shown_cents`` now."""
     if record.level.shown_cents >= shown_cents:
         return record

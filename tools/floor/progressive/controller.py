@@ -37,7 +37,7 @@ from egm.verify.examine import Findings
 from tools.floor.progressive import holding
 from tools.floor.progressive.contribution_ledger import ContributionLedger
 from tools.floor.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
-from tools.floor.progressive.records import ClaimRecord, LevelRecord, shares_of
+from tools.floor.progressive.records import ClaimRecord, LevelRecord, list_partial_shares
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
@@ -76,7 +76,7 @@ class Controller:
         self._store = store
         self._now = now
         self._mysteries = Mysteries(vault, getattr(store, "term", 0))
-        self._books = ContributionLedger(self._mysteries, self._at)
+        self._books = ContributionLedger(self._mysteries, self._format_time)
         self._spoken = 0
         self._gaps: dict[tuple[str, str], int] = {}
         """The last missing contribution of each machine and level."""
@@ -111,19 +111,23 @@ class Controller:
     def _take_together(self, messages: tuple[Heard, ...]) -> list[FromController]:
         with self._store.transaction() as session:
             for machine in sorted({each.sender for each in messages if session.knows(each.sender)}):
-                session.put_heard(machine, self._at())
-            return [answer for each in messages for answer in self._one(session, each)]
+                session.put_heard(machine, self._format_time())
+            return [answer for each in messages for answer in self._process_message(session, each)]
 
     def _drop(self, heard: Heard, error: Exception) -> None:
         """Record a message whose processing raised; it had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
-            session.note(self._at(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why))
+            session.note(
+                self._format_time(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why)
+            )
 
-    def _one(self, session: Session, heard: Heard) -> list[FromController]:
+    def _process_message(self, session: Session, heard: Heard) -> list[FromController]:
         message = heard.message
         if heard.sender != message.machine:
-            session.note(self._at(), "forged", sender=heard.sender, message=message.model_dump(mode="json"))
+            session.note(
+                self._format_time(), "forged", sender=heard.sender, message=message.model_dump(mode="json")
+            )
             return []
         if not session.knows(message.machine):
             return [self._refuse(session, message, Reason.UNKNOWN_MACHINE, "it is not in this link's list")]
@@ -131,7 +135,7 @@ class Controller:
             case Join():
                 return [self._join(session, message, wanted) for wanted in message.levels]
             case Contribution():
-                return [self._contribution(session, message)]
+                return [self._count_contribution(session, message)]
             case Claim():
                 return [self._claim(session, message)]
             case Commit():
@@ -140,7 +144,7 @@ class Controller:
     def misunderstood(self, sender: str, text: str) -> None:
         """Record data from a machine that is not a valid message; nothing moves."""
         with self._store.transaction() as session:
-            session.note(self._at(), "misunderstood", sender=sender, text=text)
+            session.note(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
     def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
@@ -161,7 +165,7 @@ class Controller:
         terms, counted = record.level.terms, session.counted(join.machine, wanted.level)
         if counted is None:
             session.put_counted(join.machine, wanted.level, 0)
-            session.note(self._at(), "enrolled", machine=join.machine, level=wanted.level)
+            session.note(self._format_time(), "enrolled", machine=join.machine, level=wanted.level)
         return Joined(
             machine=join.machine,
             nonce=join.nonce,
@@ -181,11 +185,11 @@ class Controller:
         refused = Refused(
             machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
         )
-        _note_refusal(session, self._at(), refused)
+        _note_refusal(session, self._format_time(), refused)
         return refused
 
     # ------------------------------------------------------------------ contributions
-    def _contribution(self, session: Session, made: Contribution) -> FromController:
+    def _count_contribution(self, session: Session, made: Contribution) -> FromController:
         """Count a wager's share once, in its order."""
         record, counted = session.level(made.level), session.counted(made.machine, made.level)
         if record is None:
@@ -245,20 +249,24 @@ class Controller:
         if counted < claim.after:
             why = f"contribution {claim.after} is not counted yet"
             return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
-        return self._held(session, record, claim) or _award(self._books.hit(session, record, claim))
+        return self._hold_improbable_claim(session, record, claim) or _award(
+            self._books.hit(session, record, claim)
+        )
 
-    def _held(self, session: Session, record: LevelRecord, claim: Claim) -> FromController | None:
+    def _hold_improbable_claim(
+        self, session: Session, record: LevelRecord, claim: Claim
+    ) -> FromController | None:
         """Hold a claim that is too improbable; return None if it is to be awarded.
 
         It is recorded once, and gets the same reply until staff have ruled on it.
         """
         known = session.held(claim.claim)
         if known is None:
-            why = holding.doubt(session, record, claim)
+            why = holding.find_claim_doubt(session, record, claim)
             if not why:
                 return None
             answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
-            holding.hold(session, claim.claim, claim, why, self._at())
+            holding.hold(session, claim.claim, claim, why, self._format_time())
             return answer
         if Claim.model_validate(known.message) != claim:
             return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
@@ -270,10 +278,10 @@ class Controller:
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
         with self._store.transaction() as session:
-            ruled = holding.rule(session, claim, ruling, persons, reason, self._at())
+            ruled = holding.rule(session, claim, ruling, persons, reason, self._format_time())
             hit = session.claim(str(ruled.message["claim"]))
             if ruled.message["type"] == "commit" and ruling == holding.AWARD and hit is not None:
-                self._books.paid_otherwise(session, hit)
+                self._books.adjust_to_payment(session, hit)
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
         """Record how a hit was paid; a void game's award goes back to the level.
@@ -289,9 +297,11 @@ class Controller:
             paid_cents = min(paid_cents, known.amount_cents)
         if known.closed_at:
             if (known.paid_cents, known.way) != (paid_cents, commit.way):
-                session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
+                session.note(
+                    self._format_time(), "commit_differs", claim=known.claim, said=commit.amount_cents
+                )
             return Closed(machine=commit.machine, claim=commit.claim)
-        paid = replace(known, paid_cents=paid_cents, way=commit.way, closed_at=self._at())
+        paid = replace(known, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid)
         if commit.way == "void":
             self._books.give_back(session, known)
@@ -302,13 +312,13 @@ class Controller:
     def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
         """Make a payment that differs from the award the level's own payment; hold it if it is implausible."""
         record = session.level(hit.level)
-        why = "" if record is None else holding.payment_error(record, hit, commit.amount_cents)
+        why = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not why:
-            self._books.paid_otherwise(session, hit)
+            self._books.adjust_to_payment(session, hit)
             return
-        holding.hold(session, holding.payment_id(hit.claim), commit, why, self._at())
+        holding.hold(session, holding.format_payment_id(hit.claim), commit, why, self._format_time())
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
-        session.note(self._at(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
+        session.note(self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
@@ -338,7 +348,7 @@ class Controller:
             detail=why,
         )
         if not known:
-            _note_refusal(session, self._at(), refused)
+            _note_refusal(session, self._format_time(), refused)
         return refused
 
     # ------------------------------------------------------------------ what it says by itself
@@ -384,14 +394,16 @@ class Controller:
                 record = session.level(definition.id)
                 if record is None:
                     session.put_level(LevelRecord.open(definition))
-                    session.note(self._at(), "opened", level=definition.id, terms=definition.terms.to_json())
+                    session.note(
+                        self._format_time(), "opened", level=definition.id, terms=definition.terms.to_json()
+                    )
                     self._books.open_prize(session, definition.id)
                     done.append(f"{definition.id}: opened at {definition.terms.base_cents}")
                     continue
-                done += self._changed(session, record, definition)
+                done += self._change_level(session, record, definition)
         return done
 
-    def _changed(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
+    def _change_level(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
         if record.successor:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor} received what it held"
@@ -401,7 +413,7 @@ class Controller:
             raise ControllerError(
                 f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
             )
-        same = (chance.stake_cents, chance.odds, shares_of(definition))
+        same = (chance.stake_cents, chance.odds, list_partial_shares(definition))
         if (record.stake_cents, record.odds, dict(record.shares)) != same:
             raise ControllerError(
                 f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
@@ -417,23 +429,23 @@ class Controller:
             hits_most=chance.hits_most,
         )
         session.put_level(changed)
-        session.note(self._at(), "changed", level=record.id, terms=definition.terms.to_json())
+        session.note(self._format_time(), "changed", level=record.id, terms=definition.terms.to_json())
         return [f"{record.id}: new terms after the next win"]
 
     def admit(self, machine: str) -> None:
         """Allow a machine to enrol. Raises OperatorError for an invalid serial number."""
         check_serial(machine)
         with self._store.transaction() as session:
-            session.add_machine(machine, self._at())
-            session.note(self._at(), "admitted", machine=machine)
+            session.add_machine(machine, self._format_time())
+            session.note(self._format_time(), "admitted", machine=machine)
 
-    def dismiss(self, machine: str) -> None:
+    def dismiss_machine(self, machine: str) -> None:
         """Stop a machine from enrolling; its contributions stay in its levels (I-12)."""
         with self._store.transaction() as session:
             if not session.knows(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
             session.remove_machine(machine)
-            session.note(self._at(), "dismissed", machine=machine)
+            session.note(self._format_time(), "dismissed", machine=machine)
 
     def give_up(self, level: str, successor: str) -> Fraction:
         """Close a level and transfer everything it holds to another (I-12, I-13). Return the exact amount."""
@@ -444,7 +456,7 @@ class Controller:
             if heir is None or heir.successor or level == successor:
                 raise ControllerError(f"level {successor} cannot take over what {level} holds")
             amount = self._books.give_up(session, record, successor)
-            session.note(self._at(), "given_up", level=level, successor=successor, amount=amount)
+            session.note(self._format_time(), "given_up", level=level, successor=successor, amount=amount)
         return amount
 
     def hold_office(self) -> None:
@@ -464,7 +476,7 @@ class Controller:
             if sign not in {name for name, _ in session.signs()}:
                 raise ControllerError(f"sign {sign} is not on the list")
             session.remove_sign(sign)
-            session.note(self._at(), "sign_forgotten", sign=sign)
+            session.note(self._format_time(), "sign_forgotten", sign=sign)
 
     def records(self) -> tuple[LevelRecord, ...]:
         """Return the current record of every level."""
@@ -476,24 +488,24 @@ class Controller:
         with self._store.transaction() as session:
             return session.claims()
 
-    def daily(self) -> tuple[tuple[str, str, str, int], ...]:
+    def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
         """Return the daily record of displayed amounts: day, level, time, minor units."""
         with self._store.transaction() as session:
-            return session.daily()
+            return session.list_daily_amounts()
 
-    def vouch(self, software: Findings | None) -> None:
+    def record_software_check(self, software: Findings | None) -> None:
         """Record the result of the software check: as signed, altered, or not checked (I-08).
 
         Raises :class:`ControllerError` naming the files that differ from the manifest.
         """
         with self._store.transaction() as session:
             if software is None:
-                session.note(self._at(), "software_not_verified")
+                session.note(self._format_time(), "software_not_verified")
             elif software.right:
                 signed = {"version": software.version, "signer": software.signer}
-                session.note(self._at(), "software_verified", **signed)
+                session.note(self._format_time(), "software_verified", **signed)
             else:
-                session.note(self._at(), "software_altered", trouble=list(software.trouble))
+                session.note(self._format_time(), "software_altered", trouble=list(software.trouble))
         if software is not None and not software.right:
             raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
 
@@ -509,7 +521,7 @@ class Controller:
                 if record.level.terms.mystery:
                     prove(session, record)
 
-    def _at(self) -> str:
+    def _format_time(self) -> str:
         return self._now().isoformat()
 
 

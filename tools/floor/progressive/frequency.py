@@ -15,7 +15,7 @@ _BITS: Final = 192
 _RECENT: Final = 32
 
 
-def improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
+def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
     """Return whether this number of a machine's wagers is too improbable to have won by chance.
 
     ``wins``: the contributions that hit, ascending, the newest last; ``counted``: the number of contributions
@@ -23,16 +23,16 @@ def improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
     are tested against the odds, and also the most recent ones, starting from each hit: a run of luck is found
     however long the machine has played before.
     """
-    if at_most(counted, len(wins), odds) < IMPROBABLE:
+    if bound_win_probability(counted, len(wins), odds) < IMPROBABLE:
         return True
     recent = wins[-_RECENT:]
     return any(
-        at_most(recent[-1] - first, len(recent) - at - 1, odds) < IMPROBABLE
+        bound_win_probability(recent[-1] - first, len(recent) - at - 1, odds) < IMPROBABLE
         for at, first in enumerate(recent[:-1])
     )
 
 
-def at_most(wagers: int, wins: int, odds: Fraction) -> Fraction:
+def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
     """Return an upper bound on the probability that ``wins`` or more of ``wagers`` win; 1 if none is known."""
     if wins <= wagers * odds or odds >= 1:
         return Fraction(1)
@@ -44,16 +44,16 @@ def at_most(wagers: int, wins: int, odds: Fraction) -> Fraction:
 
 def _power(base: Fraction, exponent: int) -> Fraction:
     """Return ``base`` to a power, rounded up slightly, with bounded cost however large the exponent."""
-    result, square = Fraction(1), _up(base)
+    result, square = Fraction(1), _round_up(base)
     while exponent:
         if exponent & 1:
-            result = _up(result * square)
-        square = _up(square * square)
+            result = _round_up(result * square)
+        square = _round_up(square * square)
         exponent >>= 1
     return result
 
 
-def _up(value: Fraction) -> Fraction:
+def _round_up(value: Fraction) -> Fraction:
     """Return the value rounded up to a fixed number of bits."""
     shift = _BITS - value.numerator.bit_length() + value.denominator.bit_length()
     if shift >= 0:

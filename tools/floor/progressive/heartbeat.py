@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from egm.config.levels import LevelId
 from egm.errors import OperatorError
 from egm.progressive.messages import MESSAGE_BYTES_MAX, Cents, ProgressiveMessageError
-from egm.validation import first_fault
+from egm.validation import format_first_error
 from tools.floor.progressive.sign import Plate
 
 BEAT_NS: Final = 1_000_000_000
@@ -59,7 +59,7 @@ def read_beat(data: bytes) -> SignHeartbeat:
     try:
         return SignHeartbeat.model_validate_json(data)
     except ValidationError as error:
-        raise ProgressiveMessageError(first_fault(error, data, "beat")) from None
+        raise ProgressiveMessageError(format_first_error(error, data, "beat")) from None
 
 
 @dataclass(slots=True)

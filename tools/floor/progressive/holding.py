@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.progressive.messages import Claim, Commit
-from tools.floor.progressive.frequency import improbable
+from tools.floor.progressive.frequency import is_improbable
 from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
 from tools.floor.progressive.store import Session
 
@@ -26,19 +26,19 @@ class RulingError(OperatorError):
     """A ruling that is not possible; the text names the claim and the reason."""
 
 
-def doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
+def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim is held, or an empty string if it is not."""
     wins = session.wins(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has had its {record.hits_most} of level {record.id} already"
     hit = tuple(sorted({*wins, claim.after}))
     odds = record.odds + sum(record.shares.values())
-    if improbable(hit, hit[-1], odds):
+    if is_improbable(hit, hit[-1], odds):
         return f"{len(hit)} of {hit[-1]} wagers won it, at {odds} hits a wager"
     return ""
 
 
-def payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
+def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
     """Return why the payment a machine reports is not the hit's, or "" if it is plausible.
 
     A payment lies between the award and what the claim showed, which is no more than the level ever showed.
@@ -52,7 +52,7 @@ def payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str
     )
 
 
-def payment_id(claim: str) -> str:
+def format_payment_id(claim: str) -> str:
     """Return the id under which the payment of a claim is held; no claim can have it."""
     return f"{claim}/payment"
 

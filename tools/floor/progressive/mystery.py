@@ -63,11 +63,11 @@ class Mysteries:
         prize = session.prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: no prize was drawn for it")
-        return prize if record.level.current >= self._secret(prize).amount else None
+        return prize if record.level.current >= self._unseal_secret(prize).amount else None
 
     def win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
         """Store the winner of a prize, and its secret, which may be published from now on."""
-        trigger = self._secret(prize)
+        trigger = self._unseal_secret(prize)
         session.put_prize(
             replace(prize, claim=claim.claim, turns=session.turns(prize.level), trigger=trigger.to_json())
         )
@@ -82,7 +82,7 @@ class Mysteries:
         """Publish the secret of a closed level's prize that nobody won."""
         prize = session.prize(level)
         if prize is not None:
-            trigger = self._secret(prize)
+            trigger = self._unseal_secret(prize)
             turns = session.turns(level)
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
@@ -95,13 +95,13 @@ class Mysteries:
                 amount_cents=hit.amount_cents,
                 order=hit.place,
                 at_utc=hit.awarded_at,
-                trigger=Trigger.from_json(session.prize_of(hit.claim).trigger),
+                trigger=Trigger.from_json(session.find_prize_of_claim(hit.claim).trigger),
             )
             for hit in session.open_claims(machine, level)
             if hit.claim.startswith(CLAIM_PREFIX)
         )
 
-    def _secret(self, prize: PrizeRecord) -> Trigger:
+    def _unseal_secret(self, prize: PrizeRecord) -> Trigger:
         known = self._known.get(prize.level)
         if known is None or known.commitment != prize.commitment:
             if self._vault is None:

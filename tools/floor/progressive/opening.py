@@ -43,7 +43,7 @@ def _with_all_tables(store: Store) -> Store:
 
 
 @contextmanager
-def controller_on(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
+def open_controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
     """Yield a controller on the named store, without a network; its errors are reported in one line."""
     try:
         opened = open_store(store, to_read=to_read)

@@ -42,7 +42,7 @@ class PostgresReader(Store):
                 tcp_user_timeout=_CONNECTION_TIMEOUT_SECONDS * 1000,
             )
         except psycopg.Error as error:
-            raise OperatorError(_error_line(error)) from None
+            raise OperatorError(_format_error(error)) from None
 
     def _hold_office(self) -> None:
         """Do nothing: a reader needs no term."""
@@ -53,7 +53,7 @@ class PostgresReader(Store):
             cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)
             return list(cursor.fetchall()) if cursor.description else []
         except (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError) as error:
-            raise StoreLostError(_error_line(error)) from None
+            raise StoreLostError(_format_error(error)) from None
 
     def rollback(self) -> None:
         """Undo the transaction; see :meth:`Store.rollback`."""
@@ -98,6 +98,6 @@ class PostgresStore(PostgresReader):
             self.run("SELECT set_config(?, ?, false)", name, str(limit))
 
 
-def _error_line(error: psycopg.Error) -> str:
+def _format_error(error: psycopg.Error) -> str:
     """Return the server's message in one line."""
     return f"PostgreSQL: {type(error).__name__}: {str(error).splitlines()[0]}"

@@ -12,7 +12,7 @@ from egm.progressive.level import Level
 Fall = Literal["", "win", "ceiling", "correction"]
 
 
-def shares_of(definition: LevelDefinition) -> dict[str, Fraction]:
+def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
     """Return the partial shares of a level that can be won, as records and messages contain them."""
     return {str(share): odds for share, odds in definition.chance.shares.items()}
 
@@ -54,7 +54,7 @@ class LevelRecord:
             odds=definition.chance.odds,
             level=Level.open(definition.terms),
             hits_most=definition.chance.hits_most,
-            shares=shares_of(definition),
+            shares=list_partial_shares(definition),
         )
 
     def to_text(self) -> str:

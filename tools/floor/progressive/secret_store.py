@@ -93,13 +93,15 @@ class SecretStore:
 
     def seal(self, trigger: Trigger) -> str:
         """Return the encrypted secret. Commitments are unique, and so is the nonce derived from one."""
-        made = self._cipher.encrypt(_nonce(trigger.commitment), trigger.to_text().encode(), None)
+        made = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(made).decode("ascii")
 
     def unseal(self, encrypted: str, commitment: str) -> Trigger:
         """Decrypt a secret. Raises :class:`SecretError` if key, store and commitment do not agree."""
         try:
-            text = self._cipher.decrypt(_nonce(commitment), base64.b64decode(encrypted, validate=True), None)
+            text = self._cipher.decrypt(
+                _derive_nonce(commitment), base64.b64decode(encrypted, validate=True), None
+            )
             found = Trigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
             raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
@@ -108,5 +110,5 @@ class SecretStore:
         return found
 
 
-def _nonce(commitment: str) -> bytes:
+def _derive_nonce(commitment: str) -> bytes:
     return hashlib.sha256(commitment.encode("ascii")).digest()[:_NONCE_BYTES]

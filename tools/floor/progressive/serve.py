@@ -18,18 +18,18 @@ from egm.progressive.connection import (
     RETRY_SECONDS,
     Line,
     Waiting,
-    payload,
+    build_tls_context,
+    get_payload,
+    run_together,
     stay_connected,
-    tls,
-    together,
 )
 from egm.progressive.messages import (
     Counted,
     FromController,
     ProgressiveMessageError,
     Value,
+    decode_machine_message,
     encode,
-    from_machine,
 )
 from tools.floor.progressive.certificates import CONTROLLER
 from tools.floor.progressive.controller import Controller, Heard
@@ -77,10 +77,10 @@ class Service:
 
     async def run(self) -> None:
         """Serve until cancelled, or until the store or a level's record stops the controller."""
-        await together(self._stay_connected(), self._hold_office())
+        await run_together(self._stay_connected(), self._hold_office())
 
     async def _stay_connected(self) -> None:
-        context = tls(self._slot)
+        context = build_tls_context(self._slot)
         await stay_connected(
             self._slot,
             lambda: context,
@@ -101,22 +101,22 @@ class Service:
         await line.subscribe(topics.ALL_UP)
         await line.subscribe(topics.ALL_SIGNS)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
-        await together(self._hear(line), self._answer(line), self._show(line))
+        await run_together(self._hear(line), self._answer(line), self._show(line))
 
     async def _hear(self, line: Line) -> None:
         async for message in line.messages:
             sign = topics.sign_of(str(message.topic))
-            sender = sign or topics.machine_of(str(message.topic))
+            sender = sign or topics.parse_machine(str(message.topic))
             try:
                 if sign:
-                    self._beat(sign, read_beat(payload(message)))
+                    self._process_heartbeat(sign, read_beat(get_payload(message)))
                 else:
-                    self._inbox.put_nowait(Heard(sender, from_machine(payload(message))))
+                    self._inbox.put_nowait(Heard(sender, decode_machine_message(get_payload(message))))
             except ProgressiveMessageError as error:
                 self._controller.misunderstood(sender, str(error))
                 self._report(f"{sender}: {error}")
 
-    def _beat(self, sign: str, beat: SignHeartbeat) -> None:
+    def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
         if beat.sign != sign:
             raise ProgressiveMessageError(f"a beat of {beat.sign}")
         if self._signs is not None:
@@ -124,10 +124,10 @@ class Service:
 
     async def _answer(self, line: Line) -> None:
         while True:
-            for answer in latest(self._controller.take(await self._heard())):
+            for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
                 await self._send(line, answer)
 
-    async def _heard(self) -> list[Heard]:
+    async def _collect_messages(self) -> list[Heard]:
         """Return the received messages, including those still in the socket, which need a few loop turns each."""
         heard, turns = [await self._inbox.get()], 0
         while len(heard) < _BATCH and turns < _TURNS:
@@ -142,7 +142,7 @@ class Service:
     async def _send(self, line: Line, answer: FromController) -> None:
         if not isinstance(answer, Value):
             care = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
-            await line.publish(topics.down(answer.machine), encode(answer), care)
+            await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), care)
 
     async def _show(self, line: Line) -> None:
         while True:
@@ -154,7 +154,7 @@ class Service:
             await asyncio.sleep(self._values_seconds)
 
 
-def latest(answers: list[FromController]) -> list[FromController]:
+def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
     """Return the replies in order; of the counts for one machine and level only the last."""
     last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
     return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

@@ -19,12 +19,12 @@ from egm.progressive.connection import (
     AT_MOST_ONCE,
     RETRY_SECONDS,
     Line,
-    payload,
+    build_tls_context,
+    get_payload,
+    run_together,
     stay_connected,
-    tls,
-    together,
 )
-from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, from_controller
+from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, decode_controller_message
 
 STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
@@ -86,9 +86,9 @@ class Sign:
         silent = level is not None and not level.fresh(now_ns)
         if level is None or (silent and not retained and value.run != level.value.run):
             level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
-        elif not value.follows(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
+        elif not value.is_after(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
             return ""
-        elif wrong := value.contradiction(level.value.amount_cents, level.value.falls):
+        elif wrong := value.find_contradiction(level.value.amount_cents, level.value.falls):
             return wrong
         else:
             if value.falls != level.value.falls:
@@ -105,9 +105,9 @@ class Sign:
     def plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what it shows now."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
-        return tuple(self._plate(name, now_ns) for name in self.chosen or alive)
+        return tuple(self._build_plate(name, now_ns) for name in self.chosen or alive)
 
-    def _plate(self, name: str, now_ns: int) -> Plate:
+    def _build_plate(self, name: str, now_ns: int) -> Plate:
         level = self._levels.get(name)
         if level is None:
             return Plate(level=name, names={}, thousandths=None, heard_ns=None)
@@ -166,13 +166,13 @@ async def listen(
 
     async def serve(line: Line) -> None:
         await line.subscribe(topics.ALL_VALUES)
-        await together(hear(line), live(line))
+        await run_together(hear(line), live(line))
 
     async def live(line: Line) -> None:
         while True:
             heartbeat = beat(now_ns())
             if heartbeat is not None:
-                await line.publish(topics.beat(name), heartbeat, AT_MOST_ONCE)
+                await line.publish(topics.build_heartbeat_topic(name), heartbeat, AT_MOST_ONCE)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def hear(line: Line) -> None:
@@ -184,13 +184,13 @@ async def listen(
     def report_lost(why: str) -> None:
         (lost or report)(f"no broker: {why}")
 
-    context = tls(slot)
+    context = build_tls_context(slot)
     await stay_connected(slot, lambda: context, name, serve, report_lost, retry_seconds=retry_seconds)
 
 
 def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
     try:
-        value = from_controller(payload(message))
+        value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
     if not isinstance(value, Value) or str(message.topic) != topics.value(value.level):

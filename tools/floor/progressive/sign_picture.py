@@ -4,12 +4,12 @@ from typing import Final
 
 import pygame
 
-from egm.screen.painter import Rect, Style, gold
+from egm.screen.painter import Rect, Style, build_gold_gradient
 from egm.screen.picture import Picture
 from egm.screen.scenes.odometer import draw_odometer
-from egm.screen.scenes.stage import Stage, bulbs
+from egm.screen.scenes.stage import Stage, draw_frame_lamps
 from egm.screen.text import LOCALES, Texts
-from egm.screen.top import backdrop, board
+from egm.screen.top import draw_backdrop, find_board_rect
 from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
 
@@ -33,42 +33,42 @@ class SignPicture(Picture):
         seconds = now_ns / 1e9
         form = both[int(seconds / _FORM_SECONDS) % len(both)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))
-        surface.blit(backdrop(stage, _text(both, "progressive.sign")), (0, 0))
-        rect = x, y, w, h = board(self.layout)
-        bulbs(stage, rect, "idle")
+        surface.blit(draw_backdrop(stage, _format_bilingual_text(both, "progressive.sign")), (0, 0))
+        rect = x, y, w, h = find_board_rect(self.layout)
+        draw_frame_lamps(stage, rect, "idle")
         if not plates:
-            _dark(stage, both, rect)
+            _draw_no_amount(stage, both, rect)
         sheet = int(seconds / _TURN_SECONDS) % max(1, -(-len(plates) // _PLATES_MOST))
         shown = plates[sheet * _PLATES_MOST : (sheet + 1) * _PLATES_MOST]
         for i, plate in enumerate(shown):
             step = (h - 20) / len(shown)
             tall = min(step - 10, _TALL_MOST)
             top = y + 10 + i * step + (step - tall) / 2
-            _plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
-        _beat(stage, plates)
+            _draw_plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
+        _draw_staff_lamp(stage, plates)
 
 
-def _text(both: tuple[Texts, ...], key: str) -> str:
+def _format_bilingual_text(both: tuple[Texts, ...], key: str) -> str:
     return _BETWEEN.join(texts.say(key) for texts in both)
 
 
-def _plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
+def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
     """Draw a level: its name over its amount, or over the text that there is none."""
     p, (x, y, w, h) = stage.painter, rect
     size = "marquee" if h > 320 else "title"
     head = stage.theme.sizes[size] * 1.5
-    names = dict.fromkeys(texts.local(plate.names, plate.level) for texts in both)
-    paint = "text_dim" if plate.thousandths is None else gold(p.theme)
+    names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in both)
+    paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
     p.text(_BETWEEN.join(names), (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
     drums: Rect = (x, y + head, w, h - head)
     if plate.thousandths is None:
-        _dark(stage, both, drums)
+        _draw_no_amount(stage, both, drums)
         return
     amount = stage.texts.money(plate.thousandths // 1000, currency)
     draw_odometer(p, amount, drums, thousandths=plate.thousandths % 1000)
 
 
-def _dark(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
+def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
     """Draw the text that no amount is known, instead of an amount."""
     x, y, w, h = rect
     tall = min(h * 0.8, 200.0)
@@ -84,7 +84,7 @@ def _dark(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
         stage.painter.text(line, at, Style("heavy", "title", "amber"), width=w * 0.7)
 
 
-def _beat(stage: Stage, plates: tuple[Plate, ...]) -> None:
+def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     """Draw the staff lamp: it flashes with every value, and is red while a level on the sign has none."""
     wide, high = stage.layout.size
     heard = [plate.heard_ns for plate in plates if plate.heard_ns is not None]

@@ -68,7 +68,9 @@ class SignBook:
     def look(self) -> tuple[SignRecord, ...]:
         """Return the current state of every sign; record and report what has changed, durably."""
         now_ns = self._now_ns()
-        found = {name: self._seen(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()}
+        found = {
+            name: self._build_record(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()
+        }
         changed = [sign for name, sign in found.items() if self._is_news(name, sign)]
         if changed or (found and now_ns - self._written_ns >= _WRITTEN_NS):
             self._written_ns = now_ns
@@ -85,11 +87,11 @@ class SignBook:
                     dark = list(sign.dark)
                     session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed:
-                self._report(_line(sign))
+                self._report(_format_sign_line(sign))
         self._known = {name: sign for name, sign in found.items() if name in self._heard_ns}
         return tuple(self._known.values())
 
-    def _seen(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
+    def _build_record(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
         before, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
         if beat is None and before is not None:
             shown, heard_at = before.shown, before.heard_at
@@ -116,7 +118,7 @@ def read_signs(session: Session) -> tuple[SignRecord, ...]:
     return tuple(SignRecord(**json.loads(text)) for _, text in session.signs())
 
 
-def _line(sign: SignRecord) -> str:
+def _format_sign_line(sign: SignRecord) -> str:
     if sign.status == "silent":
         return f"sign {sign.id}: silent since {sign.heard_at}"
     return f"sign {sign.id}: " + ("lit" if sign.status == "lit" else f"no amount of {', '.join(sign.dark)}")

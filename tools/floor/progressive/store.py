@@ -106,7 +106,7 @@ class Session:
         """Return the time of each machine's last message (ISO 8601); machines without one are left out."""
         return {row[0]: row[1] for row in self._run("SELECT machine, at FROM heard")}
 
-    def levels_of(self, machine: str) -> tuple[str, ...]:
+    def list_enrolled_levels(self, machine: str) -> tuple[str, ...]:
         """Return the levels a machine has enrolled in."""
         rows = self._run("SELECT level FROM member WHERE machine = ? ORDER BY level", machine)
         return tuple(str(row[0]) for row in rows)
@@ -186,7 +186,7 @@ class Session:
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
-    def prize_of(self, claim: str) -> PrizeRecord:
+    def find_prize_of_claim(self, claim: str) -> PrizeRecord:
         """Return the prize of a hit. Raises LookupError if there is none."""
         return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
 
@@ -262,7 +262,7 @@ class Session:
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
 
-    def all_held(self) -> tuple[HeldClaim, ...]:
+    def list_held_claims(self) -> tuple[HeldClaim, ...]:
         """Return every claim that is or was held, the oldest first."""
         rows = self._run("SELECT record FROM held")
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
@@ -318,7 +318,7 @@ class Session:
             amount_cents,
         )
 
-    def daily(self) -> tuple[tuple[str, str, str, int], ...]:
+    def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
         """Return the daily record: day, level, time, amount (minor units)."""
         rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
         return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)

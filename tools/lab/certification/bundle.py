@@ -24,9 +24,9 @@ __all__ = [
     "SIGNATURE",
     "SIGNER",
     "BundleError",
-    "bundles",
-    "key_path",
-    "laboratory_key",
+    "find_key_path",
+    "list_bundles",
+    "load_laboratory_key",
     "verify",
     "write",
 ]
@@ -34,7 +34,7 @@ __all__ = [
 _KEY_NAME: Final = "laboratory.key"
 
 
-def key_path(named: Path | None, out: Path) -> Path:
+def find_key_path(named: Path | None, out: Path) -> Path:
     """Return the signing key's path: ``named``, or next to the default state folder; never within ``out``.
 
     ``out`` is handed over, so a private key must not be in it: raises BundleError for such a path, and if a
@@ -50,7 +50,7 @@ def key_path(named: Path | None, out: Path) -> Path:
     return path
 
 
-def laboratory_key(path: Path) -> Ed25519PrivateKey:
+def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
     """Read the signing key of ``path`` (32 bytes in hex), or create it, readable by its owner only."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def laboratory_key(path: Path) -> Ed25519PrivateKey:
         raise BundleError(f"{path}: not a signing key of 32 bytes in hex: {error}") from None
 
 
-def bundles(folder: Path) -> tuple[Path, ...]:
+def list_bundles(folder: Path) -> tuple[Path, ...]:
     """Return the bundles of a folder: itself, or each subfolder that has a manifest, as written by ``--out``.
 
     Raises BundleError if there is none.

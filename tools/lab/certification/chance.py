@@ -7,11 +7,11 @@ from paytables import BetAnalysis, Choice, Decision, RecordingDraw, play_with_an
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE, MAIN
 from paytables.reels.rules import ReelRules
-from paytables.wording import counted
-from tools.lab.certification.depicted import WAYS, depicted_odds, wager_of
-from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
-from tools.lab.parsheet import percent
-from tools.lab.simulation import policy
+from paytables.wording import format_count
+from tools.lab.certification.depicted import WAYS, build_wager, depicted_odds
+from tools.lab.certification.finding import Case, Finding, Rule, Status, status_from_check
+from tools.lab.parsheet import format_percent
+from tools.lab.simulation import choose_as_player
 
 #: Games played per bet and decision policy, to see what is drawn on the way.
 _GAMES: Final = 50
@@ -34,7 +34,10 @@ def chance_decides(case: Case) -> Iterator[Finding]:
             first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
             words = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same"
             yield Finding(
-                "chance-decides", ("B-01",), passed(ok=bet.variance > 0), f"bet {bet.bet}: {first}{words}"
+                "chance-decides",
+                ("B-01",),
+                status_from_check(ok=bet.variance > 0),
+                f"bet {bet.bet}: {first}{words}",
             )
 
 
@@ -45,26 +48,26 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
         decisions = 0
         for bet in bets:
             for _ in range(_GAMES):
-                decided, drawn = _played(case, bet, option, decisions)
+                decided, drawn = _play_game(case, bet, option, decisions)
                 decisions += decided
                 if not drawn:
                     yield Finding(
                         "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
                     )
                     return
-        words = f"{name}: {counted(_GAMES * len(bets), 'game')}, {counted(decisions, 'decision')}"
+        words = f"{name}: {format_count(_GAMES * len(bets), 'game')}, {format_count(decisions, 'decision')}"
         yield Finding("draw-on-every-path", ("B-01",), Status.PASS, words)
         if not decisions:
             return
 
 
-def _played(
+def _play_game(
     case: Case, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
 ) -> tuple[int, bool]:
     """Play a game; return the number of decisions, and whether any draw had more than one outcome."""
     draw = RecordingDraw(case.draw)
     game, decided = case.game.at(bet.table), 0
-    wager = wager_of(game, bet)
+    wager = build_wager(game, bet)
 
     def choose(decision: Decision) -> Choice:
         nonlocal decided
@@ -90,17 +93,17 @@ def strategy(case: Case) -> Iterator[Finding]:
             yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, why)
     for bet in case.analysis.bets:
         if bet.worst_rtp is not None:
-            worst = percent(bet.worst_rtp)
+            worst = format_percent(bet.worst_rtp)
             same = "however the player decides" if bet.worst_rtp == bet.rtp else f"at best, {worst} at worst"
             yield Finding(
                 "strategy",
                 ("P-10", "C-10"),
-                passed(ok=bet.strategy is not None and bet.worst_rtp <= bet.rtp),
-                f"bet {bet.bet}: {percent(bet.rtp)} {same}: {bet.strategy}",
+                status_from_check(ok=bet.strategy is not None and bet.worst_rtp <= bet.rtp),
+                f"bet {bet.bet}: {format_percent(bet.rtp)} {same}: {bet.strategy}",
             )
     least, most = case.analysis.worst_rtp, case.analysis.maximum_rtp
-    bets = counted(len(case.analysis.bets), "bet")
-    words = f"{percent(most)} for the best of {bets}, {percent(least)} for the worst"
+    bets = format_count(len(case.analysis.bets), "bet")
+    words = f"{format_percent(most)} for the best of {bets}, {format_percent(least)} for the worst"
     yield Finding("strategy", ("P-10",), Status.PASS, f"{words}, decisions counted")
 
 
@@ -111,19 +114,21 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     distribution, games are played until one wins.
     """
     requirements = ("B-12", "B-17", "C-22")
-    not_bought = case.analysis.not_bought()
+    not_bought = case.analysis.list_prizes_not_bought()
     for bet in case.analysis.bets:
         never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
-        found, status = f"{counted(len(bet.prizes), 'prize')}", passed(ok=bet.rtp > 0)
+        found, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
             wins = sorted(win for win in (bet.law.counts if bet.law else ()) if win > bet.cost_credits)
-            found = f"no pay table; it returns {percent(bet.rtp)}"
+            found = f"no pay table; it returns {format_percent(bet.rtp)}"
             if wins:
-                found += f", {counted(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
+                found += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
             else:
-                played = _first_win(case, bet)
-                found += f"; in {counted(played or _GAMES_OF_WIN, 'game')} {'one' if played else 'none'} won"
-            status = passed(ok=bet.rtp > 0 and bool(wins or played))
+                played = _count_games_to_win(case, bet)
+                found += (
+                    f"; in {format_count(played or _GAMES_OF_WIN, 'game')} {'one' if played else 'none'} won"
+                )
+            status = status_from_check(ok=bet.rtp > 0 and bool(wins or played))
         if never:
             found, status = f"no result wins {never}", Status.FAIL
         elif bet.bet in not_bought:
@@ -132,13 +137,13 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
         yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {found}")
 
 
-def _first_win(case: Case, bet: BetAnalysis) -> int:
+def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
     """Return how many games of a bet it took until one won more than its stakes; 0 if none did."""
     game = case.game.at(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
-        wager = wager_of(game, bet)
+        wager = build_wager(game, bet)
         outcome = play_with_answers(
-            game.play(wager, case.draw), wager, lambda decision: policy(decision, case.draw)
+            game.play(wager, case.draw), wager, lambda decision: choose_as_player(decision, case.draw)
         )
         if any(
             each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})
@@ -162,9 +167,9 @@ def pay_tables(case: Case) -> Iterator[Finding]:
     lost = [(f"{spot} {name}".strip(), spot) for name, spot in shown if (name, spot) not in known]
     if shown:
         missing = [words for words, spot in lost if spot not in by_play]
-        found = f"{counted(len(shown) - len(lost), 'row')} with their odds"
+        found = f"{format_count(len(shown) - len(lost), 'row')} with their odds"
         found += f"; printed, and no figure says how often it is won: {', '.join(missing)}" if missing else ""
-        yield Finding("pay-tables", ("B-12", "C-22"), passed(ok=not missing), found)
+        yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing), found)
     if decided := [words for words, spot in lost if spot in by_play]:
         found = f"{', '.join(decided)}: decided by the play of the hand, and not counted apart"
         yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, found)
@@ -177,8 +182,10 @@ def stages_played(case: Case) -> Iterator[Finding]:
         played = {made.mode.stage for made in rules.stages.values()}
         played |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
         never = sorted(set(rules.definition.stage) - played)
-        words = f"{', '.join(never)}: nothing leads there" if never else f"{counted(len(played), 'stage')}"
-        yield Finding("stages-played", ("B-12", "B-17"), passed(ok=not never), words)
+        words = (
+            f"{', '.join(never)}: nothing leads there" if never else f"{format_count(len(played), 'stage')}"
+        )
+        yield Finding("stages-played", ("B-12", "B-17"), status_from_check(ok=not never), words)
 
 
 RULES: Final[tuple[Rule, ...]] = (

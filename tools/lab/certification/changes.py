@@ -45,31 +45,31 @@ class Change:
     asks: Class
 
 
-def changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
+def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
     """Return the approval that the new definition of a game needs, and every changed leaf.
 
     Symbol ids are matched by their order, so a theme that renames them consistently is recognised. The exact
     return of every bet is compared too: a change of a return always needs full approval.
     """
     before, after = json.loads(old.text), json.loads(new.text)
-    renamed = _renamed(before, after)
-    found = tuple(_leaves((), _with_ids(before, renamed), after))
+    renamed = _match_renamed_symbols(before, after)
+    found = tuple(_iter_changed_leaves((), _rename_ids(before, renamed), after))
     if renamed:
         words = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
         found = (*found, Change("symbol.id", None, words, Class.THEME))
     asks = max((change.asks for change in found), key=list(Class).index, default=Class.SAME)
-    if asks is not Class.FULL and _figures(old) != _figures(new):
-        found = (*found, Change("return", _figures(old), _figures(new), Class.FULL))
+    if asks is not Class.FULL and _list_bet_figures(old) != _list_bet_figures(new):
+        found = (*found, Change("return", _list_bet_figures(old), _list_bet_figures(new), Class.FULL))
         asks = Class.FULL
     return asks, found
 
 
-def _figures(game: Game) -> list[tuple[str, int, str]]:
+def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
     bets = analyse(game, Depth.RETURN).bets
     return sorted((bet.bet, bet.cost_credits, str(bet.rtp_with_progressives)) for bet in bets)
 
 
-def _renamed(before: Any, after: Any) -> dict[str, str]:
+def _match_renamed_symbols(before: Any, after: Any) -> dict[str, str]:
     """Return old id -> new id, matched by their order, if both have equally many symbols.
 
     Empty if it would be ambiguous: a new id that already was a word of the old definition.
@@ -82,34 +82,34 @@ def _renamed(before: Any, after: Any) -> dict[str, str]:
     return {} if words & set(found.values()) else found
 
 
-def _with_ids(data: Any, renamed: dict[str, str]) -> Any:
+def _rename_ids(data: Any, renamed: dict[str, str]) -> Any:
     """Return the data with ids renamed in keys and as whole words of texts; texts for people stay."""
     if not renamed:
         return data
     if isinstance(data, dict):
         return {
-            renamed.get(key, key): value if key in {"name", "title", "help"} else _with_ids(value, renamed)
+            renamed.get(key, key): value if key in {"name", "title", "help"} else _rename_ids(value, renamed)
             for key, value in data.items()
         }
     if isinstance(data, list):
-        return [_with_ids(value, renamed) for value in data]
+        return [_rename_ids(value, renamed) for value in data]
     if isinstance(data, str):
         return " ".join(renamed.get(word, word) for word in data.split(" "))
     return data
 
 
-def _leaves(path: Path, before: Any, after: Any) -> Iterator[Change]:
+def _iter_changed_leaves(path: Path, before: Any, after: Any) -> Iterator[Change]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted({*before, *after}):
-            yield from _leaves((*path, key), before.get(key), after.get(key))
+            yield from _iter_changed_leaves((*path, key), before.get(key), after.get(key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for n, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _leaves((*path, str(n)), one, other)
+            yield from _iter_changed_leaves((*path, str(n)), one, other)
     elif before != after or type(before) is not type(after):
-        yield Change(".".join(path), before, after, _asks(path, before, after))
+        yield Change(".".join(path), before, after, _classify_leaf(path, before, after))
 
 
-def _asks(path: Path, before: Any, after: Any) -> Class:
+def _classify_leaf(path: Path, before: Any, after: Any) -> Class:
     if path[:2] in _THEME or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
         return Class.THEME
     if path[:2] in _NOTICE:

@@ -29,8 +29,8 @@ from paytables.reels.stage import Reels
 from paytables.roulette.spun import SpunTable
 from paytables.sicbo.table import SicBoTable
 from paytables.wheel.rules import WheelRules
-from paytables.wording import counted
-from tools.lab.certification.finding import Case, Finding, Status, passed
+from paytables.wording import format_count
+from tools.lab.certification.finding import Case, Finding, Status, status_from_check
 
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
 #: Decision policies: the option taken, given the number of earlier decisions and the number of options.
@@ -71,7 +71,7 @@ class Real:
         return len(found) <= len(self.pieces) and all(n <= packs * of for n, of in both)
 
 
-def real_of(game: Game, purpose: str) -> Real:
+def build_real_object(game: Game, purpose: str) -> Real:
     """Return the real object that the draw for ``purpose`` depicts."""
     rules = game.rules
     if isinstance(rules, KenoRules):
@@ -81,13 +81,13 @@ def real_of(game: Game, purpose: str) -> Real:
         return Real((1,) * rules.definition.field.numbers)
     if isinstance(rules, TwoHands) and purpose != _FIRST_POSITION:
         return Real(tuple(Counter(rules.PIECES).values()))
-    if (equal := _equal_parts(rules)) is not None:
+    if (equal := _count_equal_parts(rules)) is not None:
         return Real((1,) * equal, returned=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
     return Real((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
 
 
-def _equal_parts(rules: Rules) -> int | None:
+def _count_equal_parts(rules: Rules) -> int | None:
     """Return the number of parts of a wheel, faces of a die or positions at a table; None for anything else."""
     if isinstance(rules, WheelRules):
         return len(rules.definition.wheel.parts)
@@ -176,11 +176,11 @@ class _Course:
                 return found
 
 
-def _courses(case: Case) -> Iterator[_Course]:
+def _iter_courses(case: Case) -> Iterator[_Course]:
     """Yield a round of each bet and decision policy."""
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.at(bet.table)
-        wager = wager_of(game, bet)
+        wager = build_wager(game, bet)
         for way in WAYS.values():
             draw = RecordingDraw(case.draw)
             play, answer, decisions = game.play(wager, draw), None, 0
@@ -197,7 +197,7 @@ def _courses(case: Case) -> Iterator[_Course]:
                 break
 
 
-def wager_of(game: Game, bet: BetAnalysis) -> Wager:
+def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     """Return the wager of a bet, with the other bets that it requires."""
     laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
     return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
@@ -206,17 +206,17 @@ def wager_of(game: Game, bet: BetAnalysis) -> Wager:
 def depicted_odds(case: Case) -> Iterator[Finding]:
     """Check the depicted odds by giving the game every number of each draw."""
     if isinstance(case.game.rules, ReelRules):
-        yield from _reels(case, case.game.rules)
+        yield from _check_reels(case, case.game.rules)
         return
     kinds: set[str] = set()
     given = 0
-    for course in _courses(case):
-        fresh = {_kind(purpose) for _, _, purpose in course.draws} - kinds
+    for course in _iter_courses(case):
+        fresh = {_strip_index(purpose) for _, _, purpose in course.draws} - kinds
         kinds |= fresh
         for at, (bound, _, purpose) in enumerate(course.draws):
-            if _kind(purpose) not in fresh:
+            if _strip_index(purpose) not in fresh:
                 continue
-            real = real_of(case.game, purpose)
+            real = build_real_object(case.game, purpose)
             earlier = {each for each, _, _ in course.draws[:at]}
             if not real.could_be_left(bound, earlier):
                 words = f"{purpose}: one of {bound:,} is drawn, where {sum(real.pieces)} are depicted"
@@ -225,8 +225,8 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
             found = course.pieces(at, real)
             if not real.are_pieces(found):
                 words = (
-                    f"{purpose}: {bound:,} numbers show {counted(len(found), 'different piece')}, one of "
-                    f"them {counted(max(found), 'time')}; there are not so many of it"
+                    f"{purpose}: {bound:,} numbers show {format_count(len(found), 'different piece')}, one of "
+                    f"them {format_count(max(found), 'time')}; there are not so many of it"
                 )
                 yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
                 return
@@ -236,25 +236,25 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
         yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, words)
         return
     names = ", ".join(sorted(kinds))
-    words = f"each piece as often as there are of it, by {counted(given, 'number')} given to: {names}"
+    words = f"each piece as often as there are of it, by {format_count(given, 'number')} given to: {names}"
     yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, words)
 
 
-def _kind(purpose: str) -> str:
+def _strip_index(purpose: str) -> str:
     """Return the purpose of a draw without its index."""
     return re.sub(r"\d+", "n", purpose)
 
 
 # ------------------------------------------------------------------ reels
-def _reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
+def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
     """Compare what each stage shows of its reels and wheels with the result of its draws."""
-    for name, stage in rules.shown_stages().items():
+    for name, stage in rules.list_shown_stages().items():
         reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
-            if reels and (wrong := _misspun(reels, reel)):
+            if reels and (wrong := _find_reel_error(reels, reel)):
                 status, found = Status.FAIL, wrong
             elif set(weights) == {1}:
-                status, found = Status.PASS, f"{counted(len(weights), 'equally likely stop')}"
+                status, found = Status.PASS, f"{format_count(len(weights), 'equally likely stop')}"
             elif 0 in weights:
                 status = Status.FAIL
                 found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
@@ -266,12 +266,12 @@ def _reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
             shown = [stage.run(_Given([part], last=False)).display["part"] for part in range(parts)]
-            found = f"{name}: {counted(parts, 'equal part')} of the wheel"
+            found = f"{name}: {format_count(parts, 'equal part')} of the wheel"
             ok = real and sorted(shown) == list(range(parts))
-            yield Finding("depicted-odds", _REQUIREMENTS, passed(ok=ok), found)
+            yield Finding("depicted-odds", _REQUIREMENTS, status_from_check(ok=ok), found)
 
 
-def _misspun(reels: Reels, reel: int) -> str:
+def _find_reel_error(reels: Reels, reel: int) -> str:
     """Return which stop of a reel is not drawn as often as its weight says, by giving it each number."""
     weights = reels.weights[reel]
     total = sum(weights)

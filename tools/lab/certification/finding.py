@@ -54,6 +54,6 @@ class Case:
 Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
 
 
-def passed(*, ok: bool) -> Status:
+def status_from_check(*, ok: bool) -> Status:
     """Return PASS if the rule is met, else FAIL."""
     return Status.PASS if ok else Status.FAIL

@@ -19,21 +19,21 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from egm.verify.certificate import SIGNER, BundleError
 from egm.verify.digest import measure
-from egm.verify.manifest import differences, load_signed
+from egm.verify.manifest import find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
-from paytables.wording import counted
+from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import hold
 from tools.lab.certification.submission import (
     BATTERY,
     FINDINGS,
     SOFTWARE,
-    built,
-    built_files,
-    pages,
-    written,
+    build_packages,
+    list_built_files,
+    read_pages,
+    write_game_documents,
 )
-from tools.lab.parsheet import sheet
+from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv
 from tools.lab.rng.service import start_service
 
@@ -57,27 +57,27 @@ def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator
     """
     try:
         if "submission" in facts:
-            yield from _submission(folder, facts, commands)
+            yield from _reproduce_submission(folder, facts, commands)
         else:
-            yield from _certificate(folder, facts)
+            yield from _reproduce_certificate(folder, facts)
     except (OperatorError, PaytableError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise BundleError(f"{folder} cannot be reproduced: {error}") from None
 
 
 # ------------------------------------------------------------------ a game's certificate
-def _certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
     game = load_game(folder / f"{facts['game']}.toml")
     profile = load_profile(str(facts["jurisdiction"]))
     analysis = analyse(game)
-    data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False).encode()
-    yield _compared(folder, "par.json", data)
-    yield _compared(folder, "par.csv", to_csv(game, analysis, profile.awards).encode())
-    yield _verdict(
+    data = json.dumps(build_sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False).encode()
+    yield _compare_file(folder, "par.json", data)
+    yield _compare_file(folder, "par.csv", to_csv(game, analysis, profile.awards).encode())
+    yield _reproduce_verdicts(
         folder / "findings.json", game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
     )
 
 
-def _verdict(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
+def _reproduce_verdicts(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
     """Check a game against every rule again; the evidence depends on chance, the verdicts do not."""
     with start_service().step() as draw:
         found = hold(Case(game, path, analyse(game), profile, draw, games))
@@ -85,16 +85,16 @@ def _verdict(findings: Path, game: Game, path: Path, profile: Profile, games: in
     refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
     here = {each.rule for each in found if each.status is Status.FAIL}
     other = ", ".join(sorted(refused ^ here))
-    rules = counted(len({f.rule for f in found}), "rule")
+    rules = format_count(len({f.rule for f in found}), "rule")
     return Made(f"{game.id}: verdict of {rules}", other and f"another verdict: {other}")
 
 
-def _compared(folder: Path, name: str, here: bytes) -> Made:
+def _compare_file(folder: Path, name: str, here: bytes) -> Made:
     signed = (folder / name).read_bytes()
-    return Made(name, "" if signed == here else _where(signed, here))
+    return Made(name, "" if signed == here else _find_first_difference(signed, here))
 
 
-def _where(signed: bytes, here: bytes) -> str:
+def _find_first_difference(signed: bytes, here: bytes) -> str:
     """Return the first line in which two texts differ."""
     pairs = zip(signed.splitlines(), here.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
@@ -102,7 +102,7 @@ def _where(signed: bytes, here: bytes) -> str:
 
 
 # ------------------------------------------------------------------ a submission
-def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
+def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE))
     wheel = next(name for name in names if name.endswith(_WHEEL))
@@ -112,27 +112,35 @@ def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterat
             source.extractall(unpacked, filter="data")
         root = Path(unpacked) / archive.removesuffix(_SOURCE)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
-        again = built(root)
+        again = build_packages(root)
         for name in (archive, wheel):
             same = again.get(name) == (folder / name).read_bytes()
             yield Made(f"{name} from {archive}", "" if same else "the build is another")
-        copied = pages(root)
-    yield Made(f"{SOFTWARE} of {wheel}", _listed(_in_wheel((folder / wheel).read_bytes()), signed.files))
-    installed = [str(each) for each in differences(signed, measure(built_files()))]
-    yield Made("the software installed here", _some(installed))
+        copied = read_pages(root)
+    yield Made(
+        f"{SOFTWARE} of {wheel}",
+        _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
+    )
+    installed = [str(each) for each in find_differences(signed, measure(list_built_files()))]
+    yield Made("the software installed here", _format_some_names(installed))
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
-    made = {**copied, **written([(game, analyse(game)) for game in games], profile, commands)}
-    yield from (_compared(folder, name, made[name]) for name in sorted(made))
+    made = {**copied, **write_game_documents([(game, analyse(game)) for game in games], profile, commands)}
+    yield from (_compare_file(folder, name, made[name]) for name in sorted(made))
     for game in games:
         name = f"{game.id}{FINDINGS}"
-        yield _verdict(folder / name, game, folder / f"{game.id}.toml", profile, int(facts["games_played"]))
+        yield _reproduce_verdicts(
+            folder / name, game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
+        )
     found = {archive, wheel, SOFTWARE, BATTERY, *(f"{game.id}{FINDINGS}" for game in games)}
     left = set(names) - made.keys() - found
-    yield Made("every file of the bundle", _some([f"{name}: nothing here makes it" for name in sorted(left)]))
+    yield Made(
+        "every file of the bundle",
+        _format_some_names([f"{name}: nothing here makes it" for name in sorted(left)]),
+    )
 
 
-def _in_wheel(data: bytes) -> dict[str, str]:
+def _read_wheel_digests(data: bytes) -> dict[str, str]:
     """Return the digests of the package files in a wheel, by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as wheel:
         return {
@@ -142,11 +150,11 @@ def _in_wheel(data: bytes) -> dict[str, str]:
         }
 
 
-def _listed(inside: Mapping[str, str], listed: Mapping[str, str]) -> str:
-    return _some(sorted(name for name, _ in inside.items() ^ listed.items()))
+def _describe_wheel_differences(inside: Mapping[str, str], listed: Mapping[str, str]) -> str:
+    return _format_some_names(sorted(name for name, _ in inside.items() ^ listed.items()))
 
 
-def _some(names: Iterable[str]) -> str:
+def _format_some_names(names: Iterable[str]) -> str:
     """Return the first few of the names, and how many there are."""
     found = list(names)
     return ", ".join(found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if found[_SHOWN:] else "")

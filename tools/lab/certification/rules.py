@@ -12,8 +12,8 @@ from unicodedata import combining, normalize
 
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
-from egm.play.prize_limits import largest_win_cents
-from egm.progressive.pools import available_bets, is_of_its_worth, pools_of
+from egm.play.prize_limits import compute_largest_win_cents
+from egm.progressive.pools import create_pools, is_of_its_worth, list_available_bets
 from paytables import (
     BetAnalysis,
     Choice,
@@ -25,13 +25,20 @@ from paytables import (
     load_game,
     play_with_answers,
 )
-from paytables.odds import Award, awards, longer
+from paytables.odds import Award, list_awards, list_longer_awards
 from paytables.reels.rules import ReelRules
-from paytables.wording import counted
+from paytables.wording import format_count
 from tools.lab.certification import chance
-from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
-from tools.lab.parsheet import one_in, percent
-from tools.lab.simulation import INTERVAL_Z, Verdict, chi_square_z, judge, play_batch, policy
+from tools.lab.certification.finding import Case, Finding, Rule, Status, status_from_check
+from tools.lab.parsheet import format_one_in, format_percent
+from tools.lab.simulation import (
+    INTERVAL_Z,
+    Verdict,
+    choose_as_player,
+    compute_chi_square_z,
+    judge,
+    play_batch,
+)
 
 #: A simulation this many standard errors away fails; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normally distributed yet.
@@ -56,16 +63,16 @@ def return_floor(case: Case) -> Iterator[Finding]:
     """
     floor = case.profile.returns.floor(case.game.family)
     counted = case.profile.progressives.counted
-    refused = floor.refused({bet.bet: bet.rtp_counting(counted) for bet in case.analysis.bets})
+    refused = floor.refused({bet.bet: bet.compute_rtp_counting(counted) for bet in case.analysis.bets})
     for bet in case.analysis.bets:
-        rtp = bet.rtp_counting(counted)
+        rtp = bet.compute_rtp_counting(counted)
         words = f" ({counted} of its progressives counted)" if bet.progressives else ""
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
             Status.PASS if rtp >= floor.least else Status.FAIL if refused else Status.NOTED,
-            f"bet {bet.bet}: {percent(rtp)} = {_short(rtp)}{words}; the floor {_FLOOR_OF[floor.of]} is "
-            f"{percent(floor.least)}",
+            f"bet {bet.bet}: {format_percent(rtp)} = {_short(rtp)}{words}; the floor {_FLOOR_OF[floor.of]} is "
+            f"{format_percent(floor.least)}",
         )
 
 
@@ -76,9 +83,11 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
         rtp = bet.rtp_with_progressives
         above = rtp >= 1 if ceiling is None else rtp > ceiling
         status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
-        most = "the ceiling is " + percent(ceiling) if ceiling is not None else "no ceiling here"
+        most = "the ceiling is " + format_percent(ceiling) if ceiling is not None else "no ceiling here"
         words = ": the player wins in the long run" if rtp > 1 else ": all comes back" if rtp == 1 else ""
-        yield Finding("return-ceiling", ("C-07",), status, f"bet {bet.bet}: {percent(rtp)}{words}; {most}")
+        yield Finding(
+            "return-ceiling", ("C-07",), status, f"bet {bet.bet}: {format_percent(rtp)}{words}; {most}"
+        )
 
 
 def largest_win(case: Case) -> Iterator[Finding]:
@@ -94,26 +103,32 @@ def largest_win(case: Case) -> Iterator[Finding]:
     for cents in case.game.denominations_cents:
         if min(map(case.game.round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
             continue  # reported by the rule of bets
-        most = largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
+        most = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if most is None:
             words = "the largest win has no exact figure"
             status = Status.NOTED if limit is None else Status.FAIL
         elif most > METER_CENTS_MAX:
-            status, words = Status.FAIL, f"{counted(most, 'cent')}: more than a meter of ten digits holds"
+            status, words = (
+                Status.FAIL,
+                f"{format_count(most, 'cent')}: more than a meter of ten digits holds",
+            )
         elif limit is not None and most > limit and case.game.rules.layout():
-            words = f"{counted(most, 'cent')}: no wager is taken that could win more than {limit:,}"
+            words = f"{format_count(most, 'cent')}: no wager is taken that could win more than {limit:,}"
             status = Status.NOTED
             within.append(cents)
         elif limit is not None and most > limit:
-            status, words = Status.NOTED, f"{counted(most, 'cent')}: not offered, {limit:,} are allowed"
+            status, words = Status.NOTED, f"{format_count(most, 'cent')}: not offered, {limit:,} are allowed"
         else:
-            status, words = Status.PASS, f"{counted(most, 'cent')} at most"
+            status, words = Status.PASS, f"{format_count(most, 'cent')} at most"
             within.append(cents)
         yield Finding(
-            "largest-win", ("C-07", "F-05", "F-11"), status, f"{counted(cents, 'cent')} a credit: {words}"
+            "largest-win",
+            ("C-07", "F-05", "F-11"),
+            status,
+            f"{format_count(cents, 'cent')} a credit: {words}",
         )
     if limit is not None and not within:
-        words = f"at no denomination is the largest win within {counted(limit, 'cent')}"
+        words = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
 
 
@@ -129,30 +144,35 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         for share in bet.progressives:
             even = share.break_even_credits
-            parts = "".join(f", {percent(part)} of it {one_in(rate)}" for part, rate in share.shares.items())
+            parts = "".join(
+                f", {format_percent(part)} of it {format_one_in(rate)}" for part, rate in share.shares.items()
+            )
             yield Finding(
                 "progressive-levels",
                 ("I-01", "I-03", "R-09"),
-                passed(ok=even is None or even >= share.reset_credits),
-                f"bet {bet.bet}, {share.level}: {one_in(share.rate)}{parts}; "
-                f"{percent(share.rtp_at_reset)} at its reset of {counted(share.reset_credits, 'credit')}, "
-                f"{percent(share.increment)} increment, "
+                status_from_check(ok=even is None or even >= share.reset_credits),
+                f"bet {bet.bet}, {share.level}: {format_one_in(share.rate)}{parts}; "
+                f"{format_percent(share.rtp_at_reset)} at its reset of {format_count(share.reset_credits, 'credit')}, "
+                f"{format_percent(share.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
             )
-    levels = dict.fromkeys(play.level for play in case.game.every_level())
+    levels = dict.fromkeys(play.level for play in case.game.list_every_level())
     slots = [LevelSlot(game=case.game.id, level=level) for level in levels]
     if slots:
         try:
-            pools = pools_of(case.game, case.game.denominations_cents, slots)
+            pools = create_pools(case.game, case.game.denominations_cents, slots)
             same = all(
-                set(available_bets(pools, case.game, cents)) == set(_bets_of_their_worth(case.game, cents))
+                set(list_available_bets(pools, case.game, cents))
+                == set(_bets_of_their_worth(case.game, cents))
                 for cents in case.game.denominations_cents
             )
-            found = f"{counted(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
+            found = f"{format_count(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)
         unequal = _unequal_chances(case)
-        yield Finding("progressive-stakes", ("I-03",), passed(ok=same and not unequal), unequal or found)
+        yield Finding(
+            "progressive-stakes", ("I-03",), status_from_check(ok=same and not unequal), unequal or found
+        )
 
 
 def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
@@ -168,8 +188,8 @@ def _unequal_chances(case: Case) -> str:
             other, rate = rates.setdefault((share.level, bet.cost_credits), (bet.bet, share.rate))
             if rate != share.rate:
                 return (
-                    f"{share.level}: {one_in(rate)} on bet {other} and {one_in(share.rate)} on bet {bet.bet},"
-                    f" both of {counted(bet.cost_credits, 'credit')}"
+                    f"{share.level}: {format_one_in(rate)} on bet {other} and {format_one_in(share.rate)}"
+                    f" on bet {bet.bet}, both of {format_count(bet.cost_credits, 'credit')}"
                 )
     return ""
 
@@ -181,9 +201,9 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
         unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
         shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
         apart = "; ".join(
-            f"bet {bet.bet}: {one_in(share.rate)}, "
+            f"bet {bet.bet}: {format_one_in(share.rate)}, "
             + ", ".join(
-                f"{percent(share.rtp_at(cents, bet.cost_credits), 6)} at {cents}"
+                f"{format_percent(share.compute_rtp_at(cents, bet.cost_credits), 6)} at {cents}"
                 for cents in case.game.denominations_cents
             )
             for bet, share in shares
@@ -192,7 +212,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
         yield Finding(
             "prizes-in-kind",
             ("C-03", "C-09"),
-            passed(ok=allowed and not unsaid),
+            status_from_check(ok=allowed and not unsaid),
             f"{prize.id}: {words if allowed else 'this place has prizes of money'}; worth "
             f"{prize.value_cents:,} minor units, apart from the return: {apart}",
         )
@@ -210,7 +230,7 @@ def languages(case: Case) -> Iterator[Finding]:
         elif same:
             found = f"the rules are those in {', '.join(same)}, word for word"
         ok = not missing and not same
-        yield Finding("languages", ("C-02", "C-18"), passed(ok=ok), f"{code}: {found}")
+        yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {found}")
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
@@ -227,7 +247,7 @@ def void_rule(case: Case) -> Iterator[Finding]:
             if word is None
             else f'the help says "{word}"; the jurisdiction\'s own rule is shown'
         )
-        yield Finding("void-rule", ("C-25",), passed(ok=word is None), f"{code}: {found}")
+        yield Finding("void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {found}")
 
 
 def _letters(text: str) -> str:
@@ -240,7 +260,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
     limit = case.profile.awards.longest_one_in
     allowed = "no limit here" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
-        found = awards(bet)
+        found = list_awards(bet)
         if not found:
             yield Finding("longest-odds", ("B-12",), Status.NOTHING, _no_award(bet))
             continue
@@ -248,7 +268,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
         yield Finding(
             "longest-odds",
             ("B-12",),
-            passed(ok=limit is None or least.rate * limit >= 1),
+            status_from_check(ok=limit is None or least.rate * limit >= 1),
             f"bet {bet.bet}: {_named(least)}; {allowed}",
         )
 
@@ -257,8 +277,8 @@ def odds_told(case: Case) -> Iterator[Finding]:
     """State what the player is told of very long odds; the machine's help pages print the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
-        found = awards(bet)
-        long_odds = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+        found = list_awards(bet)
+        long_odds = list_longer_awards(found, rules.top_told_one_in, rules.other_told_one_in)
         if not found:
             yield Finding("odds-told", ("C-23",), Status.NOTHING, _no_award(bet))
             continue
@@ -276,21 +296,21 @@ def _no_award(bet: BetAnalysis) -> str:
 
 def _named(award: Award) -> str:
     top = "top award " if award.top else ""
-    return f"{top}{award.where} {award.name} {one_in(award.rate)}".replace("  ", " ").strip()
+    return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
 
 def return_by_stake(case: Case) -> Iterator[Finding]:
     """Note a return that falls as the stake rises by more than 0.01 point."""
     bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
     falls = [
-        f"{b.bet} {percent(b.rtp)} after {a.bet} {percent(a.rtp)}"
+        f"{b.bet} {format_percent(b.rtp)} after {a.bet} {format_percent(a.rtp)}"
         for a, b in pairwise(bets)
         if b.cost_credits > a.cost_credits and b.rtp < a.rtp - Fraction(1, 10_000)
     ]
-    words = "; ".join(falls) or f"{counted(len(bets), 'way')} to bet, none lower"
+    words = "; ".join(falls) or f"{format_count(len(bets), 'way')} to bet, none lower"
     status = Status.NOTED if falls else Status.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
-        status, words = Status.NOTHING, f"{counted(len(bets), 'way')} to bet, of one stake"
+        status, words = Status.NOTHING, f"{format_count(len(bets), 'way')} to bet, of one stake"
     yield Finding("return-by-stake", ("C-08",), status, words)
 
 
@@ -302,19 +322,21 @@ def bet_limit(case: Case) -> Iterator[Finding]:
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
     for cents in case.game.denominations_cents:
         allowed = [n for n in case.game.bet_options if case.game.round_cost(n) * cents <= limit]
-        bets = (
-            f"{len(allowed)} of {counted(len(case.game.bet_options), 'bet')} within {counted(limit, 'cent')}"
-        )
+        every_bet = format_count(len(case.game.bet_options), "bet")
+        bets = f"{len(allowed)} of {every_bet} within {format_count(limit, 'cent')}"
         yield Finding(
-            "bet-limit", ("C-04",), passed(ok=bool(allowed)), f"{counted(cents, 'cent')} a credit: {bets}"
+            "bet-limit",
+            ("C-04",),
+            status_from_check(ok=bool(allowed)),
+            f"{format_count(cents, 'cent')} a credit: {bets}",
         )
-        taken = case.game.rules.most_on(limit // cents)
+        taken = case.game.rules.find_highest_bet(limit // cents)
         for spot in layout:
             most = taken.get(spot.id)
             if most is not None and most < min(spot.most, limit // cents):
                 words = (
-                    f"{counted(cents, 'cent')} a credit: at most {most:,} of {spot.most:,} on {spot.id}:"
-                    f" the limit of {counted(limit, 'cent')} is over all that its round may cost"
+                    f"{format_count(cents, 'cent')} a credit: at most {most:,} of {spot.most:,} on {spot.id}:"
+                    f" the limit of {format_count(limit, 'cent')} is over all that its round may cost"
                 )
                 yield Finding("bet-limit", ("C-04",), Status.NOTED if most else Status.FAIL, words)
 
@@ -328,16 +350,16 @@ def double_up(case: Case) -> Iterator[Finding]:
     wrong = []
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
     if 2 * smallest > table.most_credits:
-        wrong.append(f"never offered: the smallest prize is {counted(smallest, 'credit')}")
+        wrong.append(f"never offered: the smallest prize is {format_count(smallest, 'credit')}")
     silent = [
         code
         for code in case.profile.languages
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
     ]
     wrong += [f"the rules in {code} do not speak of it" for code in silent]
-    most = f"{counted(table.most_rounds, 'round')}, {counted(table.most_credits, 'credit')}"
+    most = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
     found = f"even, may be declined; at most {most}"
-    yield Finding("double-up", ("C-20",), passed(ok=not wrong), "; ".join(wrong) or found)
+    yield Finding("double-up", ("C-20",), status_from_check(ok=not wrong), "; ".join(wrong) or found)
 
 
 def simulation(case: Case) -> Iterator[Finding]:
@@ -357,19 +379,21 @@ def simulation(case: Case) -> Iterator[Finding]:
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
         shown = case.games >= _GAMES_LEAST
         if bet.law is not None:
-            most = bet.law.largest_win_expected(10, case.games)
+            most = bet.law.find_largest_expected_win(10, case.games)
             shown = most > 0
-            held = bet.law.capped(most)
+            held = bet.law.cap_wins(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
             words = (
-                f" (both with no win counted above {counted(most, 'credit')}: chance decides the rarer ones;"
-                f" with all wins exact {percent(bet.rtp)})"
+                f" (both with no win counted above {format_count(most, 'credit')}: chance decides the rarer ones;"
+                f" with all wins exact {format_percent(bet.rtp)})"
                 if most < max(bet.law.counts)
                 else ""
             )
         if not shown:
             unshown += 1
-            words = f"bet {bet.bet}: no win is so likely that {counted(case.games, 'game')} would show it"
+            words = (
+                f"bet {bet.bet}: no win is so likely that {format_count(case.games, 'game')} would show it"
+            )
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
             continue
         tally = play_batch(
@@ -388,13 +412,13 @@ def simulation(case: Case) -> Iterator[Finding]:
             "simulation",
             ("R-10", "B-08"),
             Status.FAIL if abs(v.z) > WRONG_Z else Status.NOTED if abs(v.z) > INTERVAL_Z else Status.PASS,
-            f"bet {bet.bet}: {counted(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {percent(v.exact)}, "
+            f"bet {bet.bet}: {format_count(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {format_percent(v.exact)}, "
             f"z {v.z:+.2f}{words}",
         )
     if len(found) > 1:
         yield _together(found)
     elif unshown and not found:
-        words = f"{counted(case.games, 'game')} of each bet show nothing: more must be played"
+        words = f"{format_count(case.games, 'game')} of each bet show nothing: more must be played"
         yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, words)
 
 
@@ -402,13 +426,13 @@ def _together(found: Sequence[Verdict]) -> Finding:
     """Judge a game's bets together: whether they are biased one way, or vary more than chance explains."""
     bets = len(found)
     leaning = sum(v.z for v in found) / math.sqrt(bets)
-    straying = chi_square_z(sum(v.z**2 for v in found), bets)
+    straying = compute_chi_square_z(sum(v.z**2 for v in found), bets)
     worst = max(abs(leaning), straying)
     return Finding(
         "simulation",
         ("R-10", "B-08"),
         Status.FAIL if worst > WRONG_TOGETHER_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
-        f"{counted(bets, 'bet')} together: z {leaning:+.2f} in sum, {straying:+.2f} of the squares",
+        f"{format_count(bets, 'bet')} together: z {leaning:+.2f} in sum, {straying:+.2f} of the squares",
     )
 
 
@@ -423,7 +447,7 @@ def replay(case: Case) -> Iterator[Finding]:
         choices: list[Choice] = []
 
         def choose(decision: Decision, made: list[Choice] = choices) -> Choice:
-            made.append(policy(decision, case.draw))
+            made.append(choose_as_player(decision, case.draw))
             return made[-1]
 
         outcome = play_with_answers(case.game.play(wager, draw), wager, choose)
@@ -432,14 +456,19 @@ def replay(case: Case) -> Iterator[Finding]:
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return
     yield Finding(
-        "replay", ("B-08", "B-11"), Status.PASS, f"{counted(games, 'game')} replayed alike from their records"
+        "replay",
+        ("B-08", "B-11"),
+        Status.PASS,
+        f"{format_count(games, 'game')} replayed alike from their records",
     )
 
 
 def same_file(case: Case) -> Iterator[Finding]:
     """Check that the file on disk is the one that was analysed."""
     same = load_game(case.path).digest == case.game.digest
-    yield Finding("same-file", ("C-26", "R-05"), passed(ok=same), f"definition SHA-256 {case.game.digest}")
+    yield Finding(
+        "same-file", ("C-26", "R-05"), status_from_check(ok=same), f"definition SHA-256 {case.game.digest}"
+    )
 
 
 RULES: tuple[Rule, ...] = (

@@ -21,8 +21,8 @@ def commit_of(root: Path, out: Path) -> str:
     ``out`` is the folder the bundle goes to; it may be in the checkout. Raises OperatorError.
     """
     try:
-        top = Path(_git(root, "rev-parse", "--show-toplevel").decode().strip())
-        commit = _git(root, "rev-parse", "--verify", "HEAD").decode().strip()
+        top = Path(_run_git(root, "rev-parse", "--show-toplevel").decode().strip())
+        commit = _run_git(root, "rev-parse", "--verify", "HEAD").decode().strip()
     except OperatorError as error:
         raise OperatorError(
             f"{root} is not a version control checkout with a commit, which a submission needs: {error}"
@@ -32,7 +32,7 @@ def commit_of(root: Path, out: Path) -> str:
     paths = ["."]
     if out.resolve().is_relative_to(root.resolve()):
         paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
-    status = _git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
+    status = _run_git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
     if changed := [line[3:] for line in status.split("\0") if line]:
         more = f" and {len(changed) - _SHOWN} more" if changed[_SHOWN:] else ""
         raise OperatorError(
@@ -49,10 +49,10 @@ def export(root: Path, commit: str, folder: Path) -> None:
 
 
 def _archive(root: Path, commit: str) -> bytes:
-    return _git(root, "archive", "--format=tar", commit)
+    return _run_git(root, "archive", "--format=tar", commit)
 
 
-def _git(root: Path, *arguments: str) -> bytes:
+def _run_git(root: Path, *arguments: str) -> bytes:
     try:
         done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     except OSError as error:
@@ -72,14 +72,14 @@ def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
     """Raise OperatorError if a file, or one within an archive of them, contains the private key."""
     seed = key.private_bytes_raw()
     forms = (seed, seed.hex().encode(), seed.hex().upper().encode())
-    for name, data in _all_of(files):
+    for name, data in _iter_nested_files(files):
         if any(form in data for form in forms):
             raise OperatorError(
                 f"{name}: contains the private signing key, which must not be handed over or be in the source"
             )
 
 
-def _all_of(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+def _iter_nested_files(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an archive before the archive itself, so that an error names the inner file."""
     for name, data in files.items():
         if name.endswith((".tar", ".tar.gz")):

@@ -17,13 +17,13 @@ from typing import Any, Final, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from egm.app.wiring import tower
+from egm.app.wiring import find_lit_tower_lights
 from egm.devices.ioboard.codec import INPUTS, TOWER
 from egm.errors import OperatorError
 from egm.profiles import Profile
 from egm.verify import manifest
 from egm.verify.digest import measure
-from egm.verify.tree import Scope, files
+from egm.verify.tree import Scope, list_software_files
 from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCES
 from paytables import Analysis, Game
@@ -31,11 +31,11 @@ from paytables.source import Source
 from tools.lab.certification.finding import Case, Finding
 from tools.lab.certification.source import commit_of, export, refuse_key
 from tools.lab.documents import PARTS
-from tools.lab.manual import AUDIENCES, manual
-from tools.lab.markdown import table
-from tools.lab.parsheet import sheet
+from tools.lab.manual import AUDIENCES, format_manual
+from tools.lab.markdown import format_table
+from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv
-from tools.lab.symbol_sheet import symbol_sheet
+from tools.lab.symbol_sheet import draw_symbol_sheet
 
 #: Games with the findings of each rule.
 Held: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
@@ -82,7 +82,7 @@ the same and compares.
 """
 
 
-def submitted(
+def build_submission(
     held: Held, root: Path, out: Path, key: Ed25519PrivateKey, commands: str, battery: bytes | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return every file of the bundle for games checked against one profile, and its manifest's facts.
@@ -98,8 +98,8 @@ def submitted(
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
         export(root, commit, source)
-        found = {**built(source), **pages(source)}
-    found |= {**written(games, profile, commands), SOFTWARE: software(key)}
+        found = {**build_packages(source), **read_pages(source)}
+    found |= {**write_game_documents(games, profile, commands), SOFTWARE: sign_software_manifest(key)}
     for case, findings in held:
         text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
         found[f"{case.game.id}{FINDINGS}"] = text.encode()
@@ -107,10 +107,10 @@ def submitted(
     if battery is not None:
         found[BATTERY], missing = battery, []
     refuse_key(found, key)
-    return found, {**_facts(held), "commit": commit, "missing": missing}
+    return found, {**_list_facts(held), "commit": commit, "missing": missing}
 
 
-def _facts(held: Held) -> dict[str, object]:
+def _list_facts(held: Held) -> dict[str, object]:
     games = [case.game for case, _ in held]
     cases = [case for case, _ in held]
     return {
@@ -122,7 +122,7 @@ def _facts(held: Held) -> dict[str, object]:
     }
 
 
-def built(root: Path, target: str = "") -> dict[str, bytes]:
+def build_packages(root: Path, target: str = "") -> dict[str, bytes]:
     """Return what hatchling builds from the source below ``root``: its archive and the wheel, or one ``target``."""
     if not (root / "pyproject.toml").exists():
         raise OperatorError(f"{root} is not a source checkout, which a submission needs")
@@ -135,7 +135,7 @@ def built(root: Path, target: str = "") -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
-def software(key: Ed25519PrivateKey) -> bytes:
+def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
     """Return the signed manifest of the running software."""
     content = manifest.Manifest(
         version=version("open-egm"),
@@ -143,53 +143,59 @@ def software(key: Ed25519PrivateKey) -> bytes:
         reason="submitted to a laboratory",
         libraries=SCOPE.libraries,
         bytecode=SCOPE.bytecode,
-        files=measure(built_files()),
+        files=measure(list_built_files()),
     )
-    return manifest.sign(manifest.unsigned(content), key, SOFTWARE)
+    return manifest.sign(manifest.encode_unsigned(content), key, SOFTWARE)
 
 
-def built_files() -> dict[str, Path]:
+def list_built_files() -> dict[str, Path]:
     """Return the files of the running software that a build contains."""
-    return {name: path for name, path in files(SCOPE).items() if not name.startswith(NOT_BUILT)}
+    return {name: path for name, path in list_software_files(SCOPE).items() if not name.startswith(NOT_BUILT)}
 
 
-def pages(root: Path) -> dict[str, bytes]:
+def read_pages(root: Path) -> dict[str, bytes]:
     """Return the pages of the source that are included unchanged."""
     return {name: (root / path).read_bytes() for name, path in PAGES.items()}
 
 
-def written(games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: str) -> dict[str, bytes]:
+def write_game_documents(
+    games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: str
+) -> dict[str, bytes]:
     """Return definitions, profile, sheets, manuals and tables: the same bytes for the same software."""
-    found: dict[str, bytes] = {"profile.toml": _source(profile.id, profile.file)}
+    found: dict[str, bytes] = {"profile.toml": _read_source(profile.id, profile.file)}
     for game, analysis in games:
-        found[f"{game.id}.toml"] = _source(game.id, game.source)
+        found[f"{game.id}.toml"] = _read_source(game.id, game.source)
         for name, asset in game.assets.items():
             if found.setdefault(name, asset.data) != asset.data:
                 raise OperatorError(f"{game.id}: its {name} differs from that of an earlier game")
-        data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
+        data = json.dumps(build_sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
         found[f"{game.id}.par.json"] = data.encode()
         found[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
     texts = {
-        f"manual-{audience}-{language}.md": manual(audience, language)
+        f"manual-{audience}-{language}.md": format_manual(audience, language)
         for audience in AUDIENCES
         for language in profile.languages
     }
     texts |= {f"{name}.md": f"# {name}\n\n{write()}\n" for name, write in PARTS.items()}
-    texts |= {"meters.md": _meters(), "signals.md": _signals(), "commands.md": f"# commands\n\n{commands}\n"}
+    texts |= {
+        "meters.md": _format_meters(),
+        "signals.md": _format_signals(),
+        "commands.md": f"# commands\n\n{commands}\n",
+    }
     texts["building.md"] = BUILDING
     with tempfile.TemporaryDirectory() as folder:
-        symbol_sheet(Path(folder) / SYMBOLS)
+        draw_symbol_sheet(Path(folder) / SYMBOLS)
         found[SYMBOLS] = (Path(folder) / SYMBOLS).read_bytes()
     return found | {name: text.encode() for name, text in texts.items()}
 
 
-def _source(of: str, source: Source | None) -> bytes:
+def _read_source(of: str, source: Source | None) -> bytes:
     if source is None:
         raise OperatorError(f"{of}: was not read from a file and cannot be submitted")
     return source.data
 
 
-def _meters() -> str:
+def _format_meters() -> str:
     """Return every meter with its flows, its counted occurrences, and the accounts between which value flows."""
     meters = [
         [
@@ -206,24 +212,24 @@ def _meters() -> str:
     return "\n\n".join(
         [
             "# Meters",
-            table(["Meter", "Counts", "Meaning", "Flows"], meters),
+            format_table(["Meter", "Counts", "Meaning", "Flows"], meters),
             "## Occurrences always shown",
             ", ".join(f"`{name}`" for name in OCCURRENCES),
             "## Accounts",
-            table(["Account", "Book", "Role", "Meaning"], accounts) + "\n",
+            format_table(["Account", "Book", "Role", "Meaning"], accounts) + "\n",
         ]
     )
 
 
-def _signals() -> str:
+def _format_signals() -> str:
     """Return the switches, sensors and buttons the machine reads, by input, and the tower light, by element."""
     inputs = [[str(number), kind, name] for number, (kind, name) in enumerate(INPUTS)]
     lights = [[str(number), name] for number, name in enumerate(TOWER)]
     return "\n\n".join(
         [
             "# Switches and tower light",
-            table(["Input", "Kind", "Name"], inputs),
-            str(inspect.getdoc(tower)),
-            table(["Element", "Lit for"], lights) + "\n",
+            format_table(["Input", "Kind", "Name"], inputs),
+            str(inspect.getdoc(find_lit_tower_lights)),
+            format_table(["Element", "Lit for"], lights) + "\n",
         ]
     )

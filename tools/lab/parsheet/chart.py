@@ -2,18 +2,18 @@
 
 from fractions import Fraction
 
-from paytables.blackjack.figures import proof_of
+from paytables.blackjack.figures import find_proof
 from paytables.blackjack.schema import ACES, BlackjackDefinition
-from tools.lab.parsheet.figures import exact
+from tools.lab.parsheet.figures import to_exact_data
 
 _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
 
 
-def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
+def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
     """Return the chart as a sheet: a row per total or pair, a column per dealer's first card."""
     from paytables.blackjack.chart import UPS, read  # noqa: PLC0415 (takes numpy, others do not)
 
-    proof = proof_of(definition)
+    proof = find_proof(definition)
     read(proof.chart)  # refuse an invalid chart
     means = {
         "by the cards of the hand, of a fresh shoe": proof.mean,
@@ -21,10 +21,10 @@ def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
         "by the dealer's own rules": proof.dealers,
         "of the worst choices": proof.worst,
     }
-    facts: list[list[object]] = [[label, exact(1 + Fraction(mean))] for label, mean in means.items()]
-    facts += _insurance(definition)
+    facts: list[list[object]] = [[label, to_exact_data(1 + Fraction(mean))] for label, mean in means.items()]
+    facts += _build_insurance_rows(definition)
     facts += [
-        ["mean staked, of each credit first bet", exact(Fraction(proof.staked))],
+        ["mean staked, of each credit first bet", to_exact_data(Fraction(proof.staked))],
         ["key", _KEY],
         [
             "each hand of a split",
@@ -40,7 +40,7 @@ def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
     return {"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}
 
 
-def _insurance(definition: BlackjackDefinition) -> list[list[object]]:
+def _build_insurance_rows(definition: BlackjackDefinition) -> list[list[object]]:
     """Return the rows of insurance: the dealer's second card is a ten, of a fresh shoe without the ace."""
     odds = definition.rules.insurance
     if odds is None:
@@ -49,5 +49,5 @@ def _insurance(definition: BlackjackDefinition) -> list[list[object]]:
     returned = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
     return [
         ["insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"],
-        ["insurance, always taken, of a fresh shoe", exact(returned)],
+        ["insurance, always taken, of a fresh shoe", to_exact_data(returned)],
     ]

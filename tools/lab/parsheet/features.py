@@ -20,23 +20,26 @@ from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, ReelsSt
 from paytables.reels.schema import Progressive as ReelLevel
 from paytables.wheel.rules import WheelRules
 from paytables.wheel.schema import WheelDefinition
-from paytables.wording import counted
-from tools.lab.parsheet.chart import chart_sheet
-from tools.lab.parsheet.figures import exact
+from paytables.wording import format_count
+from tools.lab.parsheet.chart import build_chart_sheet
+from tools.lab.parsheet.figures import to_exact_data
 
 Sheet = dict[str, Any]
 Facts = list[tuple[str, Any]]
 
 
-def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
+def build_feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
     """Return every feature's sheet, in the usual reading order."""
     rules = game.rules
     if isinstance(rules, KenoRules):
-        return [*_keno(rules.definition), *_levels(_keno_levels(rules.definition), analysis)]
+        return [
+            *_iter_keno_sheets(rules.definition),
+            *_build_level_sheets(_list_keno_levels(rules.definition), analysis),
+        ]
     if isinstance(rules, WheelRules):
-        return [_wheel(rules.definition)]
+        return [_build_wheel_sheet(rules.definition)]
     if isinstance(rules, BlackjackRules):
-        return [chart_sheet(rules.definition)]
+        return [build_chart_sheet(rules.definition)]
     if not isinstance(rules, ReelRules):
         return []
     first = next(iter(rules.stages.values()))
@@ -46,18 +49,22 @@ def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
         if name != first.mode.stage
     ]
     sheets += [
-        _holding(f"{made.mode.id}, {name}", stage)
+        _build_holding_sheet(f"{made.mode.id}, {name}", stage)
         for made in rules.stages.values()
         for name in rules.definition.stage
         if isinstance(stage := made.stage(name), Holds)
     ]
-    sheets += _levels([_reel_level(level) for level in rules.definition.progressive], analysis)
+    sheets += _build_level_sheets(
+        [_describe_reel_level(level) for level in rules.definition.progressive], analysis
+    )
     if rules.definition.double_up is not None:
         sheets.append(_double_up(rules.definition.double_up, analysis))
     return sheets
 
 
-def _sheet(name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()) -> Sheet:
+def _build_sheet(
+    name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
+) -> Sheet:
     shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
     return {
         "sheet": name,
@@ -68,7 +75,7 @@ def _sheet(name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[
 
 
 # ---------------------------------------------------------------- Keno
-def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
+def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
     field, marks = definition.field, definition.marks
     facts: Facts = [
         ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
@@ -82,7 +89,9 @@ def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
     ]
     for bonus in definition.bonus:
         fee = (
-            f"bought for {counted(bonus.fee, 'credit')} a credit staked" if bonus.fee else "part of every bet"
+            f"bought for {format_count(bonus.fee, 'credit')} a credit staked"
+            if bonus.fee
+            else "part of every bet"
         )
         how = (
             f"ball {bonus.ball} on the way multiplies its win by {bonus.factor}"
@@ -91,7 +100,7 @@ def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
             + ", ".join(f"{f} ({w} in {sum(bonus.weights.values())})" for f, w in bonus.weights.items())
         )
         facts.append((f"bonus {bonus.id}", f"{how}; {fee}"))
-    yield _sheet("Keno", facts)
+    yield _build_sheet("Keno", facts)
     for table in sorted(definition.table, key=lambda one: one.spots):
         rows = []
         back = Fraction(0)
@@ -99,22 +108,22 @@ def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
             draws = count_catches(definition, table.spots, catch, 0, 0)
             odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
             back += odds * pay
-            rows.append([catch, pay, draws, exact(odds), exact(odds * pay)])
-        yield _sheet(
-            f"Keno, {counted(table.spots, 'spot')}",
-            [("return of one credit, before bonuses and levels", exact(back))],
+            rows.append([catch, pay, draws, to_exact_data(odds), to_exact_data(odds * pay)])
+        yield _build_sheet(
+            f"Keno, {format_count(table.spots, 'spot')}",
+            [("return of one credit, before bonuses and levels", to_exact_data(back))],
             ("catch", "pays a credit", "draws", "probability", "return"),
             rows,
         )
 
 
-def _keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
+def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
     return [
         (
             level.id,
             [
                 ("name", f"{level.name.en} / {level.name.fr}"),
-                ("won by", f"a way of {counted(level.spots, 'spot')} that catches {level.catch}"),
+                ("won by", f"a way of {format_count(level.spots, 'spot')} that catches {level.catch}"),
                 ("stake of the way, credits", f"{level.stake}{' exactly' if level.linked else ' or more'}"),
                 ("reset, credits", level.reset_credits),
                 ("increment, share of each eligible wager", level.increment),
@@ -126,7 +135,7 @@ def _keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
 
 
 # ---------------------------------------------------------------- wheels
-def _wheel(definition: WheelDefinition) -> Sheet:
+def _build_wheel_sheet(definition: WheelDefinition) -> Sheet:
     parts = definition.wheel.parts
     facts: Facts = [
         ("equal parts", len(parts)),
@@ -139,7 +148,7 @@ def _wheel(definition: WheelDefinition) -> Sheet:
         [
             symbol.id,
             parts.count(symbol.id),
-            exact(Fraction(parts.count(symbol.id), len(parts))),
+            to_exact_data(Fraction(parts.count(symbol.id), len(parts))),
             f"again, prizes times {symbol.again}" if symbol.again else "",
             ", ".join(
                 f"{area.id} {area.pays[symbol.id]}" for area in definition.area if symbol.id in area.pays
@@ -147,7 +156,9 @@ def _wheel(definition: WheelDefinition) -> Sheet:
         ]
         for symbol in definition.symbol
     ]
-    return _sheet("Wheel", facts, ("symbol", "parts", "probability", "spun", "pays a credit, by area"), rows)
+    return _build_sheet(
+        "Wheel", facts, ("symbol", "parts", "probability", "spun", "pays a credit, by area"), rows
+    )
 
 
 # ---------------------------------------------------------------- stages of a reel game
@@ -168,7 +179,7 @@ def _stage(stages: ModeStages, name: str, table: Any) -> Sheet:
             ("multipliers of the falls", ", ".join(map(str, table.cascade))),
             ("reels may be held", "yes" if table.player_holds else ""),
         ]
-        return _sheet(_title(name, table), facts)
+        return _build_sheet(_format_title(name, table), facts)
     facts = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
     if isinstance(table, PickStage):
         boxes = table.boxes or sum(item.count for item in table.items)
@@ -183,48 +194,53 @@ def _stage(stages: ModeStages, name: str, table: Any) -> Sheet:
         facts += [
             ("cells", table.cells),
             ("respins, and again after a new coin", table.respins),
-            ("an empty cell lands a coin", exact(Fraction(*table.coin))),
-            ("a full board", "" if table.full is None else _worth(stages, table.full, table.unit)),
+            ("an empty cell lands a coin", to_exact_data(Fraction(*table.coin))),
+            (
+                "a full board",
+                "" if table.full is None else _format_item_worth(stages, table.full, table.unit),
+            ),
         ]
     total = sum(item.count for item in table.items)
     rows = [
-        [item.id or (item.name.en if item.name else ""), _worth(stages, item, table.unit), item.count,
-         exact(Fraction(item.count, total))]
+        [item.id or (item.name.en if item.name else ""), _format_item_worth(stages, item, table.unit), item.count,
+         to_exact_data(Fraction(item.count, total))]
         for item in table.items
     ]  # fmt: skip
-    return _sheet(_title(name, table), facts, ("item", "worth", "count", "share"), rows)
+    return _build_sheet(_format_title(name, table), facts, ("item", "worth", "count", "share"), rows)
 
 
-def _holding(name: str, stage: Holds) -> Sheet:
+def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
     """Return what the best strategy holds and its return, compared with the worst."""
     held = stage.held()
     best = sum((paid for _, paid in held.values()), Fraction(0))
     facts: Facts = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
-        ("mean credits of the best strategy", exact(best)),
-        ("mean credits of the worst", exact(stage.worst)),
+        ("mean credits of the best strategy", to_exact_data(best)),
+        ("mean credits of the worst", to_exact_data(stage.worst)),
     ]
     rows = [
         [
             " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
-            exact(odds),
-            exact(paid / odds),
+            to_exact_data(odds),
+            to_exact_data(paid / odds),
         ]
         for mask, (odds, paid) in held.items()
     ]
-    return _sheet(f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows)
+    return _build_sheet(
+        f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows
+    )
 
 
-def _title(name: str, table: Any) -> str:
+def _format_title(name: str, table: Any) -> str:
     return f"Feature {name}" + (f", {table.name.en}" if table.name is not None else "")
 
 
-def _worth(stages: ModeStages, item: Item, unit: str) -> str:
+def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
     """Return the value of an item at level 1 of the first bet."""
     words = []
     if item.credits:
-        words.append(counted(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
+        words.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
     for award in item.gives:
         kind, name = (
             next((k, n) for k, n in award.names() if n is not None) if award.step is None else ("step", "")
@@ -234,10 +250,10 @@ def _worth(stages: ModeStages, item: Item, unit: str) -> str:
 
 
 # ---------------------------------------------------------------- progressive levels
-def _reel_level(level: ReelLevel) -> tuple[str, Facts]:
+def _describe_reel_level(level: ReelLevel) -> tuple[str, Facts]:
     won = "a prize that gives it"
     if level.one_in is not None:
-        won = f"chance of its own, 1 in {counted(level.one_in, 'game')}"
+        won = f"chance of its own, 1 in {format_count(level.one_in, 'game')}"
     if level.ceiling_credits is not None:
         won = "its meter reaching a secret amount, uniform from reset to ceiling"
     return (
@@ -253,7 +269,7 @@ def _reel_level(level: ReelLevel) -> tuple[str, Facts]:
     )
 
 
-def _levels(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[Sheet]:
+def _build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[Sheet]:
     columns = (
         "bet",
         "stake, credits",
@@ -269,17 +285,17 @@ def _levels(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[She
             [
                 bet.bet,
                 bet.cost_credits,
-                exact(share.rate),
-                exact(share.rtp_at_reset),
-                exact(share.increment),
-                exact(share.rtp_at_reset + share.increment),
-                exact(share.break_even_credits),
+                to_exact_data(share.rate),
+                to_exact_data(share.rtp_at_reset),
+                to_exact_data(share.increment),
+                to_exact_data(share.rtp_at_reset + share.increment),
+                to_exact_data(share.break_even_credits),
             ]
             for bet in analysis.bets
             for share in bet.progressives
             if share.level == name and share.rate
         ]
-        made.append(_sheet(f"Progressive level {name}", facts, columns, rows))
+        made.append(_build_sheet(f"Progressive level {name}", facts, columns, rows))
     return made
 
 
@@ -288,7 +304,7 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
     half = Fraction(1, 2)
     facts: Facts = [
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
-        ("return of a round", exact(Fraction(1))),
+        ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),
         ("most rounds", table.most_rounds),
         ("most a round may come to, credits", table.most_credits),
@@ -296,23 +312,29 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
     for bet in analysis.bets:
         if bet.doubled is not None:
             facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.most_credits))
-            facts.append((f"bet {bet.bet}, level 1: variance, always doubled", exact(bet.doubled.variance)))
+            facts.append(
+                (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.doubled.variance))
+            )
             if bet.doubled.law is not None:
-                wins = bet.doubled.law.at_least(1)
-                facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", exact(wins)))
+                wins = bet.doubled.law.compute_chance_of_at_least(1)
+                facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", to_exact_data(wins)))
     facts += [
-        (f"bet {bet.bet}, level 1: games whose win may be doubled", exact(_offered(bet, table.most_credits)))
+        (
+            f"bet {bet.bet}, level 1: games whose win may be doubled",
+            to_exact_data(_compute_double_up_chance(bet, table.most_credits)),
+        )
         for bet in analysis.bets
         if bet.law is not None
     ]
     rows = [
-        [n, exact(half), exact(half**n), 2**n, exact(half**n * 2**n)] for n in range(1, table.most_rounds + 1)
+        [n, to_exact_data(half), to_exact_data(half**n), 2**n, to_exact_data(half**n * 2**n)]
+        for n in range(1, table.most_rounds + 1)
     ]
     columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
-    return _sheet("Double-up", facts, columns, rows)
+    return _build_sheet("Double-up", facts, columns, rows)
 
 
-def _offered(bet: BetAnalysis, most: int) -> Fraction:
+def _compute_double_up_chance(bet: BetAnalysis, most: int) -> Fraction:
     assert bet.law is not None  # checked by the caller
     counts = bet.law.counts
     return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.law.total)

@@ -5,15 +5,15 @@ from math import log10
 from typing import Any
 
 from paytables import BetAnalysis
-from paytables.wording import percent as stated
+from paytables.wording import format_percent as stated
 
 
-def percent(value: Fraction, digits: int = 4) -> str:
+def format_percent(value: Fraction, digits: int = 4) -> str:
     """Return an exact share as a percentage, rounded down as returns always are."""
     return f"{stated(value, digits)} %"
 
 
-def one_in(odds: Fraction | None) -> str:
+def format_one_in(odds: Fraction | None) -> str:
     """Return odds as ``1 in n``, also if n is too large for a float."""
     if odds is None:
         return "-"
@@ -26,7 +26,7 @@ def one_in(odds: Fraction | None) -> str:
     return f"1 in {digits[0]}.{digits[1:3]}e{len(digits) - 1}"
 
 
-def decimal(value: Fraction) -> float | None:
+def to_decimal(value: Fraction) -> float | None:
     """Return the decimal of a fraction, or None if it is out of a float's range."""
     if not value:
         return 0.0
@@ -34,7 +34,7 @@ def decimal(value: Fraction) -> float | None:
     return float(value) if abs(size) < 300 else None
 
 
-def notes_of(bet: BetAnalysis) -> tuple[str, ...]:
+def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
     """Return the notes on a bet's figures: its own, and those that follow from the figures."""
     notes = list(bet.notes)
     if bet.multiplied:
@@ -50,6 +50,6 @@ def notes_of(bet: BetAnalysis) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def exact(value: Fraction | None) -> dict[str, Any] | None:
+def to_exact_data(value: Fraction | None) -> dict[str, Any] | None:
     """Return an exact figure as data."""
-    return None if value is None else {"exact": str(value), "decimal": decimal(value)}
+    return None if value is None else {"exact": str(value), "decimal": to_decimal(value)}

@@ -8,11 +8,11 @@ from typing import Any
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, Game
-from tools.lab.parsheet.figures import one_in
-from tools.lab.parsheet.sheet import sheet
+from tools.lab.parsheet.figures import format_one_in
+from tools.lab.parsheet.sheet import build_sheet
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a printed cell of a feature's sheet: shares below one to twelve significant digits."""
     if value is None:
         return "-"
@@ -26,7 +26,7 @@ def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
-    data = sheet(game, analysis, rules)
+    data = build_sheet(game, analysis, rules)
     for key in ("game", "version", "date", "digest_sha256"):
         writer.writerow(["", "game", game.id, key, data[key], ""])
     for reel in data["reels"]:
@@ -35,35 +35,35 @@ def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
         for symbol, count in reel["counts"].items():
             writer.writerow(["", "count", name, symbol, count, ""])
     for bet in data["bets"]:
-        _csv_bet(writer, bet)
+        _write_bet_csv(writer, bet)
     for bet_awards in data["awards"]:
         for award in bet_awards["told_to_the_player"]:
-            _csv_row(
+            _write_row_csv(
                 writer, bet_awards["bet"], "told to the player", f"{award['stage']} {award['award']}", award
             )
     for feature in data["feature_sheets"]:
-        _csv_feature(writer, feature)
+        _write_feature_csv(writer, feature)
     return out.getvalue()
 
 
-def _csv_feature(writer: Any, feature: dict[str, Any]) -> None:
+def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
     name = feature["sheet"]
     for label, value in feature["facts"]:
-        writer.writerow(["", name, "", label, *_exactly(value)])
+        writer.writerow(["", name, "", label, *_split_exact_and_decimal(value)])
     for row in feature["rows"]:
         for column, value in zip(feature["columns"][1:], row[1:], strict=True):
-            writer.writerow(["", name, row[0], column, *_exactly(value)])
+            writer.writerow(["", name, row[0], column, *_split_exact_and_decimal(value)])
 
 
-def _exactly(value: Any) -> tuple[Any, Any]:
+def _split_exact_and_decimal(value: Any) -> tuple[Any, Any]:
     if isinstance(value, dict):
         return value["exact"], value["decimal"]
     return ("", "") if value is None else (value, value if isinstance(value, int) else "")
 
 
-def _csv_bet(writer: Any, bet: dict[str, Any]) -> None:
+def _write_bet_csv(writer: Any, bet: dict[str, Any]) -> None:
     name = bet["bet"]
-    _csv_row(writer, name, "bet", name, bet)
+    _write_row_csv(writer, name, "bet", name, bet)
     for section, label in (
         ("prizes", "prize"),
         ("features", "feature"),
@@ -71,14 +71,14 @@ def _csv_bet(writer: Any, bet: dict[str, Any]) -> None:
         ("merchandise", "prize"),
     ):
         for row in bet[section]:
-            _csv_row(writer, name, section, f"{row.get('stage', '')} {row[label]}".strip(), row)
+            _write_row_csv(writer, name, section, f"{row.get('stage', '')} {row[label]}".strip(), row)
     for row in bet["volatility"]:
         for b in row["bands"]:
             low, high = b["band"]
             writer.writerow([name, "band", row["quantile"], b["games"], f"{low} {high}", ""])
 
 
-def _csv_row(writer: Any, bet: str, section: str, name: str, row: dict[str, Any]) -> None:
+def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str, Any]) -> None:
     for key, value in row.items():
         if isinstance(value, dict) and "exact" in value:
             writer.writerow([bet, section, name, key, value["exact"], value["decimal"]])
@@ -93,9 +93,9 @@ def to_html(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tools.lab.parsheet"), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["odds"] = lambda figure: one_in(Fraction(figure["exact"]))
-    environment.filters["cell"] = cell
-    data = sheet(game, analysis, rules)
+    environment.filters["odds"] = lambda figure: format_one_in(Fraction(figure["exact"]))
+    environment.filters["cell"] = format_cell
+    data = build_sheet(game, analysis, rules)
     plots = [_plot(bet) for bet in data["bets"]]
     return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
 

@@ -12,7 +12,7 @@ from typing import Any
 from egm.progressive.level import Level
 from meters import JournalView
 from paytables import Analysis, Game
-from paytables.wording import counted
+from paytables.wording import format_count
 
 
 class MeterError(Exception):
@@ -44,15 +44,15 @@ def standings_at(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing
                 f"there is no level {level!r}; the game has {', '.join(sorted(known)) or 'none'}"
             )
         if credits_ < 0:
-            raise MeterError(f"{level}: the meter cannot be {counted(credits_, 'credit')}")
+            raise MeterError(f"{level}: the meter cannot be {format_count(credits_, 'credit')}")
     return [
         Standing(
             bet=bet.bet,
             level=share.level,
             stake=bet.cost_credits,
             shown=meters[share.level],
-            returned=share.rtp_at(meters[share.level], bet.cost_credits),
-            whole=bet.rtp + share.rtp_at(meters[share.level], bet.cost_credits),
+            returned=share.compute_rtp_at(meters[share.level], bet.cost_credits),
+            whole=bet.rtp + share.compute_rtp_at(meters[share.level], bet.cost_credits),
         )
         for bet in analysis.bets
         for share in bet.progressives
@@ -74,7 +74,7 @@ def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]
                 if share.level == record["level"]:
                     # Converted to the credits of the analysis: what the base is in the definition.
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
-                    returned = share.rtp_at(meter, bet.cost_credits)
+                    returned = share.compute_rtp_at(meter, bet.cost_credits)
                     found.append(
                         Standing(
                             bet=bet.bet,

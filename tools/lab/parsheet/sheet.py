@@ -10,13 +10,19 @@ from typing import Any
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game, WinDistribution
-from paytables.analysis import BAND_GAMES, QUANTILES, ProgressiveShare, band, volatility_index
-from paytables.odds import awards, longer
+from paytables.analysis import (
+    BAND_GAMES,
+    QUANTILES,
+    ProgressiveShare,
+    compute_confidence_band,
+    compute_volatility_index,
+)
+from paytables.odds import list_awards, list_longer_awards
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
-from tools.lab.parsheet.features import feature_sheets
-from tools.lab.parsheet.figures import exact, notes_of
+from tools.lab.parsheet.features import build_feature_sheets
+from tools.lab.parsheet.figures import list_notes, to_exact_data
 
 DERIVATION = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
@@ -30,7 +36,7 @@ SIGNATURE = (
 CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
 
 
-def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
+def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
     """Return the whole sheet. ``rules`` say from which odds on the player must be informed of them."""
     return {
         "game": game.id,
@@ -43,13 +49,13 @@ def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[s
         "bet_options_credits": list(game.bet_options),
         "help": game.help,
         "exact": analysis.exact,
-        "minimum_return": exact(analysis.minimum_rtp),
-        "maximum_return": exact(analysis.maximum_rtp),
-        "return_of_the_worst_play": exact(analysis.worst_rtp),
-        "bets": [bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
+        "minimum_return": to_exact_data(analysis.minimum_rtp),
+        "maximum_return": to_exact_data(analysis.maximum_rtp),
+        "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
+        "bets": [build_bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
         "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
-        "feature_sheets": feature_sheets(game, analysis),
-        "reels": reel_sheets(game),
+        "feature_sheets": build_feature_sheets(game, analysis),
+        "reels": build_reel_sheets(game),
         "double_up": _double_up(game),
         "merchandise": [
             {
@@ -65,44 +71,44 @@ def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[s
     }
 
 
-def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
+def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
     """Return the figures of one bet; the return of a prize in kind depends on the denomination."""
     return {
         "bet": bet.bet,
         "cost_credits": bet.cost_credits,
         "cycle": bet.cycle,
-        "return": exact(bet.rtp),
-        "return_with_progressives_at_reset": exact(bet.rtp_counting("reset")),
-        "return_with_progressives_and_increments": exact(bet.rtp_with_progressives),
-        "hit_frequency": exact(bet.hit_probability),
-        "win_of_the_bet_or_more": exact(bet.return_bet_probability),
-        "win_of_more_than_the_bet": exact(bet.profit_probability),
-        "variance_credits": exact(bet.variance),
+        "return": to_exact_data(bet.rtp),
+        "return_with_progressives_at_reset": to_exact_data(bet.compute_rtp_counting("reset")),
+        "return_with_progressives_and_increments": to_exact_data(bet.rtp_with_progressives),
+        "hit_frequency": to_exact_data(bet.hit_probability),
+        "win_of_the_bet_or_more": to_exact_data(bet.return_bet_probability),
+        "win_of_more_than_the_bet": to_exact_data(bet.profit_probability),
+        "variance_credits": to_exact_data(bet.variance),
         "sigma_bets": bet.sigma,
         "max_win_credits": bet.max_win_credits,
-        "mean_added_credits": exact(bet.raised_credits),
-        **_when_always_doubled(bet),
-        "max_win_odds": exact(bet.max_win_probability),
+        "mean_added_credits": to_exact_data(bet.raised_credits),
+        **_build_always_doubled_figures(bet),
+        "max_win_odds": to_exact_data(bet.max_win_probability),
         "prizes": [
             {
                 "stage": p.where,
                 "prize": p.name,
                 "credits": p.credits,
-                "mean_credits": exact(p.mean_credits(bet.cost_credits)),
+                "mean_credits": to_exact_data(p.mean_credits(bet.cost_credits)),
                 "hits": p.hits,
-                "per_game": exact(p.rate),
-                "return": exact(p.rtp),
+                "per_game": to_exact_data(p.rate),
+                "return": to_exact_data(p.rtp),
             }
             for p in bet.prizes
         ],
         "features": [
             {
                 "feature": f.feature,
-                "per_game": exact(f.rate),
-                "mean_runs": exact(f.mean_runs),
+                "per_game": to_exact_data(f.rate),
+                "mean_runs": to_exact_data(f.mean_runs),
                 "most_runs": f.longest_runs,
-                "mean_credits": exact(f.mean_credits),
-                "return": exact(f.rtp),
+                "mean_credits": to_exact_data(f.mean_credits),
+                "return": to_exact_data(f.rtp),
             }
             for f in bet.features
         ],
@@ -111,56 +117,57 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
             {
                 "prize": m.prize,
                 "value_cents": m.value_cents,
-                "per_game": exact(m.rate),
+                "per_game": to_exact_data(m.rate),
                 **{
-                    f"return_at_{cents}_cents": exact(m.rtp_at(cents, bet.cost_credits))
+                    f"return_at_{cents}_cents": to_exact_data(m.compute_rtp_at(cents, bet.cost_credits))
                     for cents in denominations_cents
                 },
             }
             for m in bet.merchandise
         ],
-        "volatility": volatility(bet),
-        "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
+        "volatility": build_volatility_rows(bet),
+        "distribution": build_win_classes(bet.law, bet.cost_credits) if bet.law else None,
         "choices": bet.strategy,
-        "return_of_the_worst_choices": exact(bet.worst_rtp),
+        "return_of_the_worst_choices": to_exact_data(bet.worst_rtp),
         "simplest_choices": bet.simplest_strategy,
-        "return_of_the_simplest_choices": exact(bet.simplest_rtp),
-        "notes": list(notes_of(bet)),
+        "return_of_the_simplest_choices": to_exact_data(bet.simplest_rtp),
+        "notes": list(list_notes(bet)),
     }
 
 
 def _level(p: ProgressiveShare) -> dict[str, Any]:
     return {
         "level": p.level,
-        "per_game": exact(p.rate),
+        "per_game": to_exact_data(p.rate),
         "reset_credits": p.reset_credits,
-        "return_at_reset": exact(p.rtp_at_reset),
-        "increment": exact(p.increment),
-        "break_even_credits": exact(p.break_even_credits),
-        "shares": {str(share): exact(rate) for share, rate in p.shares.items()},
+        "return_at_reset": to_exact_data(p.rtp_at_reset),
+        "increment": to_exact_data(p.increment),
+        "break_even_credits": to_exact_data(p.break_even_credits),
+        "shares": {str(share): to_exact_data(rate) for share, rate in p.shares.items()},
     }
 
 
-def _when_always_doubled(bet: BetAnalysis) -> dict[str, Any]:
+def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     """Return the figures of a bet whose every win is doubled up as often as the rules allow."""
     doubled = bet.doubled
     return {
         "most_credits_after_double_up": None if doubled is None else bet.most_credits,
-        "variance_when_always_doubled": None if doubled is None else exact(doubled.variance),
+        "variance_when_always_doubled": None if doubled is None else to_exact_data(doubled.variance),
         "distribution_when_always_doubled": (
-            classes(doubled.law, bet.cost_credits) if doubled and doubled.law else None
+            build_win_classes(doubled.law, bet.cost_credits) if doubled and doubled.law else None
         ),
     }
 
 
 def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     """Return the rarest award of a bet, its top awards, and those with long odds to display (Ontario 10.1)."""
-    found = awards(bet)
-    long_odds = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+    found = list_awards(bet)
+    long_odds = list_longer_awards(found, rules.top_told_one_in, rules.other_told_one_in)
 
     def rows(some: list[Any]) -> list[dict[str, Any]]:
         return [
-            {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": exact(a.rate)} for a in some
+            {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": to_exact_data(a.rate)}
+            for a in some
         ]
 
     return {
@@ -171,21 +178,23 @@ def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     }
 
 
-def volatility(bet: BetAnalysis) -> list[dict[str, Any]]:
+def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
     """Return the volatility index and the bands, one row a quantile."""
     if bet.sigma is None:
         return []
     rows = []
     for name, quantile in QUANTILES.items():
         z = float(quantile)
-        bands = [{"games": n, "band": band(float(bet.rtp), bet.sigma, n, z)} for n in BAND_GAMES]
+        bands = [
+            {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.sigma, n, z)} for n in BAND_GAMES
+        ]
         rows.append(
-            {"quantile": name, "z": quantile, "index": volatility_index(bet.sigma, z), "bands": bands}
+            {"quantile": name, "z": quantile, "index": compute_volatility_index(bet.sigma, z), "bands": bands}
         )
     return rows
 
 
-def classes(law: WinDistribution, cost: int) -> dict[str, Any]:
+def build_win_classes(law: WinDistribution, cost: int) -> dict[str, Any]:
     """Return the distribution of the win in classes of the bet, with the return of each class."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
@@ -199,22 +208,22 @@ def classes(law: WinDistribution, cost: int) -> dict[str, Any]:
             {
                 "from_bets": str(low or 0),
                 "below_bets": None if high is None else str(high),
-                "probability": exact(Fraction(sum(inside.values()), law.total)),
-                "return": exact(Fraction(sum(w * n for w, n in inside.items()), law.total * cost)),
+                "probability": to_exact_data(Fraction(sum(inside.values()), law.total)),
+                "return": to_exact_data(Fraction(sum(w * n for w, n in inside.items()), law.total * cost)),
             }
         )
         low = high
     nothing = Fraction(law.counts.get(0, 0), law.total)
-    return {"nothing": exact(nothing), "classes": rows, "left_out": exact(law.tail)}
+    return {"nothing": to_exact_data(nothing), "classes": rows, "left_out": to_exact_data(law.tail)}
 
 
-def reel_sheets(game: Game) -> list[dict[str, Any]]:
+def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
     """Return every reel of every stage: its stops in order, its window and its symbol counts."""
     if not isinstance(game.rules, ReelRules):
         return []
     ids = [symbol.id for symbol in game.rules.definition.symbol]
     found = []
-    for name, stage in game.rules.shown_stages().items():
+    for name, stage in game.rules.list_shown_stages().items():
         if not isinstance(stage, Spin | Falls | Holds):
             continue
         reels = stage.reels

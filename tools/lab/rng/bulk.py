@@ -27,18 +27,18 @@ _WORDS: dict[int, np.dtype[np.unsignedinteger]] = {2: np.dtype("<u2"), 4: np.dty
 Array = NDArray[np.unsignedinteger]
 
 
-def smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
+def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
     """Return the narrowest unsigned type that holds every number below ``bound``."""
     return np.dtype(np.min_scalar_type(bound - 1))
 
 
-def _planned(bound: int) -> tuple[int, int]:
+def _plan_draw(bound: int) -> tuple[int, int]:
     if check_bound(bound) > BULK_BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
     return plan(bound)
 
 
-def selection_bounds(population: int, picks: int) -> range:
+def list_selection_bounds(population: int, picks: int) -> range:
     """Return the bounds, in order, of the draws that deal ``picks`` of ``population`` pieces.
 
     Raises :class:`InvalidSample`.
@@ -66,7 +66,7 @@ class BulkDraws:
 
         Raises :class:`InvalidRange`, :class:`InvalidSample` for a negative count, :class:`RejectionLimit`.
         """
-        width, share = _planned(bound)
+        width, share = _plan_draw(bound)
         _check_count(count)
         if bound == 1:
             return np.zeros(count, dtype=np.uint8)
@@ -101,23 +101,27 @@ class BulkDraws:
 
         Raises :class:`InvalidSample`, :class:`InvalidRange`, :class:`RejectionLimit`.
         """
-        bounds = selection_bounds(population, picks)
+        bounds = list_selection_bounds(population, picks)
         _check_count(count)
-        chosen = np.empty((count, picks), dtype=smallest_type(max(population, 2)))
+        chosen = np.empty((count, picks), dtype=find_smallest_type(max(population, 2)))
         if not picks:
             return chosen
-        rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.units_of(bounds)))
+        rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.count_units(bounds)))
         for first in range(0, count, rows):
-            chosen[first : first + rows] = self._selections(chosen.dtype, bounds, min(rows, count - first))
+            chosen[first : first + rows] = self._deal_selections(
+                chosen.dtype, bounds, min(rows, count - first)
+            )
         return chosen
 
-    def _selections(self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int) -> Array:
+    def _deal_selections(
+        self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
+    ) -> Array:
         """Deal ``rows`` decks at once: each draw is an index into the remaining pieces, which keep their order.
 
         The i-th piece is found from its index by putting the pieces before it back, the last one first: a
         piece put back at or before that index moves it on by one.
         """
-        places = [offset.astype(dtype) for offset in self._rows_of_draws(bounds, rows)]
+        places = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
         dealt = np.empty((len(places), rows), dtype=dtype)
         for i, place in enumerate(places):
             piece = dealt[i]
@@ -126,12 +130,14 @@ class BulkDraws:
                 piece += piece >= before
         return dealt.T
 
-    def _rows_of_draws(self, bounds: Sequence[int], rows: int) -> list[Array]:
+    def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[Array]:
         """Return ``rows`` times the draws below ``bounds``, in that order: for each bound an array of ``rows``."""
         pattern = _Pattern(bounds)
         if not pattern.units:
             return [np.zeros(rows, dtype=np.uint8) for _ in bounds]
-        columns = np.ascontiguousarray(self._accepted_units(pattern, rows).reshape(rows, pattern.units).T)
+        columns = np.ascontiguousarray(
+            self._read_accepted_units(pattern, rows).reshape(rows, pattern.units).T
+        )
         draws: list[Array] = []
         for at, width, share in pattern.words:
             if width == 1:
@@ -141,29 +147,29 @@ class BulkDraws:
                 draws.append(sum(parts, start=np.zeros(rows, dtype=np.uint64)) // np.uint64(share))
         return draws
 
-    def _accepted_units(self, pattern: "_Pattern", rows: int) -> NDArray[np.uint16]:
+    def _read_accepted_units(self, pattern: "_Pattern", rows: int) -> NDArray[np.uint16]:
         """Return the units of ``rows`` rows of words, without the rejected words.
 
         Which word a unit belongs to depends on how many were rejected before it. Only a unit close to 65,535
         can end such a word, so those few are processed one by one.
         """
-        units = self._units(rows * pattern.units)
+        units = self._read_units(rows * pattern.units)
         dropped: list[int] = []
         looked_at = 0
         for _ in range(REJECTIONS_MAX * 8):
             before = len(dropped)
             for near_top in np.flatnonzero(units[looked_at:] >= pattern.lowest_thrown_away):
                 end = looked_at + int(near_top)
-                width = pattern.thrown_away(units, end, end - len(dropped))
+                width = pattern.count_rejected_units(units, end, end - len(dropped))
                 dropped.extend(range(end + 1 - width, end + 1))
                 self.rejections += width > 0
             if len(dropped) == before:
                 return np.delete(units, dropped) if dropped else units
             looked_at = len(units)
-            units = np.concatenate([units, self._units(len(dropped) - before)])
+            units = np.concatenate([units, self._read_units(len(dropped) - before)])
         raise RejectionLimit(f"{self.rejections} words were thrown away for {rows} rows of draws")
 
-    def _units(self, count: int) -> NDArray[np.uint16]:
+    def _read_units(self, count: int) -> NDArray[np.uint16]:
         """Return the next ``count`` units of 16 bits."""
         blocks = [self._read(2 * min(_UNITS, count - at)) for at in range(0, count, _UNITS)]
         return np.frombuffer(blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORDS[2])
@@ -180,8 +186,8 @@ class _Pattern:
     __slots__ = ("_at_end", "lowest_thrown_away", "units", "words")
 
     @staticmethod
-    def units_of(bounds: Sequence[int]) -> int:
-        return sum(_planned(bound)[0] // 2 for bound in bounds)
+    def count_units(bounds: Sequence[int]) -> int:
+        return sum(_plan_draw(bound)[0] // 2 for bound in bounds)
 
     def __init__(self, bounds: Sequence[int]) -> None:
         #: For each draw: first unit, units, share of each outcome.
@@ -192,7 +198,7 @@ class _Pattern:
         #: No word is rejected whose last unit is below this.
         self.lowest_thrown_away = 0xFFFF
         for bound in bounds:
-            width, share = _planned(bound)
+            width, share = _plan_draw(bound)
             width //= 2
             self.words.append((self.units, width, share))
             self.units += width
@@ -201,7 +207,7 @@ class _Pattern:
                 top = bound * share >> 16 * (width - 1)
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 
-    def thrown_away(self, units: NDArray[np.uint16], end: int, place: int) -> int:
+    def count_rejected_units(self, units: NDArray[np.uint16], end: int, place: int) -> int:
         """Return the number of units of the word that ends at ``end`` if no outcome owns it, else 0.
 
         ``place`` counts units that were not rejected.

@@ -11,7 +11,7 @@ from rng.service import RandomService
 from tools.lab.rng.errors import InvalidSample
 
 
-def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
+def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
     """Yield ``count`` bytes of raw output, in blocks; without end if ``count`` is None.
 
     Raises :class:`~tools.lab.rng.errors.InvalidSample` for a negative count, and the service's own errors.
@@ -25,6 +25,6 @@ def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[byte
         left = None if left is None else left - size
 
 
-def raw_reader(service: RandomService) -> Callable[[int], bytes]:
+def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:
     """Return the reader for bulk draws: up to one Generate call's worth of raw output a call."""
     return service._generate  # noqa: SLF001 (a tap no game is offered)

@@ -15,14 +15,14 @@ from typing import Any, Final, TypeAlias
 
 from paytables import Draw, load_game
 from paytables.cards import Shoe
-from paytables.contract import throw_dice, weighted_index
+from paytables.contract import draw_weighted_index, throw_dice
 from paytables.keno.draws import pick
 from paytables.reels.automaton import Graph
 from paytables.reels.stage import Reels
 from rng.scaling import check_bound
 from rng.service import RandomService
-from tools.lab.rng.bulk import Array, BulkDraws, selection_bounds
-from tools.lab.rng.collection import raw_reader
+from tools.lab.rng.bulk import Array, BulkDraws, list_selection_bounds
+from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.errors import InvalidSample, InvalidWeights
 
 _BATCH: Final = 10_000
@@ -75,14 +75,14 @@ class Selection:
     deal: Deal | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        selection_bounds(self.population, self.picks)
+        list_selection_bounds(self.population, self.picks)
         if not self.picks:
             raise InvalidSample("a selection picks 1 or more")
 
     @property
     def bounds(self) -> Sequence[int]:
         """Return the bounds of the draws of one play, in order."""
-        return selection_bounds(self.population, self.picks)
+        return list_selection_bounds(self.population, self.picks)
 
     def draw(self, draws: Draw) -> list[int]:
         """Draw one play."""
@@ -114,7 +114,7 @@ class Weighted:
 
     def draw(self, draws: Draw) -> list[int]:
         """Draw one play."""
-        return [weighted_index(draws, self.weights, "weighted")]
+        return [draw_weighted_index(draws, self.weights, "weighted")]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
         """Return ``plays`` plays, of shape (plays, 1)."""
@@ -124,7 +124,7 @@ class Weighted:
 Game = Numbers | Selection | Weighted
 
 
-def _reels(stops: int, reels: int) -> Numbers:
+def _build_reel_numbers(stops: int, reels: int) -> Numbers:
     """Return equally likely stops, as a reel game's stages are spun."""
     strips = (tuple(range(stops)),) * reels
     spun = Reels(
@@ -138,33 +138,33 @@ def _reels(stops: int, reels: int) -> Numbers:
     return Numbers(stops, reels, spin)
 
 
-def _dice(draws: Draw) -> list[int]:
+def _throw_dice(draws: Draw) -> list[int]:
     return [face - 1 for face in throw_dice(draws, 2)]
 
 
 @cache
-def _cylinder() -> Any:
+def _load_roulette_rules() -> Any:
     return load_game("monaco-roulette-european").rules
 
 
-def _pocket(draws: Draw) -> list[int]:
+def _draw_pocket(draws: Draw) -> list[int]:
     """Draw the pocket of a roulette wheel in which the ball stops."""
-    _, _, shown = _cylinder().drawn(draws)
+    _, _, shown = _load_roulette_rules().drawn(draws)
     return [shown["part"]]
 
 
-def _deck(draws: Draw) -> list[int]:
+def _deal_deck(draws: Draw) -> list[int]:
     """Deal a full deck, card by card."""
     shoe = Shoe.of()
     return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.left + 1)]
 
 
-REELS: Final = _reels(22, 5)
-LONG_REELS: Final = _reels(72, 3)
-DICE: Final = Numbers(6, 2, _dice)
-WHEEL: Final = Numbers(37, 1, _pocket)
+REELS: Final = _build_reel_numbers(22, 5)
+LONG_REELS: Final = _build_reel_numbers(72, 3)
+DICE: Final = Numbers(6, 2, _throw_dice)
+WHEEL: Final = Numbers(37, 1, _draw_pocket)
 KENO: Final = Selection(80, 20)
-CARDS: Final = Selection(52, 52, _deck)
+CARDS: Final = Selection(52, 52, _deal_deck)
 
 
 def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
@@ -176,6 +176,6 @@ def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int
 
 def collect_in_bulk(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
     """Yield ``plays`` outcomes from raw output, through the compiled path."""
-    draws = BulkDraws(raw_reader(service))
+    draws = BulkDraws(create_raw_reader(service))
     for first in range(0, plays, _BATCH):
         yield from game.draw_many(draws, min(_BATCH, plays - first)).tolist()

@@ -2,7 +2,8 @@
 
 The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So
 the battery's data are the machine's own plays, each compared draw for draw with the compiled rule on the
-bytes that the generator gave for it, and :func:`exhaust` gives every word to the code a machine scales with.
+bytes that the generator gave for it, and :func:`exhaust_production_range` gives every word to the code that
+scales the machine's draws.
 """
 
 from contextlib import suppress
@@ -15,7 +16,7 @@ from rng.errors import SelfTestFailed
 from rng.mechanism import Mechanism
 from rng.scaling import plan
 from rng.service import RandomService
-from tools.lab.rng.battery.exhaustion import Exhaustion, every_word, reader
+from tools.lab.rng.battery.exhaustion import Exhaustion, build_every_word, create_reader
 from tools.lab.rng.bulk import Array, BulkDraws
 from tools.lab.rng.outcomes import Numbers, Selection
 
@@ -61,10 +62,10 @@ class Production:
         """
         batches = range(0, plays, _AT_ONCE)
         return np.concatenate(
-            [self._held(name, game, first, min(_AT_ONCE, plays - first)) for first in batches]
+            [self._play_and_compare(name, game, first, min(_AT_ONCE, plays - first)) for first in batches]
         )
 
-    def _held(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
+    def _play_and_compare(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
         """Play, and compare: the plays without a rejected word all at once, the few others one by one."""
         words = sum(plan(bound)[0] for bound in game.bounds)
         drawn: list[list[int]] = []
@@ -79,10 +80,10 @@ class Production:
                 apart.append(row)
         together = sorted(set(range(plays)).difference(apart))
         stream = b"".join(outputs[row][:words] for row in together)
-        if _compiled(game, stream, len(together)) != [drawn[row] for row in together]:
+        if _draw_compiled(game, stream, len(together)) != [drawn[row] for row in together]:
             apart = list(range(plays))
         for row in apart:
-            expected = _compiled(game, outputs[row], 1)
+            expected = _draw_compiled(game, outputs[row], 1)
             if expected != [drawn[row]]:
                 raise SelfTestFailed(
                     f"{name}: play {first + row + 1} of the machine's own draws is {drawn[row]}; of the same "
@@ -91,22 +92,22 @@ class Production:
         return np.array(drawn, dtype=np.uint16)
 
 
-def _compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
+def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
     """Return what the compiled rule draws from these bytes, or an empty list if they are not enough."""
     try:
-        found: list[list[int]] = game.draw_many(BulkDraws(reader(output)), plays).tolist()
+        found: list[list[int]] = game.draw_many(BulkDraws(create_reader(output)), plays).tolist()
     except EOFError:
         return []
     return found
 
 
-def exhaust(bound: int) -> Exhaustion:
+def exhaust_production_range(bound: int) -> Exhaustion:
     """Draw below ``bound`` with each of the 65,536 words by the code a machine draws with.
 
     Raises :class:`~rng.errors.SelfTestFailed` if some outcome owns more words than another.
     """
     _, share = plan(bound)
-    draws, counts = WordDraws(reader(every_word(16))), [0] * bound
+    draws, counts = WordDraws(create_reader(build_every_word(16))), [0] * bound
     with suppress(EOFError):
         while True:
             counts[draws.below(bound)] += 1
@@ -115,6 +116,6 @@ def exhaust(bound: int) -> Exhaustion:
     return Exhaustion(bound=bound, words_each=share, words_thrown_away=65_536 - bound * share)
 
 
-def ranges_of(game: Numbers | Selection) -> list[int]:
+def list_ranges(game: Numbers | Selection) -> list[int]:
     """Return the ranges a game draws in that have more than one outcome."""
     return sorted({bound for bound in game.bounds if bound > 1})

@@ -52,20 +52,20 @@ class Dieharder:
         """Return how many p-values dieharder assessed as ``assessment``."""
         return sum(line.assessment == assessment for line in self.lines)
 
-    def changed_since(self, root: Path = _ROOT) -> tuple[str, ...]:
+    def list_changed_sources(self, root: Path = _ROOT) -> tuple[str, ...]:
         """Return the source files that made the bytes and whose code, under ``root``, has changed since.
 
-        The provenance has two digests of each: of the file, and of its code (:func:`code_digest`).
+        The provenance has two digests of each: of the file, and of its code (:func:`compute_code_digest`).
         """
         made = [line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)]
         return tuple(
             name
             for name, _, digest in made
-            if code_digest((root / name).read_text(encoding="utf-8")) != digest
+            if compute_code_digest((root / name).read_text(encoding="utf-8")) != digest
         )
 
 
-def code_digest(source: str) -> str:
+def compute_code_digest(source: str) -> str:
     """Return the SHA-256 of Python source without comments, docstrings and layout, in hexadecimal."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
@@ -101,7 +101,7 @@ def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
     return Dieharder(provenance=tuple(provenance), lines=tuple(lines))
 
 
-def installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
+def run_installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
     """Run the installed tests on fresh raw output; ``raw(count)`` gives it."""
     found = []
     for tool, arguments, size in (("rngtest", (), _RNGTEST_BYTES), ("ent", (), _ENT_BYTES)):

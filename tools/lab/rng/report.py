@@ -24,10 +24,10 @@ from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
 from rng.self_test import TESTS
 from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import LEVELS
-from tools.lab.rng.battery.exhaustion import BOUNDS, exhaust
+from tools.lab.rng.battery.exhaustion import BOUNDS, exhaust_range
 from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, Verdict
-from tools.lab.rng.raw_tests import installed_tests, read_dieharder
+from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 
 #: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
 CALIBRATION: Final = Path(__file__).with_name("evidence") / "calibration.json"
@@ -54,14 +54,14 @@ _SOURCE: Final = Path(rng.__file__).parent
 Report = dict[str, Any]
 
 
-def most_common_value(samples: bytes) -> float:
+def estimate_min_entropy(samples: bytes) -> float:
     """Return the min-entropy a sample by the most common value, at its upper 99 % bound (SP 800-90B 6.3.1)."""
     share = Counter(samples).most_common(1)[0][1] / len(samples)
     bound = min(1.0, share + 2.576 * math.sqrt(share * (1 - share) / (len(samples) - 1)))
     return -math.log2(bound)
 
 
-def _files() -> list[dict[str, str]]:
+def _list_source_files() -> list[dict[str, str]]:
     paths = sorted(path for path in _SOURCE.rglob("*.py") if "__pycache__" not in path.parts)
     return [
         {"file": str(path.relative_to(_SOURCE.parent)), "sha256": sha256(path.read_bytes()).hexdigest()}
@@ -69,9 +69,9 @@ def _files() -> list[dict[str, str]]:
     ]
 
 
-def _entropy() -> list[dict[str, Any]]:
+def _measure_entropy_sources() -> list[dict[str, Any]]:
     rows = []
-    for source in rng.available_sources():
+    for source in rng.list_available_sources():
         count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_SAMPLES * 10
         rows.append(
             {
@@ -79,7 +79,7 @@ def _entropy() -> list[dict[str, Any]]:
                 "claimed_bits_per_byte": float(source.entropy_bits),
                 "claim": source.claim,
                 "samples": count,
-                "most_common_value_bits": most_common_value(source.samples(count)),
+                "most_common_value_bits": estimate_min_entropy(source.samples(count)),
                 "assessed": False,
             }
         )
@@ -91,7 +91,7 @@ def gather(
 ) -> Report:
     """Return the report as JSON data: everything measured, and what it means."""
     dieharder = read_dieharder()
-    scaling = _scaling(verdicts)
+    scaling = _check_scaling(verdicts)
     passed = all(verdict.passed for verdict in verdicts) and not any(row["error"] for row in scaling)
     return {
         "statement": STATEMENT,
@@ -102,7 +102,7 @@ def gather(
         "passed": passed,
         "alpha": alpha,
         "scope": {
-            "files": _files(),
+            "files": _list_source_files(),
             "python": platform.python_version(),
             "cryptography": version("cryptography"),
             "numpy": version("numpy"),
@@ -123,11 +123,11 @@ def gather(
         "raw": {
             "dieharder": {
                 "provenance": list(dieharder.provenance),
-                "changed_since": list(dieharder.changed_since()),
+                "changed_since": list(dieharder.list_changed_sources()),
                 "counts": {name: dieharder.count(name) for name in ("PASSED", "WEAK", "FAILED")},
                 "lines": [dataclasses.asdict(line) for line in dieharder.lines],
             },
-            "here": [dataclasses.asdict(test) for test in installed_tests(raw)],
+            "here": [dataclasses.asdict(test) for test in run_installed_tests(raw)],
         },
         "scaling": scaling,
         "games": [
@@ -139,22 +139,25 @@ def gather(
             for verdict in verdicts
         ],
         "calibration": json.loads(CALIBRATION.read_text(encoding="utf-8")),
-        "collective": _collective(verdicts, alpha),
+        "collective": _judge_all_games(verdicts, alpha),
         "health": {"start_up_samples": START_UP_SAMPLES, "alpha_exponent": ALPHA_EXPONENT},
-        "entropy": _entropy(),
+        "entropy": _measure_entropy_sources(),
         "limits": list(LIMITS),
         "command": command,
     }
 
 
-def _scaling(verdicts: Sequence[Verdict]) -> list[Report]:
+def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
     """Draw every word of each range: by the machine's own draws for the games tested, all by the compiled ones.
 
     A range that is not uniform becomes a line with its error rather than stopping the report.
     """
-    own = sorted({bound for verdict in verdicts for bound in production.ranges_of(GAMES[verdict.game][0])})
+    own = sorted({bound for verdict in verdicts for bound in production.list_ranges(GAMES[verdict.game][0])})
     rows: list[Report] = []
-    for by, bounds, proof in (("machine", own, production.exhaust), ("compiled", BOUNDS, exhaust)):
+    for by, bounds, proof in (
+        ("machine", own, production.exhaust_production_range),
+        ("compiled", BOUNDS, exhaust_range),
+    ):
         for bound in bounds:
             found: Report = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
             try:
@@ -165,7 +168,7 @@ def _scaling(verdicts: Sequence[Verdict]) -> list[Report]:
     return rows
 
 
-def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:
+def _judge_all_games(verdicts: Sequence[Verdict], alpha: float) -> Report:
     """Judge all games together: p-values expected and found below the level, and each level's findings."""
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
@@ -203,16 +206,16 @@ def to_html(report: Report) -> str:
         lstrip_blocks=True,
     )
     template = environment.get_template("report.html.j2")
-    return template.render(report=report, plots=_plots(report))
+    return template.render(report=report, plots=_draw_plots(report))
 
 
-def _plots(report: Report) -> dict[str, list[str]]:
+def _draw_plots(report: Report) -> dict[str, list[str]]:
     """Return plots of each game's last run, as data URLs."""
     last = {game["game"]: game["runs"][-1] for game in report["games"]}
-    return {name: [_p_values(run), *_counts(run)] for name, run in last.items()}
+    return {name: [_plot_p_values(run), *_plot_counts(run)] for name, run in last.items()}
 
 
-def _figure() -> Any:
+def _create_figure() -> Any:
     import matplotlib as mpl  # noqa: PLC0415 (laboratory package)
 
     mpl.use("Agg")
@@ -227,9 +230,9 @@ def _address(figure: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
 
 
-def _p_values(run: Report) -> str:
+def _plot_p_values(run: Report) -> str:
     """Plot the p-values in order, against the line of a uniform distribution."""
-    figure = _figure()
+    figure = _create_figure()
     axes = figure.subplots()
     values = sorted(result["p_value"] for result in run["results"])
     count = len(values)
@@ -239,11 +242,11 @@ def _p_values(run: Report) -> str:
     return _address(figure)
 
 
-def _counts(run: Report) -> list[str]:
+def _plot_counts(run: Report) -> list[str]:
     """Plot how often each number was drawn, for the first test that stored its counts."""
     for result in run["results"]:
         if result["observed"]:
-            figure = _figure()
+            figure = _create_figure()
             axes = figure.subplots()
             observed, expected = result["observed"], result["expected"]
             spread = [math.sqrt(e) for e in expected]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.errors import invariant
+from egm.errors import check_invariant
 from egm.links.sas.poll import Poll
 from egm.links.sas.polls import (
     aft,
@@ -21,19 +21,19 @@ from egm.links.sas.polls import (
 _MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
 
 
-def _index() -> dict[int, Poll]:
+def _build_poll_index() -> dict[int, Poll]:
     index: dict[int, Poll] = {}
     for module in _MODULES:
         for poll in module.ROWS:
-            invariant(poll.code not in index, "sas.poll_built_twice")
-            invariant((poll.answer is None) != (poll.effect is None), "sas.poll_without_one_handler")
+            check_invariant(poll.code not in index, "sas.poll_built_twice")
+            check_invariant((poll.answer is None) != (poll.effect is None), "sas.poll_without_one_handler")
             index[poll.code] = poll
     return index
 
 
-BUILT: Final[Mapping[int, Poll]] = _index()
+BUILT: Final[Mapping[int, Poll]] = _build_poll_index()
 
 
-def polls_for(groups: frozenset[Group]) -> dict[int, Poll]:
+def find_available_polls(groups: frozenset[Group]) -> dict[int, Poll]:
     """Return the polls available to a host with these groups."""
     return {code: poll for code, poll in BUILT.items() if poll.group in groups}

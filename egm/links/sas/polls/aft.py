@@ -7,7 +7,7 @@ money's, none of these polls gets a reply.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from typing import Final
 
 from egm.config.sas_line import Group
@@ -15,12 +15,12 @@ from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
-    bcd,
-    binary,
-    counted,
-    date_and_time,
+    encode_bcd,
+    encode_binary,
+    encode_date_and_time,
     from_bcd,
     from_binary,
+    prepend_length,
 )
 from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
@@ -28,7 +28,7 @@ from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers, Registration, Result
-from egm.money.host.transfers import HISTORY, restricted_terms
+from egm.money.host.transfers import HISTORY, find_restricted_terms
 
 COMPLETE: Final = 0x69
 """Exception: transfer complete."""
@@ -72,7 +72,7 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 }
 
 
-def transfers_of(host: Host) -> HostTransfers | None:
+def find_transfers(host: Host) -> HostTransfers | None:
     """Return the transfers that this host may order, or None."""
     money = host.machine.state(HostMoney)
     mine = money.line == host.name and (money.transfers or money.bonuses)
@@ -91,27 +91,27 @@ _HEAD, _TAIL = 44, 7
 
 def transfer(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 72: order a transfer, cancel one, or query the result of one."""
-    transfers = transfers_of(host)
+    transfers = find_transfers(host)
     if transfers is None:
         return None
     body = poll.data[1:]
     if not body:
         raise MalformedPollError(poll, "no transfer code")
     if body[0] in {_INTERROGATE, _LOOK}:
-        return _interrogated(host, transfers, body[1] if len(body) > 1 else 0)
+        return _answer_interrogation(host, transfers, body[1] if len(body) > 1 else 0)
     if body[0] == _CANCEL:
         transfers.cancel()
-        return _interrogated(host, transfers, 0)
+        return _answer_interrogation(host, transfers, 0)
     if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
         raise MalformedPollError(poll, f"{len(body)} bytes are no transfer")
-    return _ordered(host, transfers, poll, body)
+    return _order_transfer(host, transfers, poll, body)
 
 
-def _ordered(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
+def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
     flags, behind = body[18], body[_HEAD + body[_HEAD - 1] :]
     wrong, cents, expires = None, {}, None
     try:
-        cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _amounts(body), strict=True)}
+        cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _split_amounts(body), strict=True)}
         expires = parse_expiry(poll, behind[:4], host)
     except MalformedPollError:
         wrong = TransferStatus.BAD_AMOUNT
@@ -140,21 +140,21 @@ def _ordered(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) 
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT:
             transfers.set_cash_out(enabled=bool(flags & _CASH_OUT_ON), hard=bool(flags & _HARD))
-        return _refused(body, _STATUS[status], amounts=True)  # accepted: an exception announces its end
-    return _refused(body, _STATUS[status])
+        return _build_refusal(body, _STATUS[status], amounts=True)  # accepted: an exception announces its end
+    return _build_refusal(body, _STATUS[status])
 
 
-def _amounts(body: bytes) -> tuple[bytes, ...]:
+def _split_amounts(body: bytes) -> tuple[bytes, ...]:
     return tuple(body[at : at + _AMOUNT_BYTES] for at in (3, 8, 13))
 
 
-def _refused(body: bytes, status: int, *, amounts: bool = False) -> Reply:
+def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     """Return the reply to an order built from its bytes: nothing has moved, or its result is not known yet."""
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
     behind = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
-        counted(
+        prepend_length(
             bytes((0, status, _NO_RECEIPT, body[2]))
             + amounts_sent
             + body[18:23]
@@ -168,11 +168,11 @@ def _refused(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     )
 
 
-def _interrogated(host: Host, transfers: HostTransfers, position: int) -> Reply:
+def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -> Reply:
     found = transfers.last if position == 0 else transfers.history(position)
     if found is None:
-        return Reply(counted(bytes((position, _STATUS[TransferStatus.NONE]))))
-    return Reply(counted(_result(host, found)))
+        return Reply(prepend_length(bytes((position, _STATUS[TransferStatus.NONE]))))
+    return Reply(prepend_length(_result(host, found)))
 
 
 def _result(host: Host, found: Result) -> bytes:
@@ -181,21 +181,22 @@ def _result(host: Host, found: Result) -> bytes:
     at = found.at.astimezone(host.machine.identity.house.zone)
     expires = bytes(4)
     if found.expires is not None:
-        expires = date_and_time(datetime(found.expires.year, found.expires.month, found.expires.day))[:4]  # noqa: DTZ001 (a day, written as one)
+        day = datetime.combine(found.expires, time())  # noqa: DTZ (a day, written as one)
+        expires = encode_date_and_time(day)[:4]
     return (
         bytes((found.position, _STATUS[found.status], _NO_RECEIPT, found.codes.get("type", 0)))
-        + b"".join(bcd(found.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
+        + b"".join(encode_bcd(found.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
         + bytes((found.codes.get("flags", 0),))
-        + binary(host.machine.state(HostMoney).asset_number, 4)
-        + counted(identifier)
-        + date_and_time(at)
+        + encode_binary(host.machine.state(HostMoney).asset_number, 4)
+        + prepend_length(identifier)
+        + encode_date_and_time(at)
         + expires
-        + binary(found.pool, 2)
-        + _cumulative(host, found)
+        + encode_binary(found.pool, 2)
+        + _encode_cumulative_meters(host, found)
     )
 
 
-def _cumulative(host: Host, found: Result) -> bytes:
+def _encode_cumulative_meters(host: Host, found: Result) -> bytes:
     """Return the meters of the kinds that moved; sizes of zero if nothing did."""
     if not found.status.moved:
         return bytes(3)
@@ -204,17 +205,17 @@ def _cumulative(host: Host, found: Result) -> bytes:
     parts = b""
     for kind in _KINDS:
         # A bonus is never restricted, so there is no such meter.
-        parts += counted(bcd(values.get(f"{account}.{_METERS[kind]}.value", 0), _AMOUNT_BYTES))
+        parts += prepend_length(encode_bcd(values.get(f"{account}.{_METERS[kind]}.value", 0), _AMOUNT_BYTES))
     return parts
 
 
 def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
     """Close the transfer if the reply that the host has received reported its end."""
-    transfers = transfers_of(host)
+    transfers = find_transfers(host)
     if transfers is None or not transfers.has_unread_result:
         return
     closes = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
-    if closes and reply.data == _interrogated(host, transfers, 0).data:
+    if closes and reply.data == _answer_interrogation(host, transfers, 0).data:
         transfers.acknowledge_result()
 
 
@@ -226,7 +227,7 @@ _REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
 
 def register(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 73: register or unregister the machine, or report its registration. The operator does not confirm it."""
-    transfers = transfers_of(host)
+    transfers = find_transfers(host)
     if transfers is None:
         return None
     length, body = poll.data[0], poll.data[1:]
@@ -234,24 +235,27 @@ def register(host: Host, poll: LongPoll) -> Reply | None:
         raise MalformedPollError(poll, f"length {length:02X}")
     code = body[0]
     if code == _UNREGISTER:
-        return _registration(transfers.unregister())
+        return _build_registration_reply(transfers.unregister())
     if length == 1:
-        return _registration(transfers.registration)
+        return _build_registration_reply(transfers.registration)
     asset_number, key, pos_id = from_binary(body[1:5]), body[5:25], from_binary(body[25:29])
     if code == _REGISTER:
-        return _registration(transfers.register(asset_number, key, pos_id))
+        return _build_registration_reply(transfers.register(asset_number, key, pos_id))
     if code == _INITIALISE:
         now = transfers.unregister()
-        return _registration(Registration(False, now.asset_number, pos_id, key), _READY)
-    return _registration(transfers.registration)
+        return _build_registration_reply(Registration(False, now.asset_number, pos_id, key), _READY)
+    return _build_registration_reply(transfers.registration)
 
 
-def _registration(now: Registration, status: int | None = None) -> Reply:
+def _build_registration_reply(now: Registration, status: int | None = None) -> Reply:
     if status is None:
         status = _REGISTERED if now.registered else _NOT_REGISTERED
     key = now.key.ljust(_KEY_BYTES, b"\0")
     return Reply(
-        counted(bytes((status,)) + binary(now.asset_number, 4) + key + binary(now.pos_id, 4)), once=True
+        prepend_length(
+            bytes((status,)) + encode_binary(now.asset_number, 4) + key + encode_binary(now.pos_id, 4)
+        ),
+        once=True,
     )
 
 
@@ -263,18 +267,18 @@ _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 def lock(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 74: lock the machine for a transfer, release it, or report what is possible now."""
-    transfers = transfers_of(host)
+    transfers = find_transfers(host)
     if transfers is None:
         return None
     code, condition, hundredths = poll.data[0], poll.data[1], from_bcd(poll, poll.data[2:4])
-    if code == _LOCK and condition & ~_possible(transfers) == 0:
+    if code == _LOCK and condition & ~_encode_available_transfers(transfers) == 0:
         transfers.lock(condition, hundredths)
     elif code == _UNLOCK:
         transfers.unlock()
-    return Reply(counted(_lock_status(host, transfers)))
+    return Reply(prepend_length(_lock_status(host, transfers)))
 
 
-def _possible(transfers: HostTransfers) -> int:
+def _encode_available_transfers(transfers: HostTransfers) -> int:
     """Return the available transfers: bit 0 to the machine, 1 from it, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
     return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
@@ -282,7 +286,7 @@ def _possible(transfers: HostTransfers) -> int:
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
     machine = host.machine
-    money, terms = machine.state(HostMoney), restricted_terms(machine)
+    money, terms = machine.state(HostMoney), find_restricted_terms(machine)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
@@ -294,12 +298,20 @@ def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
             year, month, day = terms.expires.split("-")
             expires = bytes.fromhex(month + day + year)
     return (
-        binary(money.asset_number, 4)
-        + bytes((_LOCK_STATUS[transfers.locked], _possible(transfers), cash_out, status, HISTORY))
-        + b"".join(bcd(machine.kind_cents(kind), _AMOUNT_BYTES) for kind in _KINDS)
-        + bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
+        encode_binary(money.asset_number, 4)
+        + bytes(
+            (
+                _LOCK_STATUS[transfers.locked],
+                _encode_available_transfers(transfers),
+                cash_out,
+                status,
+                HISTORY,
+            )
+        )
+        + b"".join(encode_bcd(machine.read_credit_cents(kind), _AMOUNT_BYTES) for kind in _KINDS)
+        + encode_bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
         + expires
-        + binary(pool, 2)
+        + encode_binary(pool, 2)
     )
 
 

@@ -28,14 +28,14 @@ def _set_control(host: Host, name: str, value: object) -> Reply:
     return ACK
 
 
-def _setting(control: Control, value: object) -> Effect:
+def _build_setting_effect(control: Control, value: object) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
         return _set_control(host, control, value)
 
     return effect
 
 
-def _disabling(suffix: str, reason: str) -> Effect:
+def _build_disabling_effect(suffix: str, reason: str) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
         host.handle(EventType.DISABLED, source=host.source + suffix, reason=reason)
         return ACK
@@ -43,7 +43,7 @@ def _disabling(suffix: str, reason: str) -> Effect:
     return effect
 
 
-def _enabling(suffix: str) -> Effect:
+def _build_enabling_effect(suffix: str) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
         host.handle(EventType.ENABLED, source=host.source + suffix)
         return ACK
@@ -94,27 +94,27 @@ CLOSE_AFTER_BILL: Final = "close_after_bill"
 """Key of the note that says whether the next bill closes the acceptor."""
 
 
-def after_bill(host: Host) -> None:
+def close_acceptor_after_bill(host: Host) -> None:
     """Close the acceptor after a bill if the host asked for that."""
     if host.notes.get(CLOSE_AFTER_BILL):
         _set_control(host, Control.BILL_ACCEPTOR, False)
 
 
-def _row(code: int, effect: Effect) -> Poll:
+def _build_control_poll(code: int, effect: Effect) -> Poll:
     return Poll(code=code, response=ONE_BYTE, effect=effect, group=Group.CONTROL)
 
 
 ROWS: Final[Sequence[Poll]] = (
-    _row(0x01, _disabling("", "host")),
-    _row(0x02, _enabling("")),
-    _row(0x03, _setting(Control.SOUND, "off")),
-    _row(0x04, _setting(Control.SOUND, None)),
-    _row(0x05, _setting(Control.SOUND, "no_play")),
-    _row(0x06, enable_acceptor),
-    _row(0x07, _setting(Control.BILL_ACCEPTOR, False)),
-    _row(0x08, configure_bills),
-    _row(0x09, enable_game),
-    _row(0x0A, _disabling(":maintenance", "maintenance")),
-    _row(0x0B, _enabling(":maintenance")),
+    _build_control_poll(0x01, _build_disabling_effect("", "host")),
+    _build_control_poll(0x02, _build_enabling_effect("")),
+    _build_control_poll(0x03, _build_setting_effect(Control.SOUND, "off")),
+    _build_control_poll(0x04, _build_setting_effect(Control.SOUND, None)),
+    _build_control_poll(0x05, _build_setting_effect(Control.SOUND, "no_play")),
+    _build_control_poll(0x06, enable_acceptor),
+    _build_control_poll(0x07, _build_setting_effect(Control.BILL_ACCEPTOR, False)),
+    _build_control_poll(0x08, configure_bills),
+    _build_control_poll(0x09, enable_game),
+    _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
+    _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
     Poll(code=0x2E, response=ONE_BYTE, effect=delay_game, group=Group.DELAY),
 )

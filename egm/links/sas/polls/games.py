@@ -7,8 +7,8 @@ from typing import Final
 
 from egm.config.cabinet_file import Validation
 from egm.config.sas_line import Group
-from egm.links.sas.codec import MalformedPollError, Reply, bcd, binary, counted, from_bcd
-from egm.links.sas.meters import meter, payback
+from egm.links.sas.codec import MalformedPollError, Reply, encode_bcd, encode_binary, from_bcd, prepend_length
+from egm.links.sas.meters import compute_payback, read_meter
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.readout import GameFacts, Readout
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
@@ -28,67 +28,67 @@ _CODE_OF_CENTS: Final[Mapping[Fraction | int, int]] = {
 }
 
 
-def denomination_code(cents: int) -> int:
+def find_denomination_code(cents: int) -> int:
     """Return the code of a denomination, 0 if the table has none for it."""
     return _CODE_OF_CENTS.get(cents, 0)
 
 
-def _percent(hundredths: int) -> bytes:
+def _encode_percent(hundredths: int) -> bytes:
     return f"{min(hundredths, 9999):04d}".encode("ascii")
 
 
-def _paytable(game: GameFacts) -> bytes:
+def _encode_paytable_id(game: GameFacts) -> bytes:
     """Return the six characters that name a game's paytable: the beginning of its digest."""
     return game.digest[:6].upper().encode("ascii")
 
 
-def _identity(readout: Readout, game: GameFacts | None) -> bytes:
+def _encode_identity(readout: Readout, game: GameFacts | None) -> bytes:
     """Return the 20 bytes of 1F and 53, for a game or for the machine."""
     games = readout.games if game is None else (game,)
     max_bet = max((facts.max_bet_credits for facts in games), default=0)
-    paytable = _paytable(games[0]) if len(games) == 1 else _SEVERAL
+    paytable = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL
     return b"".join(
         (
             _MAKER,
             b"000",
-            bytes((denomination_code(readout.denomination_cents),)),
+            bytes((find_denomination_code(readout.denomination_cents),)),
             bytes((min(max_bet, 0xFF),)),
             _NO_GROUP,
             _NO_OPTIONS,
             paytable,
-            _percent(payback(readout) if game is None else game.payback),
+            _encode_percent(compute_payback(readout) if game is None else game.payback),
         )
     )
 
 
-def machine_identity(_: LongPoll, readout: Readout) -> Reply:
+def answer_machine_identity(_: LongPoll, readout: Readout) -> Reply:
     """Answer 1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
-    return Reply(_identity(readout, None))
+    return Reply(_encode_identity(readout, None))
 
 
-def _named(request: LongPoll, readout: Readout, number: bytes) -> GameFacts | None:
+def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> GameFacts | None:
     return readout.game(from_bcd(request, number))
 
 
-def game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer 53: the data of 1F for one game; for game 0000, of the machine."""
-    game = _named(request, readout, request.data)
+    game = _find_requested_game(request, readout, request.data)
     if game is None and from_bcd(request, request.data):
         return None
-    return Reply(request.data + _identity(readout, game))
+    return Reply(request.data + _encode_identity(readout, game))
 
 
-def games_implemented(_: LongPoll, readout: Readout) -> Reply:
+def answer_games_implemented(_: LongPoll, readout: Readout) -> Reply:
     """Answer 51: the number of games."""
-    return Reply(bcd(len(readout.games), 2))
+    return Reply(encode_bcd(len(readout.games), 2))
 
 
-def selected_game(_: LongPoll, readout: Readout) -> Reply:
+def answer_selected_game(_: LongPoll, readout: Readout) -> Reply:
     """Answer 55: the selected game."""
-    return Reply(bcd(readout.selected_game, 2))
+    return Reply(encode_bcd(readout.selected_game, 2))
 
 
-def enabled_games(_: LongPoll, readout: Readout) -> Reply:
+def answer_enabled_games(_: LongPoll, readout: Readout) -> Reply:
     """Answer 56: the numbers of the enabled games."""
     wanted = readout.only_denomination_cents
     numbers = [
@@ -96,61 +96,63 @@ def enabled_games(_: LongPoll, readout: Readout) -> Reply:
         for game in readout.games
         if game.enabled and (not wanted or wanted in game.denominations_cents)
     ]
-    return Reply(counted(bytes((len(numbers),)) + b"".join(bcd(number, 2) for number in numbers)))
+    return Reply(
+        prepend_length(bytes((len(numbers),)) + b"".join(encode_bcd(number, 2) for number in numbers))
+    )
 
 
-def player_denomination(_: LongPoll, readout: Readout) -> Reply:
+def answer_player_denomination(_: LongPoll, readout: Readout) -> Reply:
     """Answer B1: the player's current denomination."""
-    return Reply(bytes((denomination_code(readout.player_denomination_cents),)))
+    return Reply(bytes((find_denomination_code(readout.player_denomination_cents),)))
 
 
-def player_denominations(_: LongPoll, readout: Readout) -> Reply:
+def answer_player_denominations(_: LongPoll, readout: Readout) -> Reply:
     """Answer B2: every denomination a player may choose."""
     offered = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
-    codes = bytes(denomination_code(cents) for cents in sorted(offered))
-    return Reply(counted(bytes((len(codes),)) + codes))
+    codes = bytes(find_denomination_code(cents) for cents in sorted(offered))
+    return Reply(prepend_length(bytes((len(codes),)) + codes))
 
 
-def token_denomination(_: LongPoll, readout: Readout) -> Reply:
+def answer_token_denomination(_: LongPoll, readout: Readout) -> Reply:
     """Answer B3: the coin that the machine pays, none if it pays none."""
-    return Reply(bytes((denomination_code(readout.coin_cents or 0),)))
+    return Reply(bytes((find_denomination_code(readout.coin_cents or 0),)))
 
 
-def wager_category(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_wager_category(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer B4: the wagers in a category of a game; each game is one category."""
     number, category = request.data[:2], request.data[2:]
-    game = _named(request, readout, number)
+    game = _find_requested_game(request, readout, number)
     if game is None or from_bcd(request, category) != _ONE_CATEGORY:
         return None
-    wagered = bcd(meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
-    return Reply(counted(number + category + _percent(game.payback) + counted(wagered)))
+    wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
+    return Reply(prepend_length(number + category + _encode_percent(game.payback) + prepend_length(wagered)))
 
 
-def _in_ascii(name: str, game: GameFacts) -> bytes:
+def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
     """Return a name of at most 20 bytes. A shortened name ends with the game's paytable ID, as in 1F and 53."""
     text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore")
     if len(text) <= _NAME_BYTES_MAX:
         return text
-    paytable = b"#" + _paytable(game)
+    paytable = b"#" + _encode_paytable_id(game)
     return text[: _NAME_BYTES_MAX - len(paytable)] + paytable
 
 
-def extended_information(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_extended_information(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer B5: the largest bet and the names of a game and of its paytable."""
-    game = _named(request, readout, request.data)
+    game = _find_requested_game(request, readout, request.data)
     if game is None:
         return None
     names = (game.title, f"{game.id}@{game.version}")
     return Reply(
-        counted(
+        prepend_length(
             b"".join(
                 (
                     request.data,
-                    bcd(min(game.max_bet_credits, 9999), 2),
+                    encode_bcd(min(game.max_bet_credits, 9999), 2),
                     _NO_GROUP,
-                    binary(0, 4),
-                    *(counted(_in_ascii(name, game)) for name in names),
-                    bcd(_ONE_CATEGORY, 2),
+                    encode_binary(0, 4),
+                    *(prepend_length(_encode_ascii_name(name, game)) for name in names),
+                    encode_bcd(_ONE_CATEGORY, 2),
                 )
             )
         )
@@ -165,9 +167,9 @@ _STYLES: Final = {
 }
 
 
-def features(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer A0: the features of this machine for this host; only those that its polls support."""
-    if from_bcd(request, request.data) and _named(request, readout, request.data) is None:
+    if from_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__
     tickets = readout.validation.by_host and has(0x71)
@@ -194,7 +196,7 @@ def features(request: LongPoll, readout: Readout) -> Reply | None:
 _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 0x05
 
 
-def of_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer B0: another poll for one player denomination only; an error code if that is not possible.
 
     The meters of play are then those of that denomination; denomination 00 is the machine as a whole.
@@ -206,7 +208,7 @@ def of_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
     code, base = request.data[1], request.data[2]
 
     def error(reason: int) -> Reply:
-        return Reply(counted(bytes((code, 0, reason))))
+        return Reply(prepend_length(bytes((code, 0, reason))))
 
     poll = BUILT.get(base) if base in readout.polls else None
     if poll is None or poll.answer is None:
@@ -218,27 +220,27 @@ def of_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
         return error(_NOT_A_DENOMINATION)
     try:
         inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
-        reply = poll.answer(inner, readout.of_denomination(int(cents)) if code else readout)
+        reply = poll.answer(inner, readout.for_denomination(int(cents)) if code else readout)
     except MalformedPollError:
         return error(_MALFORMED)
     if reply is None:
         return error(_NOT_SUPPORTED)
-    return Reply(counted(bytes((code, base)) + reply.data))
+    return Reply(prepend_length(bytes((code, base)) + reply.data))
 
 
 _BY_DENOMINATION: Final = Group.MULTI_DENOMINATION
 
 ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x1F, response=24, answer=machine_identity),
-    Poll(code=0x51, response=6, answer=games_implemented),
-    Poll(code=0x53, response=26, answer=game_configuration),
-    Poll(code=0x55, response=6, answer=selected_game),
-    Poll(code=0x56, response=VARIABLE, answer=enabled_games, by_denomination=True),
-    Poll(code=0xA0, response=12, answer=features),
-    Poll(code=0xB0, response=VARIABLE, answer=of_one_denomination, group=_BY_DENOMINATION),
-    Poll(code=0xB1, response=5, answer=player_denomination, group=_BY_DENOMINATION),
-    Poll(code=0xB2, response=VARIABLE, answer=player_denominations, group=_BY_DENOMINATION),
-    Poll(code=0xB3, response=5, answer=token_denomination),
-    Poll(code=0xB4, response=VARIABLE, answer=wager_category),
-    Poll(code=0xB5, response=VARIABLE, answer=extended_information, by_denomination=True),
+    Poll(code=0x1F, response=24, answer=answer_machine_identity),
+    Poll(code=0x51, response=6, answer=answer_games_implemented),
+    Poll(code=0x53, response=26, answer=answer_game_configuration),
+    Poll(code=0x55, response=6, answer=answer_selected_game),
+    Poll(code=0x56, response=VARIABLE, answer=answer_enabled_games, by_denomination=True),
+    Poll(code=0xA0, response=12, answer=answer_features),
+    Poll(code=0xB0, response=VARIABLE, answer=answer_for_one_denomination, group=_BY_DENOMINATION),
+    Poll(code=0xB1, response=5, answer=answer_player_denomination, group=_BY_DENOMINATION),
+    Poll(code=0xB2, response=VARIABLE, answer=answer_player_denominations, group=_BY_DENOMINATION),
+    Poll(code=0xB3, response=5, answer=answer_token_denomination),
+    Poll(code=0xB4, response=VARIABLE, answer=answer_wager_category),
+    Poll(code=0xB5, response=VARIABLE, answer=answer_extended_information, by_denomination=True),
 )

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.kernel.events import EventType
-from egm.links.sas.codec import Reply, bcd
+from egm.links.sas.codec import Reply, encode_bcd
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
@@ -22,7 +22,7 @@ _DATA_BYTES: Final = 20
 _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
-def handpay_information(_: LongPoll, readout: Readout) -> Reply:
+def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
     """Answer 1B: the money owed by hand, in credits; all zeros if nothing is owed or this host has read it.
 
     SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
@@ -31,11 +31,11 @@ def handpay_information(_: LongPoll, readout: Readout) -> Reply:
     if owed is None:
         return Reply(bytes(_DATA_BYTES), once=True)
     level = _CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _TOP_AWARD
-    data = _NO_GROUP + bytes((level,)) + bcd(readout.credits(owed.amount_cents), 5) + bcd(0, 2)
+    data = _NO_GROUP + bytes((level,)) + encode_bcd(readout.credits(owed.amount_cents), 5) + encode_bcd(0, 2)
     return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), once=True)
 
 
-def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """Note that the host has received the record, which is read once."""
     owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if owed is not None and (any(reply.data) or not owed.amount_cents):
@@ -43,7 +43,7 @@ def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
         host.republish()
 
 
-def remote_reset(host: Host, _: LongPoll) -> Reply:
+def answer_remote_reset(host: Host, _: LongPoll) -> Reply:
     """Answer 94: the host reports that the money has been paid by hand."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
@@ -53,6 +53,6 @@ def remote_reset(host: Host, _: LongPoll) -> Reply:
 
 
 ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x1B, response=24, answer=handpay_information, acknowledged=handpay_was_read),
-    Poll(code=0x94, response=5, effect=remote_reset, group=Group.HANDPAY_RESET),
+    Poll(code=0x1B, response=24, answer=answer_handpay_information, acknowledged=mark_handpay_read),
+    Poll(code=0x94, response=5, effect=answer_remote_reset, group=Group.HANDPAY_RESET),
 )

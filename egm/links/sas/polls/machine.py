@@ -10,14 +10,14 @@ from egm.links.sas.codec import (
     NACK,
     MalformedPollError,
     Reply,
-    bcd,
-    counted,
-    date_and_time,
+    encode_bcd,
+    encode_date_and_time,
     from_bcd,
     is_bcd,
+    prepend_length,
 )
 from egm.links.sas.host import Host
-from egm.links.sas.journal_exceptions import bill_codes
+from egm.links.sas.journal_exceptions import find_bill_codes
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
@@ -31,15 +31,15 @@ _UNKNOWN_FILL: Final = 0xFF
 _HOPPER_OK, _HOPPER_JAM, _HOPPER_EMPTY, _HOPPER_OTHER = 0x00, 0x04, 0x07, 0xFF
 
 
-def version_and_serial(_: LongPoll, readout: Readout) -> Reply:
+def answer_version_and_serial(_: LongPoll, readout: Readout) -> Reply:
     """Answer 54: the SAS version and the serial number."""
-    return Reply(counted(SAS_VERSION + readout.serial.encode("ascii", "replace")[:_SERIAL_BYTES_MAX]))
+    return Reply(prepend_length(SAS_VERSION + readout.serial.encode("ascii", "replace")[:_SERIAL_BYTES_MAX]))
 
 
 # ---------------------------------------------------------------------------------------------- time
 def time_of_day(_: LongPoll, readout: Readout) -> Reply:
     """Answer 7E: local date and time at the venue."""
-    return Reply(date_and_time(readout.local_time()))
+    return Reply(encode_date_and_time(readout.local_time()))
 
 
 def receive_time(host: Host, request: LongPoll) -> Reply:
@@ -62,36 +62,36 @@ def receive_time(host: Host, request: LongPoll) -> Reply:
 
 
 # ---------------------------------------------------------------------------------------------- devices
-def last_bill(_: LongPoll, readout: Readout) -> Reply:
+def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
     """Answer 48: country, code and count of the last bill; zeros before the first."""
     if not readout.last_bill_cents:
         return Reply(bytes(6))
-    country, code = bill_codes(readout.last_bill_cents, readout.currency)
+    country, code = find_bill_codes(readout.last_bill_cents, readout.currency)
     count = readout.bills(readout.last_bill_cents)
-    return Reply(bcd(country, 1) + bcd(code or 0, 1) + bcd(count, 4))
+    return Reply(encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(count, 4))
 
 
-def stacker_bills(_: LongPoll, readout: Readout) -> Reply:
+def answer_stacker_bills(_: LongPoll, readout: Readout) -> Reply:
     """Answer 49: the number of bills in the stacker."""
-    return Reply(bcd(readout.stacker_bills, 4))
+    return Reply(encode_bcd(readout.stacker_bills, 4))
 
 
-def stacker_value(_: LongPoll, readout: Readout) -> Reply:
+def answer_stacker_value(_: LongPoll, readout: Readout) -> Reply:
     """Answer 4A: the value of the bills in the stacker, in credits."""
-    return Reply(bcd(readout.credits(readout.stacker_cents), 4))
+    return Reply(encode_bcd(readout.credits(readout.stacker_cents), 4))
 
 
-def last_ticket(_: LongPoll, readout: Readout) -> Reply:
+def answer_last_ticket(_: LongPoll, readout: Readout) -> Reply:
     """Answer 3D: amount of the last cash-out ticket. Its number does not fit into the former eight digits: zeros."""
-    return Reply(bytes(4) + bcd(readout.last_ticket_cents, 5))
+    return Reply(bytes(4) + encode_bcd(readout.last_ticket_cents, 5))
 
 
-def hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
+def answer_hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
     """Answer 2C: coins in the hopper, as counted in and out."""
-    return None if readout.hopper is None else Reply(bcd(readout.hopper.coins, 4))
+    return None if readout.hopper is None else Reply(encode_bcd(readout.hopper.coins, 4))
 
 
-def hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
+def answer_hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
     """Answer 4F: hopper status, percentage full (unknown) and level; the codes are general knowledge."""
     hopper = readout.hopper
     if hopper is None:
@@ -100,10 +100,10 @@ def hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
     if hopper.faults:
         known = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
         status = known.get(hopper.faults[0], _HOPPER_OTHER)
-    return Reply(counted(bytes((status, _UNKNOWN_FILL)) + bcd(hopper.coins, 4)))
+    return Reply(prepend_length(bytes((status, _UNKNOWN_FILL)) + encode_bcd(hopper.coins, 4)))
 
 
-def reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
+def answer_reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
     """Answer 8F: the reel stops of the last game; no reply if it had no reels."""
     if not readout.reel_stops:
         return None
@@ -111,7 +111,7 @@ def reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
     return Reply(bytes(stops).ljust(_REELS, bytes((_NO_REEL,))))
 
 
-def real_time(host: Host, request: LongPoll) -> Reply:
+def switch_event_reports(host: Host, request: LongPoll) -> Reply:
     """Answer 0E: switch event reports in place of exceptions on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
@@ -120,15 +120,15 @@ def real_time(host: Host, request: LongPoll) -> Reply:
 
 
 ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x0E, response=ONE_BYTE, effect=real_time, group=Group.REAL_TIME),
-    Poll(code=0x2C, response=8, answer=hopper_level),
-    Poll(code=0x3D, response=13, answer=last_ticket),
-    Poll(code=0x48, response=10, answer=last_bill),
-    Poll(code=0x49, response=8, answer=stacker_bills),
-    Poll(code=0x4A, response=8, answer=stacker_value),
-    Poll(code=0x4F, response=VARIABLE, answer=hopper_status, group=Group.HOPPER_STATUS),
-    Poll(code=0x54, response=VARIABLE, answer=version_and_serial),
+    Poll(code=0x0E, response=ONE_BYTE, effect=switch_event_reports, group=Group.REAL_TIME),
+    Poll(code=0x2C, response=8, answer=answer_hopper_level),
+    Poll(code=0x3D, response=13, answer=answer_last_ticket),
+    Poll(code=0x48, response=10, answer=answer_last_bill),
+    Poll(code=0x49, response=8, answer=answer_stacker_bills),
+    Poll(code=0x4A, response=8, answer=answer_stacker_value),
+    Poll(code=0x4F, response=VARIABLE, answer=answer_hopper_status, group=Group.HOPPER_STATUS),
+    Poll(code=0x54, response=VARIABLE, answer=answer_version_and_serial),
     Poll(code=0x7E, response=11, answer=time_of_day),
     Poll(code=0x7F, response=ONE_BYTE, effect=receive_time, broadcast=True),
-    Poll(code=0x8F, response=13, answer=reel_stops),
+    Poll(code=0x8F, response=13, answer=answer_reel_stops),
 )

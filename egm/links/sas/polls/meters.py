@@ -3,8 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from egm.links.sas.codec import MalformedPollError, Reply, bcd, binary, counted, from_bcd, from_binary
-from egm.links.sas.meters import meter
+from egm.links.sas.codec import (
+    MalformedPollError,
+    Reply,
+    encode_bcd,
+    encode_binary,
+    from_bcd,
+    from_binary,
+    prepend_length,
+)
+from egm.links.sas.meters import read_meter
 from egm.links.sas.poll import VARIABLE, Answer, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.meters import METERS
@@ -47,35 +55,35 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 )
 
 
-def _listed(*codes: int) -> Answer:
+def _build_meters_answer(*codes: int) -> Answer:
     """Return an answer with these meters of the machine in sequence."""
 
     def answer(_: LongPoll, readout: Readout) -> Reply:
-        return Reply(b"".join(bcd(meter(code, readout) or 0, 4) for code in codes))
+        return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 4) for code in codes))
 
     return answer
 
 
-def games_since(_: LongPoll, readout: Readout) -> Reply:
+def answer_games_since(_: LongPoll, readout: Readout) -> Reply:
     """Answer 18: games since power-up and since the slot door was closed, two bytes each."""
-    return Reply(b"".join(bcd(meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
+    return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
 
 
-def machine_meters(_: LongPoll, readout: Readout) -> Reply:
+def answer_machine_meters(_: LongPoll, readout: Readout) -> Reply:
     """Answer 1C: six meters of play, slot door openings and power resets."""
-    play = [meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
+    play = [read_meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
     values = readout.values()
     occurrences = [values.get("door.main.opens", 0), values.get("power_resets", 0)]
-    return Reply(b"".join(bcd(value, 4) for value in (*play, *occurrences)))
+    return Reply(b"".join(encode_bcd(value, 4) for value in (*play, *occurrences)))
 
 
-def dollars_of_bills(_: LongPoll, readout: Readout) -> Reply:
+def answer_value_of_bills(_: LongPoll, readout: Readout) -> Reply:
     """Answer 20: the value of the accepted bills, in whole units of the currency."""
-    return Reply(bcd(readout.values()["bill_in.value"] // 100, 4))
+    return Reply(encode_bcd(readout.values()["bill_in.value"] // 100, 4))
 
 
 # ---------------------------------------------------------------------------------------------- of a game
-def _of_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
+def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
     """Return the id of the requested game, empty for the machine, None if there is no such game."""
     value = from_bcd(request, number)
     if value == 0:
@@ -84,20 +92,20 @@ def _of_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
     return None if game is None else game.id
 
 
-def _about_game(*codes: int) -> Answer:
+def _build_game_meters_answer(*codes: int) -> Answer:
     """Return an answer with these meters of a game, after its number."""
 
     def answer(request: LongPoll, readout: Readout) -> Reply | None:
-        game = _of_game(request, readout, request.data)
+        game = _find_requested_game(request, readout, request.data)
         if game is None:
             return None
-        values = (meter(code, readout, game) or 0 for code in codes)
-        return Reply(request.data + b"".join(bcd(value, 4) for value in values))
+        values = (read_meter(code, readout, game) or 0 for code in codes)
+        return Reply(request.data + b"".join(encode_bcd(value, 4) for value in values))
 
     return answer
 
 
-def selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer 2F: up to ten meters by one-byte codes. A meter that the machine does not have is zero.
 
     An undefined code has no size, so a request with one gets no reply.
@@ -105,55 +113,60 @@ def selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
     number, codes = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
     if not 0 < len(codes) <= _SELECTED_MAX:
         raise MalformedPollError(request, f"{len(codes)} meters asked for")
-    game = _of_game(request, readout, number)
+    game = _find_requested_game(request, readout, number)
     if game is None or any(code not in METERS for code in codes):
         return None
-    values = [bytes((c,)) + bcd(meter(c, readout, game) or 0, METERS[c].size) for c in codes]
-    return Reply(counted(number + b"".join(values)))
+    values = [bytes((c,)) + encode_bcd(read_meter(c, readout, game) or 0, METERS[c].size) for c in codes]
+    return Reply(prepend_length(number + b"".join(values)))
 
 
-def extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer 6F and AF: up to twelve meters by two-byte codes, each with its size: 0 if it does not exist here."""
     number, requested = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
     if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_MAX:
         raise MalformedPollError(request, f"{len(requested)} bytes of meter codes")
-    game = _of_game(request, readout, number)
+    game = _find_requested_game(request, readout, number)
     if game is None:
         return None
     codes = [from_binary(requested[at : at + 2]) for at in range(0, len(requested), 2)]
-    return Reply(counted(number + b"".join(_sized(code, readout, game) for code in codes)))
+    return Reply(
+        prepend_length(number + b"".join(_encode_sized_meter(code, readout, game) for code in codes))
+    )
 
 
-def _sized(code: int, readout: Readout, game: str) -> bytes:
-    value = meter(code, readout, game)
+def _encode_sized_meter(code: int, readout: Readout, game: str) -> bytes:
+    value = read_meter(code, readout, game)
     if value is None:
-        return binary(code, 2) + b"\0"
+        return encode_binary(code, 2) + b"\0"
     size = METERS[code].size
-    return binary(code, 2) + bytes((size,)) + bcd(value, size)
+    return encode_binary(code, 2) + bytes((size,)) + encode_bcd(value, size)
 
 
-def _rows() -> Sequence[Poll]:
+def _build_poll_rows() -> Sequence[Poll]:
     row: Callable[..., Poll] = Poll
     return (
         *(
             row(
                 code=code,
                 response=_OVERHEAD + 4 * len(codes),
-                answer=_listed(*codes),
+                answer=_build_meters_answer(*codes),
                 by_denomination=code in _BY_DENOMINATION,
             )
             for code, codes in _LISTS.items()
         ),
-        *(row(code=poll, response=8, answer=_listed(bill)) for poll, bill in _BILL_POLLS.items()),
-        row(code=0x18, response=8, answer=games_since),
-        row(code=0x1C, response=36, answer=machine_meters),
-        row(code=0x20, response=8, answer=dollars_of_bills),
-        row(code=0x2D, response=10, answer=_about_game(0x03)),
-        row(code=0x52, response=22, answer=_about_game(0x00, 0x01, 0x02, 0x05)),
-        row(code=0x2F, response=VARIABLE, answer=selected_meters, by_denomination=True),
-        row(code=0x6F, response=VARIABLE, answer=extended_meters, by_denomination=True),
-        row(code=0xAF, response=VARIABLE, answer=extended_meters, by_denomination=True),
+        *(
+            row(code=poll, response=8, answer=_build_meters_answer(bill))
+            for poll, bill in _BILL_POLLS.items()
+        ),
+        row(code=0x18, response=8, answer=answer_games_since),
+        row(code=0x1C, response=36, answer=answer_machine_meters),
+        row(code=0x20, response=8, answer=answer_value_of_bills),
+        row(code=0x2D, response=10, answer=_build_game_meters_answer(0x03)),
+        row(code=0x52, response=22, answer=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)),
+        row(code=0x2F, response=VARIABLE, answer=answer_selected_meters, by_denomination=True),
+        row(code=0x6F, response=VARIABLE, answer=answer_extended_meters, by_denomination=True),
+        row(code=0xAF, response=VARIABLE, answer=answer_extended_meters, by_denomination=True),
     )
 
 
-ROWS: Final = _rows()
+ROWS: Final = _build_poll_rows()

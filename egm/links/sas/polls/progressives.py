@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, from_bcd
+from egm.links.sas.codec import ACK, MalformedPollError, Reply, encode_bcd, from_bcd, prepend_length
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
@@ -53,7 +53,7 @@ def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None
     return ACK
 
 
-def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
+def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer 83: the total of level wins of a game, or for game 0000 of the machine, in credits."""
     number = from_bcd(request, request.data)
     game = readout.game(number)
@@ -61,11 +61,11 @@ def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
         return None
     values = readout.values("" if game is None else game.id)
     won_cents = values.get("mach_progressive", 0) + values.get("att_progressive", 0)
-    return Reply(request.data + bcd(readout.credits(won_cents), _CREDIT_BYTES))
+    return Reply(request.data + encode_bcd(readout.credits(won_cents), _CREDIT_BYTES))
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def _wins(host: Host) -> list[tuple[str, BroadcastWin]]:
+def _list_unread_wins(host: Host) -> list[tuple[str, BroadcastWin]]:
     """Return the wins that no host has read, oldest first, with their journal keys."""
     stored = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
     found = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in stored.items())
@@ -74,22 +74,22 @@ def _wins(host: Host) -> list[tuple[str, BroadcastWin]]:
 
 def _win(won: BroadcastWin) -> bytes:
     """Return level and amount in cents."""
-    return bytes((int(won.pool.split(".")[2]),)) + bcd(won.amount_cents, _AMOUNT_BYTES)
+    return bytes((int(won.pool.split(".")[2]),)) + encode_bcd(won.amount_cents, _AMOUNT_BYTES)
 
 
 def _group(won: BroadcastWin) -> int:
     return int(won.pool.split(".")[1])
 
 
-def current_win(host: Host, _: LongPoll) -> Reply:
+def answer_current_win(host: Host, _: LongPoll) -> Reply:
     """Answer 84: group, level and amount of the oldest unread win; zeros if there is no such win. It stays unread."""
-    wins = _wins(host)
+    wins = _list_unread_wins(host)
     return Reply(bytes((_group(wins[0][1]),)) + _win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
 
-def queued_win(host: Host, request: LongPoll) -> Reply:
+def answer_queued_win(host: Host, request: LongPoll) -> Reply:
     """Answer 85: the oldest unread win, as in 84; it counts as read once the host has received it."""
-    return replace(current_win(host, request), once=True)
+    return replace(answer_current_win(host, request), once=True)
 
 
 def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
@@ -97,39 +97,39 @@ def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     _read(host, 1 if any(reply.data) else 0)
 
 
-def queued_wins(host: Host, _: LongPoll) -> Reply:
+def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
     """Answer 87: up to 32 wins of the oldest win's group: group, count, then level and amount of each."""
-    wins = _of_first_group(host)
+    wins = _list_wins_of_first_group(host)
     if not wins:
-        return Reply(counted(bytes(2)), once=True)
+        return Reply(prepend_length(bytes(2)), once=True)
     data = bytes((_group(wins[0]), len(wins))) + b"".join(_win(won) for won in wins)
-    return Reply(counted(data), once=True)
+    return Reply(prepend_length(data), once=True)
 
 
-def wins_were_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_wins_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """Mark all reported wins as read."""
     _read(host, reply.data[2])
 
 
-def _of_first_group(host: Host) -> list[BroadcastWin]:
-    wins = [won for _, won in _wins(host)]
+def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
+    wins = [won for _, won in _list_unread_wins(host)]
     return list(takewhile(lambda won: _group(won) == _group(wins[0]), wins))[:_WINS_MAX]
 
 
 def _read(host: Host, number: int) -> None:
-    read = _wins(host)[:number]
+    read = _list_unread_wins(host)[:number]
     if read:
         state = {key: None for key, _ in read}
         host.machine.record("progressive.read", state=state, details={"host": host.name, "wins": len(read)})
-    if number and _wins(host):
+    if number and _list_unread_wins(host):
         host.post(_HIT)
 
 
 ROWS: Final[Sequence[Poll]] = (
     Poll(code=0x80, response=ONE_BYTE, effect=receive_amount, group=_G, broadcast=True),
-    Poll(code=0x83, response=10, answer=cumulative_wins, group=_G),
-    Poll(code=0x84, response=11, effect=current_win, group=_G),
-    Poll(code=0x85, response=11, effect=queued_win, acknowledged=win_was_read, group=_G),
+    Poll(code=0x83, response=10, answer=answer_cumulative_wins, group=_G),
+    Poll(code=0x84, response=11, effect=answer_current_win, group=_G),
+    Poll(code=0x85, response=11, effect=answer_queued_win, acknowledged=win_was_read, group=_G),
     Poll(code=0x86, response=ONE_BYTE, effect=receive_amounts, group=_G, broadcast=True),
-    Poll(code=0x87, response=VARIABLE, effect=queued_wins, acknowledged=wins_were_read, group=_G),
+    Poll(code=0x87, response=VARIABLE, effect=answer_queued_wins, acknowledged=mark_wins_read, group=_G),
 )

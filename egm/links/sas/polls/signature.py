@@ -10,25 +10,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.devices.crc import kermit
+from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
-from egm.links.sas.codec import ACK, Reply, binary
+from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, Poll
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import Algorithm
 from egm.verify.examine import sign_beside
-from egm.verify.tree import Scope, components_of, own_files
+from egm.verify.tree import Scope, find_components, own_files
 
 _CODE: Final = 0x21
 _TASK: Final = "rom_signature"
 
 
-async def rom_signature(scope: Scope, seed: bytes) -> int:
+async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
     """Return the signature of the software under ``seed`` (two bytes). Raises LocalError if it cannot be computed."""
-    wanted = tuple(sorted(components_of(scope)))
+    wanted = tuple(sorted(find_components(scope)))
     signed = await sign_beside(scope, Algorithm.SHA1_HMAC, seed, wanted)
-    return kermit("".join(signed[name] for name in wanted).encode("ascii"))
+    return compute_crc_kermit("".join(signed[name] for name in wanted).encode("ascii"))
 
 
 def send_rom_signature(host: Host, request: LongPoll) -> Reply:
@@ -42,11 +42,11 @@ def send_rom_signature(host: Host, request: LongPoll) -> Reply:
 
 async def _deliver(host: Host, seed: bytes) -> None:
     try:
-        signature = await rom_signature(Scope(own=own_files(host.context.file)), seed)
+        signature = await compute_rom_signature(Scope(own=own_files(host.context.file)), seed)
     except LocalError as error:
         host.machine.log("host.unsigned", {"host": host.name, "why": str(error)})
         return
-    host.deliver(_CODE, Reply(binary(signature, 2), once=True))
+    host.deliver(_CODE, Reply(encode_binary(signature, 2), once=True))
 
 
 ROWS: Final[Sequence[Poll]] = (

@@ -16,13 +16,13 @@ from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
-    bcd,
-    binary,
-    counted,
-    date_and_time,
+    encode_bcd,
+    encode_binary,
+    encode_date_and_time,
     from_bcd,
     from_binary,
     is_bcd,
+    prepend_length,
 )
 from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
@@ -30,7 +30,7 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
-from egm.money.ticket_terms import ticket_terms
+from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Reason
@@ -55,7 +55,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 }
 
 
-def tickets_of(host: Host) -> HostTickets | None:
+def find_tickets(host: Host) -> HostTickets | None:
     """Return the tickets that this host validates, or None."""
     money = host.machine.state(HostMoney)
     if money.validation.by_host and money.line == host.name:
@@ -71,7 +71,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     (H-09).
     """
     desk = host.machine.installed(TicketDesk)
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     alone_at_times = host.machine.profile.host.offline_tickets > 0
     if tickets is None:
         return None
@@ -83,7 +83,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     enrolment = None if desk is None else desk.enrolment
     if enrolment is None:
         return Reply(bytes(6), once=True)
-    return Reply(binary(enrolment.validation_id, 3) + binary(enrolment.sequence, 3), once=True)
+    return Reply(encode_binary(enrolment.validation_id, 3) + encode_binary(enrolment.sequence, 3), once=True)
 
 
 _READ_NEXT: Final = 0x00
@@ -93,9 +93,9 @@ _RECORD_NUMBER: Final = slice(9, 17)
 _RECORD_SYSTEM: Final = 24
 
 
-def validation_record(host: Host, poll: LongPoll) -> Reply | None:
+def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 4D: a printed ticket: the next unread one (00: marked read on receipt; FF: not), or by place."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     (function,) = poll.data
@@ -112,26 +112,26 @@ def _record(found: Validated) -> bytes:
     ticket = found.ticket
     return (
         bytes((_TYPES.get(ticket.kind, 0), found.place))
-        + date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
+        + encode_date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
         + bytes.fromhex(ticket.number[2:])
-        + bcd(ticket.amount_cents, _AMOUNT_BYTES)
-        + binary(ticket.sequence % (1 << 16), 2)
+        + encode_bcd(ticket.amount_cents, _AMOUNT_BYTES)
+        + encode_binary(ticket.sequence % (1 << 16), 2)
         + bytes.fromhex(ticket.number[:2])
-        + _expiry(ticket)
-        + binary(found.pool, 2)
+        + _encode_expiry(ticket)
+        + encode_binary(found.pool, 2)
     )
 
 
-def _expiry(ticket: Ticket) -> bytes:
+def _encode_expiry(ticket: Ticket) -> bytes:
     """Return the last day on which a ticket is valid, MMDDYYYY; zeros if it never expires."""
     if ticket.expires_at is None:
         return bytes(4)
-    return date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
+    return encode_date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
 
 
 def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
     """Mark the record as read, so that the next one follows."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
         tickets.read(number)
@@ -139,29 +139,29 @@ def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
             host.post(PRINTED)
 
 
-def validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
+def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
     """Answer 50: count and value of the tickets of a validation type."""
     (kind,) = poll.data
     if kind not in _METERS:
         return None
     name, values = _METERS[kind], readout.values()
     count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
-    return Reply(bytes((kind,)) + bcd(count, 4) + bcd(value, _AMOUNT_BYTES))
+    return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_BYTES))
 
 
 _CASH_OUT_TYPES: Final = {CreditKind.CASHABLE: 0x00, CreditKind.RESTRICTED: 0x01}
 _NOT_WAITING: Final = 0x80
 
 
-def pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
+def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
     """Answer 57: the cash-out that waits for a number."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     wanted = tickets.number_request
     if wanted is None:
         return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
-    return Reply(bytes((_CASH_OUT_TYPES[wanted.kind],)) + bcd(wanted.amount_cents, _AMOUNT_BYTES))
+    return Reply(bytes((_CASH_OUT_TYPES[wanted.kind],)) + encode_bcd(wanted.amount_cents, _AMOUNT_BYTES))
 
 
 _NUMBER_ANSWERS: Final = {
@@ -173,7 +173,7 @@ _NUMBER_ANSWERS: Final = {
 
 def receive_number(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 58: the number of the waiting ticket; system 00 refuses one."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     digits = poll.data.hex()
@@ -191,15 +191,17 @@ _NO_TICKET: Final = 0xFF
 _PARSING: Final = 0x00
 
 
-def ticket_data(host: Host, _: LongPoll) -> Reply | None:
+def answer_ticket_data(host: Host, _: LongPoll) -> Reply | None:
     """Answer 70: the ticket in escrow."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     digits = tickets.offered
     if digits is None:
-        return Reply(counted(bytes((_NO_TICKET,))))
-    return Reply(counted(bytes((0,)) + bytes(_AMOUNT_BYTES) + bytes((_PARSING,)) + bytes.fromhex(digits)))
+        return Reply(prepend_length(bytes((_NO_TICKET,))))
+    return Reply(
+        prepend_length(bytes((0,)) + bytes(_AMOUNT_BYTES) + bytes((_PARSING,)) + bytes.fromhex(digits))
+    )
 
 
 _STATUS: Final[Mapping[Redeeming, int]] = {
@@ -241,52 +243,52 @@ _SHORT, _FULL = 0x10, 0x16
 
 def redeem(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 71: the value of the ticket in escrow, or its refusal; FF queries the result."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
     if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
-        return _status_reply(tickets.redeeming)
+        return _build_status_reply(tickets.redeeming)
     if length not in {_SHORT, _FULL} or code is None:
         raise MalformedPollError(poll, f"length {length:02X}")
     amount_cents, digits = from_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
     if code in _REASONS:
-        return _answered(host, tickets.decline(Redeeming.REJECTED_BY_HOST, _REASONS[code]))
+        return _build_redemption_reply(host, tickets.decline(Redeeming.REJECTED_BY_HOST, _REASONS[code]))
     if code not in _KINDS:
-        return Reply(counted(bytes((_BAD_FUNCTION,))))
+        return Reply(prepend_length(bytes((_BAD_FUNCTION,))))
     expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
     pool = from_binary(body[19:21])
     now = tickets.authorise(digits, _KINDS[code], amount_cents, expires=expires, pool=pool)
-    return _answered(host, now)
+    return _build_redemption_reply(host, now)
 
 
-def _answered(host: Host, now: Redeemed) -> Reply:
+def _build_redemption_reply(host: Host, now: Redeemed) -> Reply:
     """Return the reply to a redemption, sent once; a final one needs no separate exception."""
-    reply = _status_reply(now)
+    reply = _build_status_reply(now)
     if reply.data[1] in _ENDED:
         host.withdraw(TICKET_DONE)
     return Reply(reply.data, once=True)
 
 
-def _status_reply(now: Redeemed) -> Reply:
+def _build_status_reply(now: Redeemed) -> Reply:
     """Return the reply to 71; short if nothing is known of a ticket."""
     if now.status is Redeeming.REDEEMED and now.kind is not None:
         status = _REDEEMED[now.kind]
     else:
         status = _STATUS[now.status]
     if len(now.digits) != _NUMBER_DIGITS:
-        return Reply(counted(bytes((status,))))
-    body = bytes((status,)) + bcd(now.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
-    return Reply(counted(body + bytes.fromhex(now.digits)))
+        return Reply(prepend_length(bytes((status,))))
+    body = bytes((status,)) + encode_bcd(now.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
+    return Reply(prepend_length(body + bytes.fromhex(now.digits)))
 
 
-def redemption_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
+def mark_redemption_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """Note that the host has received the status; a final one is not reported again."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if (
         tickets is not None
         and reply.data[1] in _ENDED
-        and _status_reply(tickets.redeeming).data == reply.data
+        and _build_status_reply(tickets.redeeming).data == reply.data
     ):
         tickets.acknowledge_result()
 
@@ -310,13 +312,13 @@ _PRINTER, _RESTRICTED_OUT, _REDEMPTION, _SECURE = 1 << 0, 1 << 3, 1 << 5, 1 << 1
 _NEVER: Final = 9999
 
 
-def validation_status(host: Host, poll: LongPoll) -> Reply | None:
+def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 7B: what the host allows for tickets, and how many days they are valid; all zeros reads it.
 
     The bits are general knowledge. This machine obeys those for restricted tickets out and redemption; for
     the others it reports its own configuration.
     """
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None or poll.data[0] != 8:
         return None
     mask, bits = from_binary(poll.data[1:3]), from_binary(poll.data[3:5])
@@ -330,25 +332,29 @@ def validation_status(host: Host, poll: LongPoll) -> Reply | None:
             changes[name] = days
     tickets.agree(changes)
     return Reply(
-        counted(binary(host.machine.state(HostMoney).asset_number, 4) + _status_bits(host) + _days(host)),
+        prepend_length(
+            encode_binary(host.machine.state(HostMoney).asset_number, 4)
+            + _encode_status_bits(host)
+            + _encode_valid_days(host)
+        ),
         once=True,
     )
 
 
-def _status_bits(host: Host) -> bytes:
+def _encode_status_bits(host: Host) -> bytes:
     machine = host.machine
-    terms = ticket_terms(machine)
+    terms = find_ticket_terms(machine)
     bits = _PRINTER if machine.state(Devices).printer is not None else 0
     bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.restricted_out else 0
     bits |= _REDEMPTION if machine.state(Devices).acceptor is not None and terms.redemption else 0
     bits |= _SECURE if machine.state(HostMoney).validation is Validation.SECURE_ENHANCED else 0
-    return binary(bits, 2)
+    return encode_binary(bits, 2)
 
 
-def _days(host: Host) -> bytes:
-    terms, sold = ticket_terms(host.machine), host.machine.profile.tickets.valid_days
+def _encode_valid_days(host: Host) -> bytes:
+    terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
     days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
-    return b"".join(bcd(each, 2) for each in days)
+    return b"".join(encode_bcd(each, 2) for each in days)
 
 
 _TEXTS: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
@@ -356,16 +362,16 @@ _TEXT_MAX: Final = 40
 _VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
 
 
-def extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
+def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 7C: texts printed on tickets, by code; an empty text restores the machine's own.
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
     """
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     changes: dict[str, JSON] = {}
-    for code, text in _elements(poll.data[1:]):
+    for code, text in _iter_text_elements(poll.data[1:]):
         if code not in _TEXTS or text is None:
             return _INVALID
         changes[_TEXTS[code]] = text
@@ -373,24 +379,24 @@ def extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
     return _VALID
 
 
-def _elements(data: bytes) -> Iterator[tuple[int, str | None]]:
+def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
     """Yield each code with its text; None for a text that is cut short, too long, or unprintable."""
     at = 0
     while at < len(data):
         size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1
-        yield data[at], _text(data[at + 2 : at + 2 + size], size)
+        yield data[at], _decode_text(data[at + 2 : at + 2 + size], size)
         at += 2 + size
 
 
-def _text(data: bytes, size: int) -> str | None:
+def _decode_text(data: bytes, size: int) -> str | None:
     text = data.decode("ascii", "replace")
     ok = len(data) == size <= _TEXT_MAX and text.isascii() and (text.isprintable() or not text)
     return text if ok else None
 
 
-def old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
+def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 7D: days of validity and printed texts; omitted ones stay unchanged. 7B and 7C take precedence."""
-    tickets = tickets_of(host)
+    tickets = find_tickets(host)
     if tickets is None:
         return None
     data = poll.data[1:]
@@ -404,7 +410,7 @@ def old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
         if at >= len(data):
             break
         size = data[at]
-        text = _text(data[at + 1 : at + 1 + size], size)
+        text = _decode_text(data[at + 1 : at + 1 + size], size)
         if text is None:
             return _INVALID
         changes[name] = text
@@ -416,13 +422,13 @@ def old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
 _G: Final = Group.TICKETS
 ROWS: Final[Sequence[Poll]] = (
     Poll(code=0x4C, response=10, effect=set_validation_id, group=_G),
-    Poll(code=0x4D, response=35, effect=validation_record, acknowledged=record_was_read, group=_G),
-    Poll(code=0x50, response=14, answer=validation_meters, group=_G),
-    Poll(code=0x57, response=10, effect=pending_cash_out, group=_G),
+    Poll(code=0x4D, response=35, effect=answer_validation_record, acknowledged=record_was_read, group=_G),
+    Poll(code=0x50, response=14, answer=answer_validation_meters, group=_G),
+    Poll(code=0x57, response=10, effect=answer_pending_cash_out, group=_G),
     Poll(code=0x58, response=5, effect=receive_number, group=_G),
-    Poll(code=0x70, response=VARIABLE, effect=ticket_data, group=_G),
-    Poll(code=0x71, response=VARIABLE, effect=redeem, acknowledged=redemption_was_read, group=_G),
-    Poll(code=0x7B, response=VARIABLE, effect=validation_status, group=_G, broadcast=True),
-    Poll(code=0x7C, response=5, effect=extended_ticket_data, group=_G, broadcast=True),
-    Poll(code=0x7D, response=5, effect=old_ticket_data, group=_G, broadcast=True),
+    Poll(code=0x70, response=VARIABLE, effect=answer_ticket_data, group=_G),
+    Poll(code=0x71, response=VARIABLE, effect=redeem, acknowledged=mark_redemption_read, group=_G),
+    Poll(code=0x7B, response=VARIABLE, effect=answer_validation_status, group=_G, broadcast=True),
+    Poll(code=0x7C, response=5, effect=answer_extended_ticket_data, group=_G, broadcast=True),
+    Poll(code=0x7D, response=5, effect=answer_old_ticket_data, group=_G, broadcast=True),
 )

@@ -122,7 +122,7 @@ BILL_RUNS: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 }
 
 
-def _all() -> Iterator[MeterName]:
+def _iter_meter_names() -> Iterator[MeterName]:
     for code, name, unit in _ROWS:
         yield MeterName(code, name, unit, CENTS_SIZE if unit is _CENTS else 4)
     for code, name in _PAIRS:
@@ -134,5 +134,5 @@ def _all() -> Iterator[MeterName]:
 
 
 METERS: Final[Mapping[int, MeterName]] = {
-    meter.code: meter for meter in sorted(_all(), key=lambda meter: meter.code)
+    meter.code: meter for meter in sorted(_iter_meter_names(), key=lambda meter: meter.code)
 }

@@ -11,7 +11,7 @@ from typing import Final
 from scipy import stats
 
 from tools.lab.rng.battery.judgement import judge
-from tools.lab.rng.battery.run import results_of
+from tools.lab.rng.battery.run import run_all_tests
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
 from tools.lab.rng.stream import LaboratoryStream
@@ -49,7 +49,7 @@ class Calibration:
     family_alarms: tuple[int, ...]
 
 
-def band(replications: int, level: float, outside: float) -> tuple[int, int]:
+def compute_false_alarm_range(replications: int, level: float, outside: float) -> tuple[int, int]:
     """Return the range of false alarms a test of that level gives, except with probability ``outside``."""
     low, high = stats.binom.interval(1 - outside, replications, level)
     return int(low), int(high)
@@ -61,7 +61,7 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
     family = [0] * len(LEVELS)
     for seed in range(first_seed, first_seed + replications):
-        results = results_of(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
+        results = run_all_tests(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
         for result in results:
             p_values[result.test, result.detail].append(result.p_value)
         for i, level in enumerate(LEVELS):
@@ -91,14 +91,14 @@ _OUTSIDE: Final = 1e-4
 _STEPPED: Final = "duplicates"
 
 
-def off_level(calibration: Calibration) -> list[str]:
+def list_off_level_tests(calibration: Calibration) -> list[str]:
     """Return a sentence for each test that does not reject good data at its stated rate.
 
     A single test may deviate from its level either way; a family only by rejecting too often.
     """
     found = []
     for i, level in enumerate(LEVELS):
-        low, high = band(calibration.replications, level, _OUTSIDE)
+        low, high = compute_false_alarm_range(calibration.replications, level, _OUTSIDE)
         found += [
             f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
             f"not {low} to {high}"

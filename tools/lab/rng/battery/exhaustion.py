@@ -23,7 +23,7 @@ class Exhaustion:
     words_thrown_away: int
 
 
-def every_word(bits: int) -> bytes:
+def build_every_word(bits: int) -> bytes:
     """Return each word of 8 or 16 bits once, small and large alternating, so that no long run is rejected."""
     words = np.zeros(1 << bits, dtype=np.uint32)
     for bit in range(bits):
@@ -31,7 +31,7 @@ def every_word(bits: int) -> bytes:
     return words.astype(f"<u{bits // 8}").tobytes()
 
 
-def reader(stream: bytes) -> Callable[[int], bytes]:
+def create_reader(stream: bytes) -> Callable[[int], bytes]:
     """Return ``read`` of a given stream, which raises EOFError past its end."""
     at = 0
 
@@ -45,10 +45,12 @@ def reader(stream: bytes) -> Callable[[int], bytes]:
     return read
 
 
-def exhaust(bound: int) -> Exhaustion:
+def exhaust_range(bound: int) -> Exhaustion:
     """Draw below ``bound`` with each of the 65,536 words. Raises SelfTestFailed if outcomes differ."""
     _, share = plan(bound)
-    counts = np.bincount(BulkDraws(reader(every_word(16))).below(bound, bound * share), minlength=bound)
+    counts = np.bincount(
+        BulkDraws(create_reader(build_every_word(16))).below(bound, bound * share), minlength=bound
+    )
     if len(counts) != bound or (counts != share).any():
         raise SelfTestFailed(f"scaling: words below {bound} are not shared equally: {counts.tolist()}")
     return Exhaustion(bound=bound, words_each=share, words_thrown_away=65_536 - bound * share)

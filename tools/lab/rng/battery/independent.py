@@ -17,14 +17,14 @@ from tools.lab.rng.battery.result import (
     Ints,
     Result,
     TooFewOutcomes,
-    chi_square,
-    completions,
-    duplicates,
-    grouped,
-    groups_for,
-    runs,
-    scaled_chi_square,
-    whole_lengths,
+    compute_chi_square_result,
+    compute_duplicates_result,
+    compute_group_count,
+    compute_runs_result,
+    compute_scaled_chi_square_result,
+    count_completions,
+    estimate_whole_lengths,
+    group_values,
 )
 
 #: Distances, in games, at which the same position is compared with itself.
@@ -33,18 +33,18 @@ LAGS = (1, 2, 3)
 _COUPON_OUTCOMES_MAX = 2_000_000
 
 
-def distribution(data: Ints, bound: int) -> Iterator[Result]:
+def run_distribution_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test that each number at each position is as frequent as the others."""
     plays, positions = data.shape
     for i in range(positions):
         observed = np.bincount(data[:, i], minlength=bound)
         expected = np.full(bound, plays / bound)
-        yield chi_square(
+        yield compute_chi_square_result(
             "total distribution", f"position {i + 1}", observed, expected, outcomes=plays, keep=True
         )
 
 
-def overlaps(data: Ints, bound: int) -> Iterator[Result]:
+def run_overlaps_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test overlapping pairs of the numbers in the order drawn: the difference of Good's statistics.
 
     Source: I. J. Good, The serial test for sampling numbers (1953): the statistic of overlapping pairs is not
@@ -52,19 +52,19 @@ def overlaps(data: Ints, bound: int) -> Iterator[Result]:
     """
     flat = data.ravel()
     count = len(flat)
-    groups = groups_for(bound, count)
-    values, sizes = grouped(flat, bound, groups)
+    groups = compute_group_count(bound, count)
+    values, sizes = group_values(flat, bound, groups)
     chance = sizes / bound
     pairs = np.bincount(values * groups + np.roll(values, -1), minlength=groups * groups)
     single = ((np.bincount(values, minlength=groups) - count * chance) ** 2 / (count * chance)).sum()
     both = np.outer(chance, chance).ravel() * count
     statistic = float(((pairs - both) ** 2 / both).sum() - single)
-    yield scaled_chi_square(
+    yield compute_scaled_chi_square_result(
         "overlaps", f"overlapping pairs of {groups} groups", statistic, groups * (groups - 1), count
     )
 
 
-def coupon_lengths(bound: int) -> Floats:
+def compute_coupon_lengths(bound: int) -> Floats:
     """Return the chance that the last of ``bound`` numbers arrives with draw 0, 1, 2, ...; the remainder last.
 
     It is computed draw by draw over the count of different numbers seen, which loses nothing to cancellation.
@@ -83,7 +83,7 @@ def coupon_lengths(bound: int) -> Floats:
     return np.array(chances)
 
 
-def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
+def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
     """Return how many plays each of the first ``wanted`` complete collections of all outcomes took.
 
     Good data completes all of them; a collection that never completes, because an outcome is missing, took
@@ -103,67 +103,72 @@ def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> l
     return finished + [at] * (wanted - len(finished))
 
 
-def moments(lengths: Floats) -> tuple[float, float]:
+def compute_moments(lengths: Floats) -> tuple[float, float]:
     """Return mean and variance of a distribution over 0, 1, 2, ..."""
     at = np.arange(len(lengths))
     mean = float((lengths * at).sum())
     return mean, float((lengths * (at - mean) ** 2).sum())
 
 
-def coupon_collector(data: Ints, bound: int) -> Iterator[Result]:
+def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test how many numbers it takes until each has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
-    chances = coupon_lengths(bound)
-    wanted = whole_lengths(*moments(chances), len(flat))
+    chances = compute_coupon_lengths(bound)
+    wanted = estimate_whole_lengths(*compute_moments(chances), len(flat))
     if wanted < 20:
         raise TooFewOutcomes(
             f"too few plays: {len(flat)} numbers below {bound} complete {max(wanted, 0)} collections, "
             "20 are needed"
         )
-    finished = collections(((value,) for value in flat.tolist()), bound, wanted)
-    observed, expected = completions(chances, finished)
-    yield chi_square(
+    finished = list_collection_lengths(((value,) for value in flat.tolist()), bound, wanted)
+    observed, expected = count_completions(chances, finished)
+    yield compute_chi_square_result(
         "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=len(flat)
     )
 
 
-def runs_low_high(data: Ints, bound: int) -> Iterator[Result]:
+def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test the runs of low and high numbers at each position."""
     for i in range(data.shape[1]):
-        yield runs("runs", f"position {i + 1}", data[:, i], bound)
+        yield compute_runs_result("runs", f"position {i + 1}", data[:, i], bound)
 
 
-def contingency(test: str, detail: str, left: Ints, right: Ints, bound: int) -> Result:
+def compute_contingency_result(test: str, detail: str, left: Ints, right: Ints, bound: int) -> Result:
     """Test whether two numbers are independent: the table of their pairs against its own margins."""
     count = len(left)
-    groups = groups_for(bound, count)
+    groups = compute_group_count(bound, count)
     table = np.bincount(
-        grouped(left, bound, groups)[0] * groups + grouped(right, bound, groups)[0], minlength=groups * groups
+        group_values(left, bound, groups)[0] * groups + group_values(right, bound, groups)[0],
+        minlength=groups * groups,
     ).reshape(groups, groups)
     table = table[table.any(axis=1)][:, table.any(axis=0)].astype(float)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
     dof = (table.shape[0] - 1) * (table.shape[1] - 1)
     if not dof:
         raise TooFewOutcomes(f"{detail}: one of the two numbers never changes")
-    return scaled_chi_square(test, detail, float(((table - expected) ** 2 / expected).sum()), dof, count)
+    return compute_scaled_chi_square_result(
+        test, detail, float(((table - expected) ** 2 / expected).sum()), dof, count
+    )
 
 
-def interplay(data: Ints, bound: int) -> Iterator[Result]:
+def run_interplay_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test the independence of every two positions of the same play."""
     for i, j in combinations(range(data.shape[1]), 2):
         detail = f"positions {i + 1} and {j + 1}"
-        yield contingency("interplay correlation", detail, data[:, i], data[:, j], bound)
+        yield compute_contingency_result("interplay correlation", detail, data[:, i], data[:, j], bound)
 
 
-def serial(data: Ints, bound: int) -> Iterator[Result]:
+def run_serial_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test the independence of each position from itself some plays later."""
     for i in range(data.shape[1]):
         for lag in LAGS:
             detail = f"position {i + 1}, {lag} later"
-            yield contingency("serial correlation", detail, data[:-lag, i], data[lag:, i], bound)
+            yield compute_contingency_result(
+                "serial correlation", detail, data[:-lag, i], data[lag:, i], bound
+            )
 
 
-def repeated(data: Ints, bound: int) -> Iterator[Result]:
+def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test how often complete plays repeat; of short plays, several in a row taken together."""
     flat, positions = data.ravel(), data.shape[1]
     joined = positions
@@ -175,23 +180,23 @@ def repeated(data: Ints, bound: int) -> Iterator[Result]:
     for i in range(counted):
         codes = codes * bound + rows[:, i].astype(np.int64)
     detail = f"{joined // positions} plays together, {counted} numbers of them"
-    yield duplicates("duplicates", detail, codes, bound**counted)
+    yield compute_duplicates_result("duplicates", detail, codes, bound**counted)
 
 
-def gap(data: Ints, bound: int) -> Iterator[Result]:
+def run_gap_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test how many numbers are between two from the lowest part of the range."""
     flat = data.ravel()
     marked = max(1, bound // 8)
     chance = marked / bound
     at = np.flatnonzero(flat < marked)
-    wanted = whole_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
+    wanted = estimate_whole_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
     if wanted < 50:
         raise TooFewOutcomes(f"{len(flat)} numbers hold {wanted} gaps; 50 are needed")
     gaps = np.diff(at, prepend=-1)[:wanted] - 1
     longest = int(gaps.max()) + 1
     expected = chance * (1 - chance) ** np.arange(longest) * wanted
     observed = np.bincount(gaps, minlength=longest)
-    yield chi_square(
+    yield compute_chi_square_result(
         "gap",
         f"numbers below {marked}",
         [*observed, 0],
@@ -200,25 +205,27 @@ def gap(data: Ints, bound: int) -> Iterator[Result]:
     )
 
 
-def _stirling_second(n: int, k: int) -> int:
+def _compute_stirling_second(n: int, k: int) -> int:
     """Return the number of ways to divide ``n`` things into ``k`` groups."""
     if k in {1, n}:
         return 1
-    return k * _stirling_second(n - 1, k) + _stirling_second(n - 1, k - 1)
+    return k * _compute_stirling_second(n - 1, k) + _compute_stirling_second(n - 1, k - 1)
 
 
-def poker(data: Ints, bound: int) -> Iterator[Result]:
+def run_poker_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test how many different numbers five in a row contain."""
     flat = data.ravel()
     hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
     different = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
-    ways = [_stirling_second(5, k) * factorial(k) * comb(bound, k) for k in range(1, min(5, bound) + 1)]
+    ways = [
+        _compute_stirling_second(5, k) * factorial(k) * comb(bound, k) for k in range(1, min(5, bound) + 1)
+    ]
     expected = [len(hands) * (way / bound**5) for way in ways]
     observed = np.bincount(different, minlength=6)[1 : len(ways) + 1]
-    yield chi_square("poker", "five in a row", observed, expected, outcomes=len(hands))
+    yield compute_chi_square_result("poker", "five in a row", observed, expected, outcomes=len(hands))
 
 
-def pattern_codes(rows: Ints) -> Ints:
+def encode_order_patterns(rows: Ints) -> Ints:
     """Return for each row of four different numbers which of the 24 orders it is in."""
     code = np.zeros(len(rows), dtype=np.int64)
     for i in range(4):
@@ -229,7 +236,7 @@ def pattern_codes(rows: Ints) -> Ints:
     return code
 
 
-def permutation(data: Ints, bound: int) -> Iterator[Result]:
+def run_permutation_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test the order of four in a row, rows with equal numbers left out."""
     if bound < 4:
         return
@@ -237,27 +244,30 @@ def permutation(data: Ints, bound: int) -> Iterator[Result]:
     rows = flat[: len(flat) // 4 * 4].reshape(-1, 4).astype(np.int64)
     ordered = np.sort(rows, axis=1)
     rows = rows[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]
-    observed = np.bincount(pattern_codes(rows), minlength=24)
-    yield chi_square(
+    observed = np.bincount(encode_order_patterns(rows), minlength=24)
+    yield compute_chi_square_result(
         "permutation", "four in a row", observed, np.full(24, len(rows) / 24), outcomes=len(rows)
     )
 
 
-def maximum(data: Ints, bound: int) -> Iterator[Result]:
+def run_maximum_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test the largest of five in a row."""
     flat = data.ravel()
     largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)
     observed = np.bincount(largest, minlength=bound)
-    yield chi_square("maximum of t", "five in a row", observed, chances * len(largest), outcomes=len(largest))
+    yield compute_chi_square_result(
+        "maximum of t", "five in a row", observed, chances * len(largest), outcomes=len(largest)
+    )
 
 
 TESTS = (
-    distribution, overlaps, coupon_collector, runs_low_high, interplay, serial, repeated, gap, poker,
-    permutation, maximum,
+    run_distribution_test, run_overlaps_test, run_coupon_collector_test, run_low_high_runs_test,
+    run_interplay_test, run_serial_test, run_repeated_plays_test, run_gap_test, run_poker_test,
+    run_permutation_test, run_maximum_test,
 )  # fmt: skip
 
 
-def battery(data: Ints, bound: int) -> list[Result]:
+def run_battery(data: Ints, bound: int) -> list[Result]:
     """Return the results of every test, in order."""
     return [result for test in TESTS for result in test(data, bound)]

@@ -48,7 +48,7 @@ class Judgement:
         return not self.findings
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def adjust_by_holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's adjusted p-values, in the order given. Source: S. Holm, Scand. J. Statist. 6 (1979)."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted = [1.0] * len(p_values)
@@ -76,7 +76,7 @@ def judge(results: Sequence[Result], alpha: float) -> Judgement:
         if r.dof is None or r.dof >= _DOF_BOTH_ENDS
     ]
     members.append(("the p-values together are not even", evenness))
-    judged = zip(members, holm([p for _, p in members]), strict=True)
+    judged = zip(members, adjust_by_holm([p for _, p in members]), strict=True)
     return Judgement(
         alpha=alpha,
         tests=len(results),

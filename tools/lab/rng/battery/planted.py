@@ -16,7 +16,7 @@ from tools.lab.rng.outcomes import Game, Numbers, Selection
 Defect = Callable[[BulkDraws, Game, int], Ints]
 
 
-def modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Take the remainder of a byte instead of rejecting words."""
     if not isinstance(game, Numbers):
         raise InvalidSample("modulo bias is planted in independent numbers")
@@ -24,7 +24,7 @@ def modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return (words % game.bound).reshape(plays, game.positions)
 
 
-def sticky(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Repeat the previous play in one play of fifty: every number stays exactly as likely as it was."""
     data = game.draw_many(draws, plays)
     stuck = draws.below(50, plays) == 0
@@ -34,7 +34,7 @@ def sticky(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return repeated
 
 
-def correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Stop the second reel where the first did, in one play of thirty."""
     if not isinstance(game, Numbers) or game.positions < 2:
         raise InvalidSample("a correlated pair is planted in two positions or more")
@@ -44,7 +44,7 @@ def correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return data
 
 
-def biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Swap each place with any place, instead of one of those still to fill."""
     if not isinstance(game, Selection):
         raise InvalidSample("a biased shuffle is planted in selections")
@@ -57,8 +57,8 @@ def biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 DEFECTS: Final[dict[str, Defect]] = {
-    "modulo-bias": modulo_bias,
-    "sticky": sticky,
-    "correlated-pair": correlated_pair,
-    "biased-shuffle": biased_shuffle,
+    "modulo-bias": plant_modulo_bias,
+    "sticky": plant_repeated_plays,
+    "correlated-pair": plant_correlated_pair,
+    "biased-shuffle": plant_biased_shuffle,
 }

@@ -41,7 +41,9 @@ class Result:
     expected: tuple[float, ...] = ()
 
 
-def joined(observed: Sequence[float] | Ints, expected: Sequence[float] | Floats) -> tuple[Floats, Floats]:
+def merge_small_cells(
+    observed: Sequence[float] | Ints, expected: Sequence[float] | Floats
+) -> tuple[Floats, Floats]:
     """Return both, with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
     cells: list[tuple[float, float]] = []
     seen = wanted = 0.0
@@ -61,7 +63,7 @@ def joined(observed: Sequence[float] | Ints, expected: Sequence[float] | Floats)
     return pairs[:, 0], pairs[:, 1]
 
 
-def chi_square(
+def compute_chi_square_result(
     test: str,
     detail: str,
     observed: Sequence[float] | Ints,
@@ -71,7 +73,7 @@ def chi_square(
     keep: bool = False,
 ) -> Result:
     """Return Pearson's chi-square against known expectations, small cells merged."""
-    seen, wanted = joined(observed, expected)
+    seen, wanted = merge_small_cells(observed, expected)
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     dof = len(seen) - 1
     return Result(
@@ -86,13 +88,15 @@ def chi_square(
     )
 
 
-def scaled_chi_square(test: str, detail: str, statistic: float, dof: int, outcomes: int) -> Result:
+def compute_scaled_chi_square_result(
+    test: str, detail: str, statistic: float, dof: int, outcomes: int
+) -> Result:
     """Return the result of a statistic already known to follow chi-square with ``dof``."""
     p_value = float(stats.chi2.sf(statistic, dof))
     return Result(test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes)
 
 
-def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
+def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Result:
     """Return the Wald-Wolfowitz test: runs of low and high values, the middle one of an odd range left out.
 
     The p-value is small if runs are few, close to 1 if they are many. Runs up and down cannot test small
@@ -113,7 +117,7 @@ def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
     return Result(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
 
 
-def duplicates(test: str, detail: str, codes: Ints, cells: int) -> Result:
+def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -> Result:
     """Return the test of repeated outcomes: pairs of equal codes, Poisson-distributed while they are few.
 
     Only the first tenth of ``cells`` plays are used, so that they are few. The p-value is small if pairs are
@@ -129,13 +133,13 @@ def duplicates(test: str, detail: str, codes: Ints, cells: int) -> Result:
     )
 
 
-def grouped(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
+def group_values(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
     """Return ``values`` in ``groups`` of neighbours, and how many of the ``bound`` values each group has."""
     table = np.arange(bound) * groups // bound
     return table[values], np.bincount(table, minlength=groups).astype(float)
 
 
-def groups_for(bound: int, outcomes: int) -> int:
+def compute_group_count(bound: int, outcomes: int) -> int:
     """Return the number of groups that leaves ten observations to each pair of them, at most ``bound``."""
     groups = min(bound, int((outcomes / 10) ** 0.5))
     if groups < 2:
@@ -143,13 +147,13 @@ def groups_for(bound: int, outcomes: int) -> int:
     return groups
 
 
-def completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
+def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
     """Return observed and expected counts of each length, up to the table's end and beyond."""
     observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
     return observed, lengths_pmf * len(finished)
 
 
-def whole_lengths(mean: float, variance: float, available: int) -> int:
+def estimate_whole_lengths(mean: float, variance: float, available: int) -> int:
     """Return how many lengths surely fit in ``available`` observations.
 
     Taking all that happen to fit would favour short ones; the number is fixed beforehand instead.

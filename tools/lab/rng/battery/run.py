@@ -56,11 +56,11 @@ class Verdict:
         return self.runs[-1].judgement.passed
 
 
-def results_of(game: Numbers | Selection, data: Ints) -> list[Result]:
+def run_all_tests(game: Numbers | Selection, data: Ints) -> list[Result]:
     """Return the results of every test that applies to the game, on its data."""
     if isinstance(game, Numbers):
-        return independent.battery(data, game.bound)
-    return selection.battery(data, game.population)
+        return independent.run_battery(data, game.bound)
+    return selection.run_battery(data, game.population)
 
 
 Draw = Callable[[BulkDraws, Numbers | Selection, int], Ints]
@@ -68,7 +68,7 @@ Draw = Callable[[BulkDraws, Numbers | Selection, int], Ints]
 Source = Callable[[int], bytes] | Production
 
 
-def honest(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
+def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
     """Return the game's outcomes unchanged."""
     return game.draw_many(draws, plays)
 
@@ -79,7 +79,7 @@ def run_game(
     plays: int,
     alpha: float,
     fresh: Callable[[], Source],
-    outcomes: Draw = honest,
+    outcomes: Draw = draw_honestly,
 ) -> Verdict:
     """Test one game. ``fresh`` starts a new instance of the generator.
 
@@ -98,7 +98,7 @@ def run_game(
         else:
             draws = compiled = BulkDraws(source)
             data = outcomes(compiled, game, size)
-        results = results_of(game, data)
+        results = run_all_tests(game, data)
         runs.append(
             Run(
                 game=name,

@@ -17,14 +17,14 @@ from tools.lab.rng.battery.result import (
     Ints,
     Result,
     TooFewOutcomes,
-    chi_square,
-    completions,
-    duplicates,
-    grouped,
-    groups_for,
-    runs,
-    scaled_chi_square,
-    whole_lengths,
+    compute_chi_square_result,
+    compute_duplicates_result,
+    compute_group_count,
+    compute_runs_result,
+    compute_scaled_chi_square_result,
+    count_completions,
+    estimate_whole_lengths,
+    group_values,
 )
 
 #: The count of numbers at the front of a selection that are tested for repetition and order.
@@ -34,7 +34,7 @@ _ORDERED = 4
 _PART = 100_000
 
 
-def _parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
+def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
     """Yield the plays in parts, each starting with the last ``shared`` plays of the part before."""
     for first in range(0, max(1, len(data) - shared), _PART):
         yield data[first : first + _PART + shared]
@@ -43,12 +43,12 @@ def _parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
 def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
     """Return how often each number (shifted by ``places``) was drawn."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
-    for part in _parts(data):
+    for part in _iter_overlapping_parts(data):
         counts += np.bincount((part + places).ravel(), minlength=cells)
     return counts
 
 
-def distribution(data: Ints, population: int) -> Iterator[Result]:
+def run_distribution_test(data: Ints, population: int) -> Iterator[Result]:
     """Test that each number is as frequent as the others; of a full deck, each card at each place.
 
     A play cannot contain a number twice, so counts vary less than independent ones: the plain statistic times
@@ -59,7 +59,7 @@ def distribution(data: Ints, population: int) -> Iterator[Result]:
         observed = _tally(data, population)
         expected = plays * picks / population
         plain = float(((observed - expected) ** 2 / expected).sum())
-        result = scaled_chi_square(
+        result = compute_scaled_chi_square_result(
             "total distribution",
             f"{picks} of {population}",
             plain * (population - 1) / (population - picks),
@@ -70,7 +70,7 @@ def distribution(data: Ints, population: int) -> Iterator[Result]:
         table = _tally(data, population * population, np.arange(picks) * population)
         expected = plays / population
         plain = float(((table - expected) ** 2 / expected).sum())
-        result = scaled_chi_square(
+        result = compute_scaled_chi_square_result(
             "total distribution",
             "card by place",
             plain * (population - 1) / population,
@@ -80,10 +80,12 @@ def distribution(data: Ints, population: int) -> Iterator[Result]:
     yield result
     first = np.bincount(data[:, 0], minlength=population)
     even = np.full(population, plays / population)
-    yield chi_square("total distribution", "first drawn", first, even, outcomes=plays, keep=True)
+    yield compute_chi_square_result(
+        "total distribution", "first drawn", first, even, outcomes=plays, keep=True
+    )
 
 
-def overlaps(data: Ints, population: int) -> Iterator[Result]:
+def run_overlaps_test(data: Ints, population: int) -> Iterator[Result]:
     """Test ordered pairs of neighbours, one from each play, from each place in turn."""
     plays, picks = data.shape
     cells = population * (population - 1)
@@ -94,12 +96,12 @@ def overlaps(data: Ints, population: int) -> Iterator[Result]:
     left, right = data[rows, place].astype(np.int64), data[rows, place + 1].astype(np.int64)
     codes = left * (population - 1) + right - (right > left)
     observed = np.bincount(codes, minlength=cells)
-    yield chi_square(
+    yield compute_chi_square_result(
         "overlaps", f"{cells} neighbouring pairs", observed, np.full(cells, plays / cells), outcomes=plays
     )
 
 
-def coupon_lengths(population: int, picks: int) -> Floats:
+def compute_coupon_lengths(population: int, picks: int) -> Floats:
     """Return the chance that the last number arrives with play 0, 1, 2, ...; the remainder last."""
     seen = np.zeros(population + 1)
     seen[0] = 1.0
@@ -118,46 +120,48 @@ def coupon_lengths(population: int, picks: int) -> Floats:
     return np.array(chances)
 
 
-def coupon_collector(data: Ints, population: int) -> Iterator[Result]:
+def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Result]:
     """Test how many plays it takes until each number was drawn; of a full deck, until each card was on top."""
     plays, picks = data.shape
     if picks == population:
-        yield from independent.coupon_collector(data[:, :1], population)
+        yield from independent.run_coupon_collector_test(data[:, :1], population)
         return
-    chances = coupon_lengths(population, picks)
-    wanted = whole_lengths(*independent.moments(chances), plays)
+    chances = compute_coupon_lengths(population, picks)
+    wanted = estimate_whole_lengths(*independent.compute_moments(chances), plays)
     if wanted < 20:
         raise TooFewOutcomes(f"too few plays: {plays} complete {max(wanted, 0)} collections, 20 are needed")
-    finished = independent.collections(data.tolist(), population, wanted)
-    observed, expected = completions(chances, finished)
-    yield chi_square("coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays)
+    finished = independent.list_collection_lengths(data.tolist(), population, wanted)
+    observed, expected = count_completions(chances, finished)
+    yield compute_chi_square_result(
+        "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays
+    )
 
 
-def _some_places(picks: int) -> tuple[int, ...]:
+def _choose_places(picks: int) -> tuple[int, ...]:
     return tuple(sorted({0, picks // 2, picks - 1}))
 
 
-def runs_low_high(data: Ints, population: int) -> Iterator[Result]:
+def run_low_high_runs_test(data: Ints, population: int) -> Iterator[Result]:
     """Test the runs of low and high numbers at the first, a middle and the last place."""
-    for place in _some_places(data.shape[1]):
-        yield runs("runs", f"place {place + 1}", data[:, place], population)
+    for place in _choose_places(data.shape[1]):
+        yield compute_runs_result("runs", f"place {place + 1}", data[:, place], population)
 
 
-def interplay(data: Ints, population: int) -> Iterator[Result]:
+def run_interplay_test(data: Ints, population: int) -> Iterator[Result]:
     """Test neighbouring places, and first with last, of the same play, against the exact chance of each pair."""
     plays, picks = data.shape
-    groups = groups_for(population, plays)
-    _, sizes = grouped(data[:1, 0], population, groups)
+    groups = compute_group_count(population, plays)
+    _, sizes = group_values(data[:1, 0], population, groups)
     ways = np.outer(sizes, sizes) - np.diag(sizes)
     expected = ways.ravel() / ways.sum() * plays
     for left, right in sorted({(i, i + 1) for i in range(picks - 1)} | {(0, picks - 1)}):
-        a, b = (grouped(data[:, place], population, groups)[0] for place in (left, right))
+        a, b = (group_values(data[:, place], population, groups)[0] for place in (left, right))
         observed = np.bincount(a * groups + b, minlength=groups * groups)
         detail = f"places {left + 1} and {right + 1}"
-        yield chi_square("interplay correlation", detail, observed, expected, outcomes=plays)
+        yield compute_chi_square_result("interplay correlation", detail, observed, expected, outcomes=plays)
 
 
-def common_counts(data: Ints, population: int) -> tuple[Ints, Floats]:
+def count_common_numbers(data: Ints, population: int) -> tuple[Ints, Floats]:
     """Count what each play and the next have in common, and return the chance of 0, 1, 2, ...
 
     Of selections, how many numbers: hypergeometric. Of full decks, how many cards are at the same place: the
@@ -167,31 +171,31 @@ def common_counts(data: Ints, population: int) -> tuple[Ints, Floats]:
     if picks == population:
         same: Ints = np.count_nonzero(data[1:] == data[:-1], axis=1)
         total = factorial(population)
-        ways = [comb(population, k) * _derangements(population - k) for k in range(population + 1)]
+        ways = [comb(population, k) * _count_derangements(population - k) for k in range(population + 1)]
         return same, np.array([way / total for way in ways])
     common = []
-    for part in _parts(data, shared=1):
+    for part in _iter_overlapping_parts(data, shared=1):
         member = np.zeros((len(part), population), dtype=bool)
         np.put_along_axis(member, part.astype(np.int64), values=True, axis=1)
         common.append(np.count_nonzero(member[1:] & member[:-1], axis=1))
     return np.concatenate(common), stats.hypergeom.pmf(np.arange(picks + 1), population, picks, picks)
 
 
-def _derangements(n: int) -> int:
+def _count_derangements(n: int) -> int:
     """Return the number of permutations of ``n`` things without a fixed point."""
-    return 1 if n == 0 else n * _derangements(n - 1) + (-1) ** (n % 2)
+    return 1 if n == 0 else n * _count_derangements(n - 1) + (-1) ** (n % 2)
 
 
-def serial(data: Ints, population: int) -> Iterator[Result]:
+def run_serial_test(data: Ints, population: int) -> Iterator[Result]:
     """Test what a play has in common with the next."""
-    same, chances = common_counts(data, population)
+    same, chances = count_common_numbers(data, population)
     observed = np.bincount(same, minlength=len(chances))
-    yield chi_square(
+    yield compute_chi_square_result(
         "serial correlation", "in common with the next", observed, chances * len(same), outcomes=len(same)
     )
 
 
-def repeated(data: Ints, population: int) -> Iterator[Result]:
+def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Result]:
     """Test how often hands, in any order, repeat."""
     size = min(_HAND, data.shape[1])
     hands = np.sort(data[:, :size].astype(np.int64), axis=1)
@@ -199,16 +203,18 @@ def repeated(data: Ints, population: int) -> Iterator[Result]:
     for i in range(size):
         codes = codes * population + hands[:, i]
     cells = comb(population, size)
-    yield duplicates("duplicates", f"first {size} among {cells}", codes, cells)
+    yield compute_duplicates_result("duplicates", f"first {size} among {cells}", codes, cells)
 
 
-def permutation(data: Ints, _population: int) -> Iterator[Result]:
+def run_permutation_test(data: Ints, _population: int) -> Iterator[Result]:
     """Test the order of the first four."""
     if data.shape[1] < _ORDERED:
         return
-    codes = independent.pattern_codes(data[:, :_ORDERED].astype(np.int64))
+    codes = independent.encode_order_patterns(data[:, :_ORDERED].astype(np.int64))
     observed = np.bincount(codes, minlength=24)
-    yield chi_square("permutation", "first four", observed, np.full(24, len(data) / 24), outcomes=len(data))
+    yield compute_chi_square_result(
+        "permutation", "first four", observed, np.full(24, len(data) / 24), outcomes=len(data)
+    )
 
 
 def cycle_counts(data: Ints) -> Ints:
@@ -223,7 +229,7 @@ def cycle_counts(data: Ints) -> Ints:
     return counts
 
 
-def cycles(data: Ints, population: int) -> Iterator[Result]:
+def run_cycles_test(data: Ints, population: int) -> Iterator[Result]:
     """Test the number of cycles of a shuffle: Stirling's numbers of the first kind. Full decks only."""
     if data.shape[1] < population:
         return
@@ -231,16 +237,17 @@ def cycles(data: Ints, population: int) -> Iterator[Result]:
     for n in range(population):
         ways = [n * a + b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
     expected = [way / factorial(population) * len(data) for way in ways]
-    counts = np.concatenate([cycle_counts(part) for part in _parts(data)])
+    counts = np.concatenate([cycle_counts(part) for part in _iter_overlapping_parts(data)])
     observed = np.bincount(counts, minlength=population + 1)
-    yield chi_square("cycles", "of each shuffle", observed, expected, outcomes=len(data))
+    yield compute_chi_square_result("cycles", "of each shuffle", observed, expected, outcomes=len(data))
 
 
 TESTS = (
-    distribution, overlaps, coupon_collector, runs_low_high, interplay, serial, repeated, permutation, cycles,
+    run_distribution_test, run_overlaps_test, run_coupon_collector_test, run_low_high_runs_test,
+    run_interplay_test, run_serial_test, run_repeated_hands_test, run_permutation_test, run_cycles_test,
 )  # fmt: skip
 
 
-def battery(data: Ints, population: int) -> list[Result]:
+def run_battery(data: Ints, population: int) -> list[Result]:
     """Return the results of every test, in order."""
     return [result for test in TESTS for result in test(data, population)]
