@@ -29,7 +29,7 @@ _DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK - 4) for i in range(3)
 
 
 @cache
-def _create_df_cipher() -> CipherContext:
+def _df_cipher() -> CipherContext:
     """Return an AES-256 cipher under the fixed key, block by block; it keeps no state between calls."""
     return Cipher(algorithms.AES256(_DF_KEY), modes.ECB()).encryptor()  # noqa: S305 (BCC is built on the bare block)
 
@@ -42,7 +42,7 @@ def block_cipher_df(text: bytes) -> bytes:
     """
     framed = len(text).to_bytes(4) + SEED_BYTES.to_bytes(4) + text + b"\x80"
     framed += bytes(-len(framed) % _BLOCK)
-    encrypt = _create_df_cipher().update
+    encrypt = _df_cipher().update
     chains = encrypt(_DF_STARTS)
     for at in range(0, len(framed), _BLOCK):
         block = int.from_bytes(framed[at : at + _BLOCK] * 3)
@@ -70,11 +70,11 @@ class CtrDrbg(Mechanism):
     def _generate(self, count: int, additional_input: bytes) -> bytes:
         extra = _ZERO_SEED
         if additional_input:
-            extra = self._condition_input(additional_input)
+            extra = self._conditioned(additional_input)
             self._update(extra)
         return self._update(extra, count)
 
-    def _condition_input(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         return block_cipher_df(additional_input)
 
     def _update(self, provided: bytes, count: int = 0) -> bytes:
@@ -105,8 +105,8 @@ class CtrDrbgWithoutDf(CtrDrbg):
         entropy, *others = parts
         mixed = int.from_bytes(entropy)
         for other in others:
-            mixed ^= int.from_bytes(self._condition_input(other))
+            mixed ^= int.from_bytes(self._conditioned(other))
         return mixed.to_bytes(SEED_BYTES)
 
-    def _condition_input(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         return additional_input.ljust(SEED_BYTES, b"\0")

@@ -418,7 +418,7 @@ def test_the_cabinet_needs_no_laboratory_package():
         "import sys\n"
         "for name in ('numpy', 'numba', 'scipy', 'matplotlib', 'jinja2'): sys.modules[name] = None\n"
         "import paytables as p\n"
-        "for name in p.library():\n"
+        "for name in p.list_library_games():\n"
         "    game = p.load_game(name)\n"
         "    game.presentation()\n"
         "    assert p.analyse(game, p.Depth.RETURN).minimum_rtp > 0\n"

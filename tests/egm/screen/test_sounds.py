@@ -196,9 +196,9 @@ def test_a_stream_of_sounds_that_is_none_is_refused():
 _ALL_AT_ONCE = """
 import time, sys
 from egm.screen.audio.mixer import Mixer
-from egm.screen.audio.scores import CUES, sound_of
+from egm.screen.audio.scores import CUES, synthesise_cue
 class Studio:
-    def get(self, cue, family): return sound_of(cue, family)
+    def get(self, cue, family): return synthesise_cue(cue, family)
 mixer = Mixer(Studio())
 assert mixer.on
 for channel, cue in (("music", "feature"), ("turn", "turn"), ("lead", "anticipation")):

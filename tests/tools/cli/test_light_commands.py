@@ -44,7 +44,7 @@ def test_the_start_of_a_cabinet_loads_nothing_that_analyses_games_and_reads_no_s
     """Each process of a cabinet pays for its imports: the machine alone loads games."""
     program = (
         "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented;"
-        "print('egm.play.installed_games' in sys.modules, documented._classes_of.cache_info().misses)"
+        "print('egm.play.installed_games' in sys.modules, documented._read_documented_classes.cache_info().misses)"
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert run.stdout.split() == ["False", "0"]

@@ -96,7 +96,7 @@ def test_where_there_is_nothing_the_command_says_so(folder, tmp_path):
     for args, said in (
         (("show", "handpays", "--state", tmp_path / "nowhere"), "nowhere"),
         (("show", "handpays", "--file", tmp_path / "broken.jsonl"), "SHA-256"),
-        (("erase", "--state", tmp_path, "--before", "2027-01-01"), "there is no register"),
+        (("erase", "--state", tmp_path, "--before", "2027-01-01"), "there is no identity register"),
     ):
         refused = run(*args)
         assert refused.exit_code == 1

@@ -128,9 +128,9 @@ def _start() -> Figure:
         "import pygame; pygame.display.init(); pygame.font.init(); pygame.display.set_mode((8, 8))\n"
         "from dataclasses import replace\n"
         "from egm.screen.picture import Picture\nfrom egm.screen.theme import load_theme\n"
-        "from paytables import load_game\nfrom tools.lab.views import at_rest, game_view\n"
-        "view = game_view(load_game('maple-classic'))\n"
-        "rest = replace(at_rest((view,), view, 'en', credit_cents=0), now=160.0)\n"
+        "from paytables import load_game\nfrom tools.lab.views import build_game_view, build_idle_view\n"
+        "view = build_game_view(load_game('maple-classic'))\n"
+        "rest = replace(build_idle_view((view,), view, 'en', credit_cents=0), now=160.0)\n"
         "picture = Picture(load_theme()); picture.draw(pygame.Surface(picture.pixels), rest)\n"
     )
     begin = time.perf_counter()
