@@ -4,7 +4,8 @@ A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` wr
 reads it back and rejects anything that is not exactly such a record, naming the place, the field and the
 value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a
 ``Literal`` of texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record,
-or a type with its own ``to_json`` and ``from_json``.
+a type with its own ``to_json`` and ``from_json``, or any of these with a :class:`Condition`
+(``Annotated[int, Condition(...)]``, see :mod:`egm.record_fields`).
 
 A plain default applies when reading: it replaces a field that older journals did not have. A field name that
 is a Python keyword ends in an underscore here (``from_``), but not in the JSON.
@@ -17,6 +18,8 @@ from fractions import Fraction
 from itertools import repeat
 from types import NoneType, UnionType
 from typing import (
+    Annotated,
+    Any,
     Final,
     ForwardRef,
     Literal,
@@ -65,6 +68,14 @@ class _Wrong(Exception):
         return self
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """What a field must fulfil beyond its type; ``otherwise`` completes "is VALUE, ..." if it does not."""
+
+    otherwise: str
+    holds: Callable[[Any], bool]
+
+
 class _OwnJson(Protocol):
     def to_json(self) -> JSON: ...
 
@@ -95,6 +106,26 @@ def from_json(kind: type[R], data: object, where: str) -> R:
     """Read a record back. ``where`` names it and its location for errors. Raises :class:`RecordError`."""
     try:
         return cast(R, _find_codec(kind).read(data))
+    except _Wrong as wrong:
+        what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
+        raise RecordError(f"{what} {wrong.says}") from None
+
+
+def list_conditions(hint: object) -> tuple[Condition, ...]:
+    """Return the conditions of a field type, also of ``X | None``."""
+    if get_origin(hint) is Annotated:
+        return tuple(each for each in get_args(hint)[1:] if isinstance(each, Condition))
+    inner = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
+    return tuple(condition for each in inner for condition in list_conditions(each))
+
+
+def check_value(hint: object, data: object, where: str) -> None:
+    """Check that JSON is a value of a field type. ``where`` names it. Raises :class:`RecordError`."""
+    read = _READERS.get(hint)
+    if read is None:
+        read = _READERS[hint] = _build_converters(hint)[0]
+    try:
+        read(data)
     except _Wrong as wrong:
         what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
         raise RecordError(f"{what} {wrong.says}") from None
@@ -178,6 +209,7 @@ class _Codec:
 
 
 _CODECS: Final[dict[type, _Codec]] = {}
+_READERS: Final[dict[object, Read]] = {}
 
 
 def _find_codec(kind: type) -> _Codec:
@@ -207,7 +239,18 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
     plain = _pass_through if _is_json(hint) else _EXACTLY.get(hint)
     if plain is not None:
         return plain, None
-    origin, inner = get_origin(hint), get_args(hint)
+    found = _build_generic_converters(get_origin(hint), get_args(hint))
+    if found is not None:
+        return found
+    if not isinstance(hint, type):
+        raise TypeError(f"a record has no fields of type {hint}")
+    return _build_class_converters(hint)
+
+
+def _build_generic_converters(origin: object, inner: tuple[Any, ...]) -> tuple[Read, Write] | None:
+    """Return the functions that read and write a value of a type made of others, or None for another type."""
+    if origin is Annotated:
+        return _build_conditional_converters(inner[0], inner[1:])
     if origin is tuple:
         return _build_list_converters(*inner) if inner[1:] == (Ellipsis,) else _build_row_converters(inner)
     if origin in {Union, UnionType} and NoneType in inner:
@@ -216,9 +259,21 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
         return _build_choice_reader(inner), None
     if origin is not None and issubclass(cast(type, origin), Mapping):
         return _build_table_converters(*inner)
-    if not isinstance(hint, type):
-        raise TypeError(f"a record has no fields of type {hint}")
-    return _build_class_converters(hint)
+    return None
+
+
+def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
+    read_type, write = _build_converters(hint)
+    checks = [each for each in conditions if isinstance(each, Condition)]
+
+    def read(value: object) -> object:
+        found = read_type(value)
+        for check in checks:
+            if not check.holds(found):
+                raise _Wrong(value, check.otherwise)
+        return found
+
+    return read, write
 
 
 def _build_class_converters(kind: type) -> tuple[Read, Write]:

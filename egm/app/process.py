@@ -300,6 +300,7 @@ class MachineProcess:
             identity=Identity(named.serial, named.operator_number, named.house, named.day_ends_hour),
             journal=journal,
             keys=self._features.keys,
+            entries=self._features.entries,
             profile=self._profile,
             games={game_id: each.game for game_id, each in self._installed.items()},
             denominations_cents={

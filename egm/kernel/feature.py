@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from prometheus_client.core import Metric
 
 from egm.errors import check_invariant
+from egm.kernel.entries import Entries, Entry
 from egm.kernel.keys import Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -31,6 +32,10 @@ class Feature:
     name: str
     keys: type[Key] | None = None
     """Its keys in the machine's memory; each key states its owner and what an authorised clear does with it."""
+    values: Mapping[Key, object] = field(default_factory=dict)
+    """The type of the value under each of its keys: a record, or another field type."""
+    entries: tuple[Entry[Any], ...] = ()
+    """The journal entries that it writes."""
     rules: tuple[Rule[Machine], ...] = ()
     """Its rules in the state table, in the order in which they are tried."""
     states: tuple[DerivedState[Machine], ...] = ()
@@ -62,7 +67,11 @@ class Features:
         names = [feature.name for feature in self.all]
         for name in names:
             check_invariant(names.count(name) == 1, f"two features are called {name}")
-        self.keys: Final = Keys(feature.keys for feature in self.all if feature.keys is not None)
+        self.keys: Final = Keys(
+            (feature.keys for feature in self.all if feature.keys is not None),
+            {key: hint for feature in self.all for key, hint in feature.values.items()},
+        )
+        self.entries: Final = Entries(entry for feature in self.all for entry in feature.entries)
         self.rules: Final[Rules[Machine]] = Rules(
             (rule for feature in self.all for rule in feature.rules),
             (state for feature in self.all for state in feature.states),

@@ -4,12 +4,13 @@ Each feature declares its keys as an enumeration; :class:`Keys` combines them. A
 prefix, with one key per item.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final, Self
 
 from egm.errors import InvariantError, check_invariant
 from egm.kernel.positions import Position, is_own_fault
+from egm.record_codec import check_value
 
 
 class Fate(StrEnum):
@@ -61,11 +62,12 @@ class KernelKey(Key):
 class Keys:
     """All keys of a machine, by their names in the journal's state."""
 
-    def __init__(self, kinds: Iterable[type[Key]]) -> None:
-        """Combine the features' keys.
+    def __init__(self, kinds: Iterable[type[Key]], values: Mapping[Key, object] | None = None) -> None:
+        """Combine the features' keys; ``values``: the type of the value under each, a record or other field type.
 
         Raises InvariantError if two features declare the same key, or a key and a prefix of the same name.
         """
+        self._values: Final = dict(values or {})
         self._by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, suffix = key.partition(":")
@@ -90,6 +92,15 @@ class Keys:
         bare = own if slash and number.isdigit() else name
         head, colon, _ = bare.partition(":")
         return self._by_name.get(head + colon)
+
+    def check_value(self, key: Key, name: str, value: object) -> None:
+        """Check that ``value`` may be stored under ``name``; None removes it. Raises RecordError.
+
+        Any JSON may be stored under a key of which no type is declared.
+        """
+        hint = self._values.get(key)
+        if hint is not None and value is not None:
+            check_value(hint, value, f"state.{name}")
 
     def name(self, name: str, position: Position) -> str:
         """Return the journal state name of a position's ``name``, which is a key or a prefix and its suffix.

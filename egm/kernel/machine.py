@@ -7,11 +7,12 @@ the features' keys; anything else held here can be rebuilt from the journal.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast, overload
 
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
+from egm.kernel.entries import Entries, Entry, EntryError
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, Keys
@@ -28,6 +29,7 @@ from paytables import Game
 from paytables.companions import find_first_stakes
 from rng import RandomService
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 #: The fault raised when one entry would advance a master meter further than the jurisdiction allows (A-26).
@@ -66,6 +68,8 @@ class Machine:
     journal: Journal
     #: Every key that the features declare; the memory accepts no other.
     keys: Keys
+    #: Every journal entry that the features declare.
+    entries: Entries
     profile: Profile
     games: Mapping[str, Game]
     denominations_cents: Mapping[str, tuple[int, ...]]
@@ -131,21 +135,88 @@ class Machine:
         (:mod:`egm.record_codec`) or JSON. If the entry would advance a master meter further than the
         jurisdiction allows, nothing is written and SupersededBy is raised with a fault event.
         """
-        transaction = Transaction(
-            id=transaction_id or self.fresh_id(kind),
-            kind=kind,
-            transfers=transfers,
-            phase=phase,
-            ref=ref,
-            counts=dict(counts or {}),
-            dims={**self.position.dims, **(dims or {})},
-            marks=marks,
-            state={
-                self.keys.name(key, self.position): _encode_value(value)
-                for key, value in (state or {}).items()
-            },
-            record=_encode_value(details),
+        return self._append(
+            Transaction(
+                id=transaction_id or self.fresh_id(kind),
+                kind=kind,
+                transfers=transfers,
+                phase=phase,
+                ref=ref,
+                counts=dict(counts or {}),
+                dims={**self.position.dims, **(dims or {})},
+                marks=marks,
+                state=self._encode_state(state or {}),
+                record=_encode_value(details),
+            )
         )
+
+    @overload
+    def post(
+        self,
+        entry: Entry[None],
+        record: None = None,
+        *,
+        entry_id: str | None = None,
+        ref: str | None = None,
+        transfers: tuple[Transfer, ...] = (),
+        counts: Mapping[str, int] | None = None,
+        dims: Mapping[str, str | int] | None = None,
+        state: Mapping[str, object] | None = None,
+    ) -> Posted: ...
+
+    @overload
+    def post(
+        self,
+        entry: Entry[R],
+        record: R,
+        *,
+        entry_id: str | None = None,
+        ref: str | None = None,
+        transfers: tuple[Transfer, ...] = (),
+        counts: Mapping[str, int] | None = None,
+        dims: Mapping[str, str | int] | None = None,
+        state: Mapping[str, object] | None = None,
+    ) -> Posted: ...
+
+    def post(
+        self,
+        entry: Entry[Any],
+        record: object = None,
+        *,
+        entry_id: str | None = None,
+        ref: str | None = None,
+        transfers: tuple[Transfer, ...] = (),
+        counts: Mapping[str, int] | None = None,
+        dims: Mapping[str, str | int] | None = None,
+        state: Mapping[str, object] | None = None,
+    ) -> Posted:
+        """Append a declared entry to the journal; it is durable when this returns.
+
+        Without an ``entry_id`` a new one is generated. ``ref`` names the reservation that it settles or voids. The
+        counts that the declaration fixes need not be given. Raises EntryError, before anything is written, if
+        the entry differs from its declaration or no feature declares it; and SupersededBy as :meth:`record`.
+        """
+        if entry not in self.entries:
+            raise EntryError(f"no feature declares the entry {entry.kind}")
+        transaction = Transaction(
+            id=entry_id or self.fresh_id(entry.kind),
+            kind=entry.kind,
+            transfers=transfers,
+            phase=entry.phase,
+            ref=ref,
+            counts={**entry.fixed_counts, **(counts or {})},
+            dims={**self.position.dims, **(dims or {})},
+            marks=entry.marks,
+            state=self._encode_state(state or {}),
+            record=_encode_value(record),
+        )
+        entry.check(transaction, self.keys)
+        return self._append(transaction)
+
+    def _encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
+        return {self.keys.name(key, self.position): _encode_value(value) for key, value in state.items()}
+
+    def _append(self, transaction: Transaction) -> Posted:
         try:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as why:  # nothing is written, so no value has moved

@@ -27,6 +27,7 @@ from egm.kernel.events import EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP, Machine
 from egm.kernel.states import TAKING_TICKETS
+from egm.money.entries import BILL_ESCROW, PAPER_CONFIRMED, PAPER_MARK, PAPER_MOVING, VOUCHER_ESCROW
 from egm.money.pay_out import open_job
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
@@ -34,7 +35,7 @@ from egm.staff.service.device_tests import is_test
 from egm.staff.slips import is_slip
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
-from meters import Phase, Transfer
+from meters import Transfer
 
 #: Reason for a dispute about money that is in the box but whose credit the journal refused as an implausible
 #: meter jump.
@@ -91,10 +92,9 @@ class PaperLedger:
         paper = PaperRecord(
             id=paper_id, amount_cents=amount_cents, ticket=ticket, phase=EscrowPhase.ORDERED, mark=mark
         )
-        self._machine.record(
-            "voucher.escrow" if ticket else "bill.escrow",
-            transaction_id=paper_id,
-            phase=Phase.RESERVE,
+        self._machine.post(
+            VOUCHER_ESCROW if ticket else BILL_ESCROW,
+            entry_id=paper_id,
             transfers=(transfer,),
             state={MoneyKey.PAPER: paper},
         )
@@ -115,7 +115,7 @@ class PaperLedger:
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
-        self._machine.record("bill.confirmed", state={MoneyKey.PAPER: None})
+        self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
 
     def void_unstacked_paper(self, why: str) -> None:
         """Void the reservation: the bill or ticket did not reach the box."""
@@ -143,12 +143,12 @@ class PaperLedger:
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.record("bill.moving", state={MoneyKey.PAPER: replace(paper, outward=outward)})
+        self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
     def set_mark(self, mark: int) -> None:
         """Store the driver's protocol position with the open bill or ticket."""
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.record("bill.mark", state={MoneyKey.PAPER: replace(paper, mark=mark)})
+        self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
     def _find_phase(self) -> EscrowPhase | None:
         record = self.pending()

@@ -27,8 +27,15 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
+from egm.money.entries import DisputeDetails
 from egm.money.host.model import Redeeming
-from egm.money.ticket_ledger import build_anchor_state, build_host_ticket_state, keep_head, number_commitment
+from egm.money.ticket_ledger import (
+    build_anchor_state,
+    build_host_ticket_state,
+    compute_number_commitment,
+    keep_head,
+)
+from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
 from egm.staff.form import build_ruling_details, has_text_in
@@ -102,11 +109,16 @@ class DisputedAmount:
         return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
-    def details(self) -> dict[str, int | str]:
-        """Return the journal details of the dispute, without empty texts."""
-        texts = {"id": self.id, "device": self.device, "why": self.why, "number": self.ticket}
-        bounds = {"least_cents": self.least_cents, "most_cents": self.most_cents}
-        return {**{key: value for key, value in texts.items() if value}, **bounds}
+    def details(self) -> DisputeDetails:
+        """Return the journal details of the dispute."""
+        return DisputeDetails(
+            id=self.id,
+            device=self.device,
+            why=self.why,
+            number=self.ticket,
+            least_cents=self.least_cents,
+            most_cents=self.most_cents,
+        )
 
     def allows(self, amount_cents: object) -> bool:
         """Return whether a ruling may award this amount: within the bounds, and all or nothing for a ticket."""
@@ -202,7 +214,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Pay by hand the amount awarded; the last ruling about a device clears its fault."""
     disputed = list_disputed_amounts(machine)[str(event.data["disputed"])]
     amount_cents = int(str(_find_awarded_cents(disputed, event)))
-    details = build_ruling_details(machine, event, **disputed.details, amount_cents=amount_cents)
+    details = build_ruling_details(machine, event, **to_json(disputed.details), amount_cents=amount_cents)
     ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=details)
     if disputed.held_cents:
         machine.record(
@@ -265,7 +277,11 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
         },
         details={
             **ruling.story,
-            **(number_commitment(machine, _number(machine, disputed)) if redeems else {}),
+            **(
+                {"commitment": compute_number_commitment(machine, _number(machine, disputed))}
+                if redeems
+                else {}
+            ),
         },
     )
     if redeems:

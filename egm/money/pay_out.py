@@ -29,7 +29,7 @@ from egm.money.cash_out_rest import (
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, ring_state
 from egm.money.host.records import RestrictedTerms
-from egm.money.ticket_ledger import build_anchor_state, keep_head, number_commitment
+from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
 from egm.money.ticket_terms import find_ticket_terms
 from egm.money.ways_out import count_payable_coins, reason_no_ticket
 from egm.record_codec import to_json
@@ -220,7 +220,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
             **ring,
             **build_anchor_state(machine),
         },
-        details={**to_json(pay_out), **number_commitment(machine, number)},
+        details={**to_json(pay_out), "commitment": compute_number_commitment(machine, number)},
     )
     machine.state(TicketDesk).printed(number)
     keep_head(machine)

@@ -168,7 +168,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
             kind="ticket",
             amount_cents=ticket.amount_cents,
             number=ticket.masked,
-            **ticket_ledger.number_commitment(machine, ticket.number),
+            commitment=ticket_ledger.compute_number_commitment(machine, ticket.number),
         ),
     )
     desk.redeem_commit(redemption_id)

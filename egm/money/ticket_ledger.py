@@ -84,9 +84,9 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     return {MoneyKey.TICKETS: replace(stored, place=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
-def number_commitment(machine: Machine, number: str) -> dict[str, str]:
+def compute_number_commitment(machine: Machine, number: str) -> str:
     """Return the commitment to a ticket's number for a journal entry (:mod:`egm.tickets.proof`)."""
-    return {"commitment": compute_commitment(machine.journal.derive(NUMBERS), number)}
+    return compute_commitment(machine.journal.derive(NUMBERS), number)
 
 
 def build_host_ticket_state(

@@ -19,6 +19,26 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import is_off
 from egm.money.disputed import DisputedAmount, finish, open_dispute
+from egm.money.entries import (
+    BILL_IN,
+    BILL_NOT_STACKED,
+    BILL_REJECTED,
+    BILL_RETURNED,
+    COIN_IN,
+    COIN_IN_DISPUTED,
+    VOUCHER_DISPUTED,
+    VOUCHER_IN,
+    VOUCHER_NOT_STACKED,
+    VOUCHER_REFUSED,
+    VOUCHER_RETURNED,
+    BillIn,
+    BillNotStacked,
+    CoinInDisputed,
+    PaperRejected,
+    VoucherDisputed,
+    VoucherIn,
+    VoucherNotStacked,
+)
 from egm.money.host.controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
@@ -26,8 +46,8 @@ from egm.money.host.transfers import are_over
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
+    compute_number_commitment,
     keep_head,
-    number_commitment,
     tickets_may_move,
 )
 from egm.money.ticket_terms import find_ticket_terms
@@ -37,7 +57,7 @@ from egm.records.money import PaperRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
-from meters import Phase, Transfer
+from meters import Transfer
 
 
 def list_wanted_bills(machine: Machine, state: State) -> frozenset[int]:
@@ -137,31 +157,40 @@ def credit_bill(machine: Machine, _: Event) -> None:
     if paper.ticket and not (desk is not None and desk.holds(paper.id)):
         _dispute(machine, paper)
         return
-    kind = "voucher" if paper.ticket else "bill"
-    machine.record(
-        f"{kind}.in",
-        transaction_id=f"{paper.id}.in",
-        phase=Phase.SETTLE,
-        ref=paper.id,
-        counts={f"{kind}s_accepted": 1},
-        state={
-            MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
-            **(_build_restricted_state(machine, paper) if paper.ticket else {}),
-            **build_host_ticket_state(machine, paper.id, Redeeming.REDEEMED),
-            **(build_anchor_state(machine) if paper.ticket else {}),
-        },
-        details={**_describe_paper(paper), **_build_number_commitment(machine, paper)},
-    )
     if paper.ticket:
-        machine.state(TicketDesk).redeem_commit(paper.id)
+        _credit_ticket(machine, paper)
+    else:
+        machine.post(
+            BILL_IN,
+            BillIn(amount_cents=paper.amount_cents),
+            entry_id=f"{paper.id}.in",
+            ref=paper.id,
+            state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED)},
+        )
     keep_head(machine)
     code = "ticket_accepted" if paper.ticket else "bill_accepted"
     machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
 
-def _build_number_commitment(machine: Machine, paper: PaperRecord) -> dict[str, str]:
-    number = machine.state(TicketDesk).number_of(paper.id) if paper.ticket else None
-    return {} if number is None else number_commitment(machine, number)
+def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
+    number = machine.state(TicketDesk).number_of(paper.id)
+    machine.post(
+        VOUCHER_IN,
+        VoucherIn(
+            amount_cents=paper.amount_cents,
+            number=paper.ticket,
+            commitment="" if number is None else compute_number_commitment(machine, number),
+        ),
+        entry_id=f"{paper.id}.in",
+        ref=paper.id,
+        state={
+            MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
+            **_build_restricted_state(machine, paper),
+            **build_host_ticket_state(machine, paper.id, Redeeming.REDEEMED),
+            **build_anchor_state(machine),
+        },
+    )
+    machine.state(TicketDesk).redeem_commit(paper.id)
 
 
 def _dispute(machine: Machine, paper: PaperRecord) -> None:
@@ -173,17 +202,12 @@ def _dispute(machine: Machine, paper: PaperRecord) -> None:
         subject=paper.id,
         most_cents=0 if _find_credit_kind(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
     )
-    machine.record(
-        "voucher.disputed",
-        transaction_id=f"{paper.id}.void",
-        phase=Phase.VOID,
+    machine.post(
+        VOUCHER_DISPUTED,
+        VoucherDisputed(amount_cents=paper.amount_cents, number=paper.ticket, disputed=disputed.details),
+        entry_id=f"{paper.id}.void",
         ref=paper.id,
-        counts={"vouchers_disputed": 1},
-        state={
-            MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
-            **disputed.state,
-        },
-        details={**_describe_paper(paper), "disputed": disputed.details},
+        state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED), **disputed.state},
     )
     finish(machine)
 
@@ -225,20 +249,19 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 
 def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
     machine.state(EscrowedBill).amount_cents = 0
-    kind = "voucher" if paper.ticket else "bill"
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
     ended = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
-    opened = ended if disputed is None else disputed.state
-    dispute_details = {} if disputed is None else {"disputed": disputed.details}
-    machine.record(
-        f"{kind}.not_stacked",
-        transaction_id=f"{paper.id}.void",
-        phase=Phase.VOID,
-        ref=paper.id,
-        counts={f"{kind}s_not_stacked": 1},
-        state={MoneyKey.PAPER: None, **opened},
-        details={"why": why, **_describe_paper(paper), **dispute_details},
-    )
+    state = {MoneyKey.PAPER: None, **(ended if disputed is None else disputed.state)}
+    details = None if disputed is None else disputed.details
+    entry_id, ref = f"{paper.id}.void", paper.id
+    if paper.ticket:
+        not_stacked = VoucherNotStacked(
+            amount_cents=paper.amount_cents, number=paper.ticket, why=why, disputed=details
+        )
+        machine.post(VOUCHER_NOT_STACKED, not_stacked, entry_id=entry_id, ref=ref, state=state)
+    else:
+        lost = BillNotStacked(amount_cents=paper.amount_cents, why=why, disputed=details)
+        machine.post(BILL_NOT_STACKED, lost, entry_id=entry_id, ref=ref, state=state)
 
 
 def dispute_amount(machine: Machine, event: Event) -> None:
@@ -269,12 +292,6 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
     return {MoneyKey.RESTRICTED: None}
 
 
-def _describe_paper(paper: PaperRecord) -> dict[str, int | str]:
-    """Return the journal details of a bill or ticket: never a ticket's full number (E-06)."""
-    number = {"number": paper.ticket} if paper.ticket else {}
-    return {"amount_cents": paper.amount_cents, **number}
-
-
 def record_bill_returned(machine: Machine, event: Event) -> None:
     """Record that a bill or ticket was returned to the player; release the lock of a ticket."""
     machine.state(EscrowedBill).amount_cents = 0
@@ -287,9 +304,8 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
         host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
-    kind = "voucher" if ticket else "bill"
-    details = {"reason": str(event.data["reason"])}
-    machine.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=host_state, details=details)
+    details = PaperRejected(reason=str(event.data["reason"]))
+    machine.post(VOUCHER_RETURNED if ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
     # A notice about an earlier bill or ticket does not apply to the one returned now.
     if notice is None or notice.code.endswith("_accepted") or notice.code.startswith("held_over"):
@@ -300,7 +316,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
 def record_bill_rejected(machine: Machine, event: Event) -> None:
     """Record that the acceptor rejected something by itself."""
     machine.state(EscrowedBill).amount_cents = 0
-    machine.record("bill.rejected", counts={"bills_rejected": 1}, details=dict(event.data))
+    machine.post(BILL_REJECTED, PaperRejected(reason=str(event.data["reason"])))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
@@ -315,9 +331,7 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
         desk.redeem_abort(ticket_id, "promotional credit is not accepted")
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
-        machine.record(
-            "voucher.refused", counts={"vouchers_refused": 1}, details={"reason": answer.reason.value}
-        )
+        machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
         machine.state(Devices).the_acceptor.return_bill(escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
@@ -344,16 +358,18 @@ def credit_coins(machine: Machine, event: Event) -> None:
         Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
         for cents, to_hopper in coins
     )
-    machine.record(
-        "coin.in",
-        transfers=credit + stock_moves,
-        counts={"coins_accepted": len(coins)} if coins else {},
-        state={
-            MoneyKey.COINS: int(event.data["position"]),
-            **({} if disputed is None else disputed.state),
-        },
-        details=None if disputed is None else {"disputed": disputed.details},
-    )
+    counts = {"coins_accepted": len(coins)} if coins else {}
+    position, transfers = int(event.data["position"]), credit + stock_moves
+    if disputed is None:
+        machine.post(COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COINS: position})
+    else:
+        machine.post(
+            COIN_IN_DISPUTED,
+            CoinInDisputed(disputed=disputed.details),
+            transfers=transfers,
+            counts=counts,
+            state={MoneyKey.COINS: position, **disputed.state},
+        )
     finish(machine)
     if coins:
         total_cents = sum(cents for cents, _ in coins)

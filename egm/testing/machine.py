@@ -273,6 +273,7 @@ class MachineRig:
             ),
             journal=self.journal,
             keys=features.keys,
+            entries=features.entries,
             profile=self.profile,
             games={game_id: each.game for game_id, each in installed.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},

@@ -30,6 +30,7 @@ used: run it after adding an entry.
 from collections.abc import Mapping
 from typing import Final
 
+from egm.app.features import FEATURES
 from tools.audit.rules import (
     cash_outs,
     disputes,
@@ -68,7 +69,12 @@ _PARTS: Final = (
     wheel,
     work,
 )
-RULES: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)
+_STATED: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)
+RULES: Final[tuple[Rule, ...]] = (
+    *_STATED,
+    *(Rule(entry=entry) for entry in FEATURES.entries if not any(rule.entry is entry for rule in _STATED)),
+)
+"""The rules, and one without conditions of its own for each declared entry that depends on nothing before it."""
 
 
 def _group_rules_by_kind() -> Mapping[str, tuple[Rule, ...]]:

@@ -5,21 +5,21 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
+from egm.kernel.entries import Entry
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
+from egm.money import entries
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
-from meters.transaction import Phase
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
 from tools.audit.rules.parts import (
     ABSENT,
-    TICKETS,
     check_ticket_ledger_grows,
     holds,
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, format_storage_key, format_value
+from tools.audit.rules.pattern import But, Differs, Has, Pattern, Scope, format_storage_key, format_value
 from tools.audit.rules.rule import Move, Rule
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
@@ -105,12 +105,11 @@ def _build_order_pattern(ticket: str) -> dict[str, Any]:
 
 _PAPERS: Final = (
     Rule(
-        kind="bill.escrow",
+        entry=entries.BILL_ESCROW,
         within=only(State.IDLE),
         recorded_within_seconds=_ORDER_SECONDS,
         late_within=TAKING_TICKETS,
         id="$id:text",
-        phase=Phase.RESERVE,
         before={"paper": None},
         moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
         state={"paper": _build_order_pattern("")},
@@ -120,34 +119,27 @@ _PAPERS: Final = (
         ),
     ),
     Rule(
-        kind="bill.in",
+        entry=entries.BILL_IN,
         id="{paper}.in",
-        phase=Phase.SETTLE,
         ref="$paper",
-        ends=("bill.escrow",),
         before={"paper": _build_paper_pattern("ordered", "")},
         record={"amount_cents": "$held_cents"},
         state={"paper": _build_paper_pattern("vended", "")},
-        counts={"bills_accepted": 1},
     ),
     Rule(
-        kind="bill.not_stacked",
+        entry=entries.BILL_NOT_STACKED,
         id="{paper}.void",
-        phase=Phase.VOID,
         ref="$paper",
-        ends=("bill.escrow",),
         before={"paper": _build_paper_pattern("ordered", "")},
-        record={"amount_cents": "$held_cents", "why": "$why:text", "disputed?": "$told:object"},
-        state={"paper": None, "disputed:{disputed}?": "$:object"},
-        counts={"bills_not_stacked": 1},
+        record={"amount_cents": "$held_cents", "why": "$why", "disputed?": "$told"},
+        state={"paper": None},
         also=(check_disputed_paper,),
     ),
     Rule(
-        kind="voucher.escrow",
+        entry=entries.VOUCHER_ESCROW,
         within=TAKING_TICKETS,
         recorded_within_seconds=_ORDER_SECONDS,
         id="$id:text",
-        phase=Phase.RESERVE,
         before={"paper": None},
         state={"paper": _build_order_pattern("$number:masked")},
         moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
@@ -158,20 +150,12 @@ _PAPERS: Final = (
         ),
     ),
     Rule(
-        kind="voucher.in",
+        entry=entries.VOUCHER_IN,
         id="{paper}.in",
-        phase=Phase.SETTLE,
         ref="$paper",
-        ends=("voucher.escrow",),
         before={"paper": _build_paper_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "commitment?": "$:text"},
-        state={
-            "paper": _build_paper_pattern("vended", "$number"),
-            "host_ticket?": "$:object",
-            "restricted?": OneOf(None, {"expires": "$:text", "pool": "$:count"}),
-            **TICKETS,
-        },
-        counts={"vouchers_accepted": 1},
+        record={"amount_cents": "$held_cents", "number": "$number"},
+        state={"paper": _build_paper_pattern("vended", "$number")},
         also=(
             _derive_host_status(Redeeming.REDEEMED),
             require_stored_value("restricted", _derive_restricted_terms),
@@ -179,35 +163,21 @@ _PAPERS: Final = (
         ),
     ),
     Rule(
-        kind="voucher.disputed",
+        entry=entries.VOUCHER_DISPUTED,
         id="{paper}.void",
-        phase=Phase.VOID,
         ref="$paper",
-        ends=("voucher.escrow",),
         before={"paper": _build_paper_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told:object"},
-        state={
-            "paper": _build_paper_pattern("vended", "$number"),
-            "disputed:{disputed}": "$:object",
-        },
-        counts={"vouchers_disputed": 1},
+        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told"},
+        state={"paper": _build_paper_pattern("vended", "$number")},
         also=(check_disputed_ticket,),
     ),
     Rule(
-        kind="voucher.not_stacked",
+        entry=entries.VOUCHER_NOT_STACKED,
         id="{paper}.void",
-        phase=Phase.VOID,
         ref="$paper",
-        ends=("voucher.escrow",),
         before={"paper": _build_paper_pattern("ordered", "$number:masked")},
-        record={
-            "amount_cents": "$held_cents",
-            "number": "$number",
-            "why": "$why:text",
-            "disputed?": "$told:object",
-        },
-        state={"paper": None, "host_ticket?": "$:object", "disputed:{disputed}?": "$:object"},
-        counts={"vouchers_not_stacked": 1},
+        record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$told"},
+        state={"paper": None},
         also=(_check_host_sees_pending, check_disputed_paper),
     ),
     Rule(
@@ -217,27 +187,26 @@ _PAPERS: Final = (
         state={"host_ticket": But("kept", status="not_stacked")},
     ),
     Rule(
-        kind="bill.mark",
+        entry=entries.PAPER_MARK,
         before={"paper": "$paper:object"},
         state={"paper": But("paper", mark="$:count")},
     ),
     Rule(
-        kind="bill.moving",
+        entry=entries.PAPER_MOVING,
         before={"paper": Has("paper", phase="ordered")},
         state={"paper": But("paper", outward="$:bool")},
     ),
-    Rule(kind="bill.confirmed", before={"paper": Has("paper", phase="vended")}, state={"paper": None}),
+    Rule(
+        entry=entries.PAPER_CONFIRMED, before={"paper": Has("paper", phase="vended")}, state={"paper": None}
+    ),
     *(
         Rule(
-            kind=f"{paper}.returned",
-            record={"reason": "$:text"},
+            entry=entry,
             state={"host_ticket?": "$told:object"},
-            counts={f"{paper}s_returned": 1},
             also=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
-        for paper in ("bill", "voucher")
+        for entry in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
     ),
-    Rule(kind="bill.rejected", record="$:object", counts={"bills_rejected": 1}),
 )
 
 
@@ -256,29 +225,32 @@ def _check_coin_transfers(scope: Scope) -> None:
         raise Differs(f"counts: expected {due}, found {dict(scope.entry.counts)}")
 
 
-_COINS_IN: Final = Rule(
-    kind="coin.in",
-    within=EVERYWHERE,
-    record=OneOf(None, {"disputed": "$told:object"}),
-    state={"coins": "$:count", "disputed:{disputed}?": "$:object"},
-    counts={"coins_accepted?": "$:cents"},
-    moves=(
-        Move("world:coin", _CASHABLE, "$:cents", {"coin_cents": "$:cents"}, many=True),
-        Move("stock:floor", "stock:{box}", "$:cents", many=True),
-    ),
-    also=(
-        check_disputed_coins,
-        _check_coin_transfers,
-        holds(
-            "a coin falls into the hopper or the box",
-            lambda scope: all(
-                t.target in {"stock:hopper", "stock:coin_box"}
-                for t in scope.entry.transfers
-                if t.source == "stock:floor"
+def _build_coin_rule(entry: Entry[Any], record: Pattern) -> Rule:
+    return Rule(
+        entry=entry,
+        within=EVERYWHERE,
+        record=record,
+        moves=(
+            Move("world:coin", _CASHABLE, "$:cents", {"coin_cents": "$:cents"}, many=True),
+            Move("stock:floor", "stock:{box}", "$:cents", many=True),
+        ),
+        also=(
+            check_disputed_coins,
+            _check_coin_transfers,
+            holds(
+                "a coin falls into the hopper or the box",
+                lambda scope: all(
+                    t.target in {"stock:hopper", "stock:coin_box"}
+                    for t in scope.entry.transfers
+                    if t.source == "stock:floor"
+                ),
             ),
         ),
-    ),
+    )
+
+
+RULES: Final = (
+    *_PAPERS,
+    _build_coin_rule(entries.COIN_IN, None),
+    _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$told"}),
 )
-
-
-RULES: Final = (*_PAPERS, _COINS_IN)

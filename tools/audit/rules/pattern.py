@@ -342,7 +342,14 @@ class Template:
         scope.names.update(bindings)
 
 
-def _compile_object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop over one object)
+def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
+    """Return a function that matches the members of an object that ``pattern`` lists, whatever others it has."""
+    return _compile_object(pattern, is_partial=True)
+
+
+def _compile_object(  # noqa: C901 (one loop over one object)
+    pattern: Mapping[str, Pattern], *, is_partial: bool = False
+) -> Matcher:
     plain: dict[str, tuple[bool, Matcher]] = {}
     templates: list[tuple[Template, bool, Matcher]] = []
     for key, part in pattern.items():
@@ -376,7 +383,7 @@ def _compile_object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (o
             if not matched and not may_miss:
                 raise Differs(f"{expected or 'a member'} is missing")
             remaining = [key for key in remaining if key not in matched]
-        if remaining:
+        if remaining and not is_partial:
             raise Differs(f"{', '.join(map(format_value, remaining))}: not expected here")
 
     def match(value: Any, scope: Scope) -> None:
@@ -389,7 +396,7 @@ def _compile_object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (o
                 _match_at_key(key, matcher, value[key], scope)
             elif not may_miss:
                 raise Differs(f"{key} is missing")
-        if templates or seen != len(value):
+        if templates or (seen != len(value) and not is_partial):
             match_templates(value, scope)
 
     return match

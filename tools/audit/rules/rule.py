@@ -1,16 +1,21 @@
 """A rule: what one kind of entry must be, field by field, and the money it may move."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from types import NoneType
+from typing import Any, Final, TypeAlias
 
+from egm.app.features import FEATURES
+from egm.kernel.entries import Entry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
+from egm.record_codec import Condition, list_conditions
+from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
 from egm.records.keys import PlayKey
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
-from meters.transaction import Mark, Phase, Transfer
+from meters.transaction import Mark, Phase, Transaction, Transfer
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import (
     OWN,
@@ -19,6 +24,7 @@ from tools.audit.rules.pattern import (
     Matcher,
     Pattern,
     Scope,
+    compile_part,
     compile_pattern,
     format_storage_key,
     format_value,
@@ -26,6 +32,14 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.states import is_within, state_of, was_idle
 
 Check: TypeAlias = Callable[[Scope], None]
+
+#: Conditions of record fields that only the journal's own facts decide.
+_IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
+    STAFF: Facts.is_staff,
+    PERSON: Facts.is_person,
+    PERSONS: lambda facts, persons: all(map(facts.is_staff, persons)),
+    SERIAL: Facts.is_serial,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +59,10 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One allowed form of a kind of entry. The entry must not have what no field here names.
+    """One allowed form of a kind of entry.
+
+    ``entry``: its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` then name only
+    the members that depend on others. Without a declaration the entry must not have what no field here names.
 
     ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before``: what memory held
     under these keys before the entry (None: nothing). ``moves``: its transfers in order, or the function that
@@ -60,7 +77,8 @@ class Rule:
     machine was idle a device may record an order, in the states ``late_within``.
     """
 
-    kind: str
+    kind: str = ""
+    entry: Entry[Any] | None = None
     id: Pattern = OWN
     phase: Phase = Phase.POST
     ref: Pattern = None
@@ -80,9 +98,22 @@ class Rule:
     may: Permission | None = None
     persons: int = 0
 
+    def __post_init__(self) -> None:
+        if self.entry is not None:
+            kinds = tuple(each.kind for each in self.entry.settles)
+            for name, value in (
+                ("kind", self.entry.kind),
+                ("phase", self.entry.phase),
+                ("marks", self.entry.marks),
+                ("ends", kinds),
+            ):
+                object.__setattr__(self, name, value)
+
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
         """Check an entry against the rule and the ledger before it. Raises :class:`Differs`."""
         transaction = entry.transaction
+        if self.entry is not None:
+            self._check_declaration(self.entry, transaction, facts)
         if transaction.phase is not self.phase:
             raise Differs(f"expected a {self.phase}, found a {transaction.phase}")
         if transaction.marks != self.marks:
@@ -113,6 +144,16 @@ class Rule:
             check(scope)
 
     # ------------------------------------------------------------------ the parts of it
+    def _check_declaration(self, declared: Entry[Any], transaction: Transaction, facts: Facts) -> None:
+        try:
+            declared.check(transaction, FEATURES.keys)
+        except EntryError as why:
+            raise Differs(str(why).removeprefix(f"{declared.kind}: ")) from None
+        record: Any = transaction.record
+        for name, condition in self._persons_named:
+            if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
+                raise Differs(f"record.{name}: {format_value(record[name])} is {condition.otherwise}")
+
     def _check_state(self, scope: Scope) -> None:
         if self.within is None:
             return
@@ -200,8 +241,25 @@ class Rule:
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
+    def _persons_named(self) -> tuple[tuple[str, Condition], ...]:
+        """Return the fields of the declared record that name persons or the machine, with what each names."""
+        record = NoneType if self.entry is None else self.entry.record
+        return tuple(
+            (field.name.removesuffix("_"), condition)
+            for field in (fields(record) if is_dataclass(record) else ())
+            for condition in list_conditions(field.type)
+            if condition in _IS_KNOWN
+        )
+
+    @cached_property
     def _record(self) -> Matcher:
-        return compile_pattern(self.record)
+        return self._compile({} if self.entry is not None and self.record is None else self.record)
+
+    def _compile(self, pattern: Pattern) -> Matcher:
+        """Compile a pattern of the record, state or counts: of a declared entry only the members that it names."""
+        if self.entry is None or not isinstance(pattern, Mapping):
+            return compile_pattern(pattern)
+        return compile_part(pattern) if pattern else _accept_anything
 
     @cached_property
     def _id(self) -> Matcher:
@@ -213,11 +271,11 @@ class Rule:
 
     @cached_property
     def _state(self) -> Matcher:
-        return compile_pattern(self.state)
+        return self._compile(self.state)
 
     @cached_property
     def _counts(self) -> Matcher:
-        return compile_pattern(self.counts)
+        return self._compile(self.counts)
 
     @cached_property
     def _dims(self) -> Matcher:
@@ -231,6 +289,10 @@ class Rule:
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
         moves = () if isinstance(self.moves, Derived) else self.moves
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
+
+
+def _accept_anything(_value: Any, _scope: Scope) -> None:
+    """Match every value."""
 
 
 def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:

@@ -57,6 +57,7 @@ def bench_engine(
         identity=Identity("BENCH", "1", House(site="bench")),
         journal=journal,
         keys=FEATURES.keys,
+        entries=FEATURES.entries,
         profile=profile,
         games={game_id: each.game for game_id, each in installed.items()},
         denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},

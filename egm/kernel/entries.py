@@ -1,0 +1,170 @@
+"""Declarations of journal entries: each kind's record, how it moves value, what it counts and what it stores.
+
+A feature declares each of its entries once (:attr:`egm.kernel.feature.Feature.entries`).
+:meth:`egm.kernel.machine.Machine.post` writes an entry and checks it against its declaration before it is
+durable; the audit makes the same check again from the bytes of the journal, and the entry reference is
+generated from the declarations. A kind with several forms has one declaration for each.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import cached_property
+from types import ModuleType, NoneType
+from typing import Any, Final, Generic, TypeVar
+
+from egm.errors import InvariantError, check_invariant
+from egm.kernel.keys import Key, Keys
+from egm.record_codec import RecordError, check_value
+from meters import Mark, Phase, Transaction
+from meters.transaction import JSON
+
+R = TypeVar("R")
+
+
+class EntryError(InvariantError):
+    """An entry that differs from its declaration: the kind, the part, and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Transfers that an entry may contain; ``*`` in an account's name matches any part of it."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Generic[R]):
+    """One kind of journal entry, or one of its forms.
+
+    ``record`` is the class of its details, NoneType if it has none, or a ``Mapping`` type if a device decides
+    what they are. ``settles``: the reservations that it may settle or void. ``counts``: the occurrence meters
+    it advances, by how much; None: by what the writer says, or not at all; ``*`` in a name matches any part.
+    ``writes``: the keys, or prefixes of keys, that every such entry sets or removes; ``may_write``: those that
+    only some set. ``dims``: the dimensions of its amounts and counts besides the position.
+    """
+
+    kind: str
+    record: type[R]
+    about: str = ""
+    """What has happened; by default the docstring of ``record``."""
+    phase: Phase = Phase.POST
+    settles: tuple["Entry[Any]", ...] = ()
+    moves: tuple[Moves, ...] = ()
+    counts: Mapping[str, int | None] = field(default_factory=dict)
+    writes: tuple[Key, ...] = ()
+    may_write: tuple[Key, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    dims: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
+        settles = self.phase in {Phase.SETTLE, Phase.VOID}
+        check_invariant(
+            settles is bool(self.settles), f"the entry {self.kind}: {self.phase} and what it settles"
+        )
+
+    @property
+    def meaning(self) -> str:
+        """Return what has happened when such an entry exists, in one sentence."""
+        documented = self.record.__doc__ if self.record is not NoneType else ""
+        return self.about or (documented or "").partition("\n")[0]
+
+    def check(self, transaction: Transaction, keys: Keys) -> None:
+        """Raise :class:`EntryError` unless a transaction is what this declaration says."""
+        if transaction.kind != self.kind or transaction.phase is not self.phase:
+            raise self._error(f"expected a {self.phase}, found a {transaction.phase} of {transaction.kind}")
+        if transaction.marks != self.marks:
+            raise self._error(f"expected the marks {[*self.marks]}, found {[*transaction.marks]}")
+        if not transaction.dims.keys() <= self.dims | {"position"}:
+            raise self._error(f"dims: {[*transaction.dims]} are not all among {sorted(self.dims)}")
+        self._check_record(transaction.record)
+        self._check_state(transaction.state, keys)
+        self._check_counts(transaction.counts)
+        for transfer in transaction.transfers:
+            if not any(
+                source.match(transfer.source) and target.match(transfer.target)
+                for source, target in self._accounts
+            ):
+                raise self._error(f"a transfer from {transfer.source} to {transfer.target} is not declared")
+
+    def _error(self, why: str) -> EntryError:
+        return EntryError(f"{self.kind}: {why}")
+
+    def _check_record(self, record: JSON) -> None:
+        try:
+            check_value(self.record, record, "record")
+        except RecordError as why:
+            raise self._error(str(why)) from None
+
+    def _check_state(self, state: Mapping[str, JSON], keys: Keys) -> None:
+        found: set[Key] = set()
+        for name, value in state.items():
+            key = keys.of(name)
+            if key is None or key not in self._written:
+                raise self._error(f"state.{name}: it does not write this key")
+            found.add(key)
+            try:
+                keys.check_value(key, name, value)
+            except RecordError as why:
+                raise self._error(str(why)) from None
+        missing = sorted({*self.writes} - found)
+        if missing:
+            raise self._error(f"state.{missing[0]} is missing")
+
+    def _check_counts(self, counts: Mapping[str, int]) -> None:
+        for name, number in counts.items():
+            due = [by for pattern, by in self._counts if pattern.match(name)]
+            if not due or (due[0] is not None and due[0] != number):
+                raise self._error(f"counts.{name}: {number} is not declared")
+        for (pattern, by), name in zip(self._counts, self.counts, strict=True):
+            if by is not None and not any(map(pattern.match, counts)):
+                raise self._error(f"counts.{name} is missing")
+
+    @cached_property
+    def fixed_counts(self) -> Mapping[str, int]:
+        """Return the occurrence meters that every such entry advances by the same number."""
+        return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
+
+    @cached_property
+    def _written(self) -> frozenset[Key]:
+        return frozenset((*self.writes, *self.may_write))
+
+    @cached_property
+    def _counts(self) -> list[tuple[re.Pattern[str], int | None]]:
+        return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
+
+    @cached_property
+    def _accounts(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+        return [(re.compile(translate(m.source)), re.compile(translate(m.target))) for m in self.moves]
+
+
+def list_entries(module: ModuleType) -> tuple[Entry[Any], ...]:
+    """Return every entry that a module declares."""
+    return tuple(value for value in vars(module).values() if isinstance(value, Entry))
+
+
+class Entries:
+    """All declared entries of a machine, by kind."""
+
+    def __init__(self, entries: Iterable[Entry[Any]]) -> None:
+        """Combine the features' entries. Raises InvariantError if one is declared twice."""
+        self._by_kind: Final[dict[str, tuple[Entry[Any], ...]]] = {}
+        for entry in entries:
+            before = self._by_kind.get(entry.kind, ())
+            check_invariant(
+                all(each is not entry for each in before), f"the entry {entry.kind} is declared twice"
+            )
+            self._by_kind[entry.kind] = (*before, entry)
+
+    def __iter__(self) -> Iterator[Entry[Any]]:
+        return (entry for forms in self._by_kind.values() for entry in forms)
+
+    def __contains__(self, entry: Entry[Any]) -> bool:
+        return any(each is entry for each in self._by_kind.get(entry.kind, ()))
+
+    def of(self, kind: str) -> tuple[Entry[Any], ...]:
+        """Return the declared forms of a kind of entry, or an empty tuple for an unknown kind."""
+        return self._by_kind.get(kind, ())

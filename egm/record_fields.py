@@ -1,0 +1,62 @@
+"""Types of record fields that allow less than their Python type: positive amounts, times, masked numbers.
+
+Each is an ``Annotated`` type whose :class:`~egm.record_codec.Condition` is checked when a record is read
+(:mod:`egm.record_codec`). Whether a number belongs to a member of staff, or a serial number to the machine,
+is not visible in the record: the audit checks these fields by their condition.
+"""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Final, TypeAlias
+
+from egm.record_codec import Condition
+
+_MASKED: Final = re.compile(r"•*[0-9]{0,4}")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def _is_time(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _are_different(values: tuple[Any, ...]) -> bool:
+    return 0 < len(values) == len(set(values))
+
+
+AMOUNT: Final = Condition("not above zero", lambda value: value > 0)
+COUNT: Final = Condition("below zero", lambda value: value >= 0)
+WORDS: Final = Condition("blank", lambda value: bool(value.strip()))
+TIME: Final = Condition("not a time in ISO 8601", _is_time)
+DIGEST: Final = Condition("not a SHA-256 in hexadecimal", lambda value: _DIGEST.fullmatch(value) is not None)
+MASKED: Final = Condition(
+    "not a number of which at most four digits are shown", lambda value: _MASKED.fullmatch(value) is not None
+)
+STAFF: Final = Condition("not a member of staff", bool)
+PERSON: Final = Condition("neither a member of staff, nor a key switch, nor a host", bool)
+PERSONS: Final = Condition("not one or more different members of staff", _are_different)
+SERIAL: Final = Condition("not the machine's serial number", bool)
+
+Cents: TypeAlias = Annotated[int, AMOUNT]
+"""An amount above zero, in minor units, or another number above zero."""
+Count: TypeAlias = Annotated[int, COUNT]
+"""Zero or more."""
+Words: TypeAlias = Annotated[str, WORDS]
+"""Text that is not blank."""
+Time: TypeAlias = Annotated[str, TIME]
+"""A date and time in ISO 8601."""
+Digest: TypeAlias = Annotated[str, DIGEST]
+"""A SHA-256 digest, in hexadecimal."""
+Masked: TypeAlias = Annotated[str, MASKED]
+"""A ticket's number of which at most the last four digits are shown (E-06)."""
+Staff: TypeAlias = Annotated[str, STAFF]
+"""The number of a member of staff."""
+Person: TypeAlias = Annotated[str, PERSON]
+"""Who acted: the number of a member of staff, the name of a key switch, or ``host:`` and a host's name."""
+Persons: TypeAlias = Annotated[tuple[str, ...], PERSONS]
+"""The numbers of the members of staff who acted together, the first of them first; each once."""
+Serial: TypeAlias = Annotated[str, SERIAL]
+"""The machine's own serial number."""
