@@ -66,6 +66,19 @@ games).
 <!-- begin:rules -->
 <!-- end:rules -->
 """,
+    "journal-entries.md": """# Journal entries
+
+Every kind of entry that the machine writes, by the feature that writes it: what has happened, how value moves, the
+occurrence meters that advance, the keys of the machine's memory that change, and the record. The list is written from
+the declarations against which the machine checks each entry before it is durable, and `egm audit verify` again from
+the bytes of the journal. `*` stands for any part of a name.
+
+A kind with several forms is listed once for each. The amount that an entry moves, and how its fields depend on each
+other and on the memory before it, are the audit's rules (`tools/audit/rules`).
+
+<!-- begin:entries -->
+<!-- end:entries -->
+""",
     "dependencies.md": """# Dependencies
 
 The packages that the project depends on, and the reason for each, from `pyproject.toml`.

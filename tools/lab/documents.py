@@ -7,6 +7,7 @@ from egm.config.schema import iter_parts as parts_of_cabinet
 from egm.errors import OperatorError
 from egm.profiles.schema import iter_keys
 from egm.screen.text import Texts
+from tools.lab.entry_reference import format_entries
 from tools.lab.manual import manual_chapters
 from tools.lab.markdown import format_table
 from tools.lab.rule_table import format_interruption_table, format_player_diagram, rule_table, set_table
@@ -71,6 +72,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "cabinet-keys": format_cabinet_keys,
     "profile-keys": format_profile_keys,
     "states": state_picture,
+    "entries": format_entries,
     "interruptions": format_interruption_table,
     "lines": format_serial_lines,
     "state-sets": set_table,

@@ -1,0 +1,191 @@
+"""Every declared entry: a valid one is accepted, and any part that differs from the declaration is refused."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from fractions import Fraction
+from types import NoneType, UnionType
+from typing import Annotated, Literal, Union, get_args, get_origin
+
+import pytest
+
+from egm import record_fields
+from egm.app.features import FEATURES
+from egm.errors import InvariantError
+from egm.kernel.entries import Entries, Entry, EntryError, Moves
+from egm.record_codec import is_record, to_json
+from egm.testing.machine import MachineRig
+from meters import Phase, Transaction, Transfer
+from meters.transaction import JSON
+
+#: A value that fulfils each condition, and one of the same type that does not.
+CONDITIONS = {
+    record_fields.AMOUNT: (5, 0),
+    record_fields.COUNT: (0, -1),
+    record_fields.WORDS: ("words", " "),
+    record_fields.TIME: ("2026-01-01T00:00:00+00:00", "noon"),
+    record_fields.DIGEST: ("0" * 64, "0" * 63),
+    record_fields.MASKED: ("••••1234", "001234567890123456"),
+    record_fields.STAFF: ("1001", ""),
+    record_fields.PERSON: ("1001", ""),
+    record_fields.PERSONS: (("1001", "1002"), ("1001", "1001")),
+    record_fields.SERIAL: ("EGM-1", ""),
+}
+#: Values of classes that write their own JSON.
+OWN: dict[type, object] = {}
+ALL = list(FEATURES.entries)
+
+
+def sample(hint):  # noqa: PLR0911 (one line for each type of field)
+    """A valid value of a field's type."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return CONDITIONS[inner[1]][0]
+    if hint in (int, str, bool):
+        return {int: 1, str: "text", bool: True}[hint]
+    if hint == JSON or hint is object:
+        return {"any": 1}
+    if origin in (Union, UnionType):
+        return sample(next(each for each in inner if each is not NoneType))
+    if origin is tuple:
+        return (sample(inner[0]),) if inner[1:] == (Ellipsis,) else tuple(map(sample, inner))
+    if origin is Literal:
+        return inner[0]
+    if origin is not None and issubclass(origin, Mapping):
+        return {sample(inner[0]): sample(inner[1])}
+    if hint in OWN:
+        return OWN[hint]
+    if issubclass(hint, StrEnum):
+        return next(iter(hint))
+    if hint is Fraction:
+        return Fraction(1, 2)
+    return hint(**{field.name: sample(field.type) for field in dataclasses.fields(hint)})
+
+
+def as_json(value):
+    if is_record(value):
+        return to_json(value)
+    if isinstance(value, tuple):
+        return [as_json(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: as_json(each) for key, each in value.items()}
+    return str(value) if isinstance(value, StrEnum | Fraction) else value
+
+
+def value_of(key):
+    return as_json(sample(FEATURES.keys._values.get(key, object)))
+
+
+def build(entry: Entry) -> Transaction:
+    """A transaction that fulfils a declaration, with everything that it may contain."""
+    settles = entry.phase in {Phase.SETTLE, Phase.VOID}
+    moves = (
+        ()
+        if settles
+        else tuple(Transfer(m.source.replace("*", "1"), m.target.replace("*", "2"), 5) for m in entry.moves)
+    )
+    return Transaction(
+        id="entry-1",
+        kind=entry.kind,
+        phase=entry.phase,
+        ref="reservation-1" if settles else None,
+        transfers=moves,
+        counts={name.replace("*", "x"): by or 1 for name, by in entry.counts.items()},
+        marks=entry.marks,
+        state={
+            f"{key}x" if key.endswith(":") else str(key): value_of(key)
+            for key in (*entry.writes, *entry.may_write)
+        },
+        record=as_json(None if entry.record is NoneType else sample(entry.record)),
+    )
+
+
+def refuse(entry: Entry, transaction: Transaction, why: str) -> None:
+    with pytest.raises(EntryError) as refused:
+        entry.check(transaction, FEATURES.keys)
+    assert why in str(refused.value), str(refused.value)
+    assert str(refused.value).startswith(entry.kind)
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.kind)
+def test_a_valid_entry_is_accepted_and_says_what_it_means(entry):
+    entry.check(build(entry), FEATURES.keys)
+    assert entry.meaning[0].isupper()
+    assert entry.meaning.endswith(".")
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.kind)
+def test_a_record_that_differs_in_any_field_is_refused(entry):
+    valid = build(entry)
+    if entry.record is NoneType:
+        refuse(entry, replace(valid, record={"surplus": 1}), "record")
+        return
+    if not dataclasses.is_dataclass(entry.record):
+        refuse(entry, replace(valid, record=1), "record")
+        return
+    refuse(entry, replace(valid, record={**valid.record, "surplus": 1}), "surplus")
+    refuse(entry, replace(valid, record=None), "record")
+    for field in dataclasses.fields(entry.record):
+        name = field.name.removesuffix("_")
+        if name not in valid.record:  # a field of its own record is merged into this one
+            continue
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            less = {key: value for key, value in valid.record.items() if key != name}
+            refuse(entry, replace(valid, record=less), name)
+        if field.type not in (JSON, object):
+            refuse(entry, replace(valid, record={**valid.record, name: [[["nested"]]]}), name)
+        if get_origin(field.type) is Annotated:
+            wrong = as_json(CONDITIONS[get_args(field.type)[1]][1])
+            refuse(entry, replace(valid, record={**valid.record, name: wrong}), name)
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.kind)
+def test_another_phase_mark_count_key_or_account_is_refused(entry):
+    valid = build(entry)
+    if entry.phase is Phase.POST:
+        moved = Transfer("world:bill", "credit:1:cashable", 5)
+        refuse(entry, replace(valid, phase=Phase.RESERVE, transfers=(moved,)), "expected a post")
+        refuse(entry, replace(valid, transfers=(Transfer("house:x", "house:y", 5),)), "house:x")
+    else:
+        refuse(entry, replace(valid, phase=Phase.POST, ref=None), "expected a")
+    refuse(entry, replace(valid, counts={**valid.counts, "surplus": 1}), "surplus")
+    refuse(entry, replace(valid, dims={"surplus": 1}), "surplus")
+    for name, by in entry.counts.items():
+        if by is not None:
+            counted = name.replace("*", "x")
+            rest = {key: value for key, value in valid.counts.items() if key != counted}
+            refuse(entry, replace(valid, counts=rest), name)
+            refuse(entry, replace(valid, counts={**rest, counted: by + 1}), counted)
+    other = next(key for key in FEATURES.keys if key not in {*entry.writes, *entry.may_write})
+    name = f"{other}x" if other.endswith(":") else str(other)
+    refuse(entry, replace(valid, state={**valid.state, name: value_of(other)}), name)
+    refuse(entry, replace(valid, state={**valid.state, "nobody": 1}), "nobody")
+    for key in entry.writes:
+        less = {name: value for name, value in valid.state.items() if not name.startswith(key)}
+        if less != valid.state and not any(one.startswith(key) for one in less):
+            refuse(entry, replace(valid, state=less), str(key))
+
+
+def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    entry = next(each for each in ALL if each.kind == "voucher.refused")
+    before = room.journal.sequence
+    with pytest.raises(EntryError, match=r"voucher\.refused: record: reason is 7"):
+        room.machine.post(entry, entry.record(reason=7))
+    with pytest.raises(EntryError, match="no feature declares the entry song"):
+        room.machine.post(Entry(kind="song", record=NoneType, about="A song."))
+    assert room.journal.sequence == before
+    room.machine.post(entry, entry.record(reason="unknown"))
+    assert room.journal.meters().values["vouchers_refused"] == 1
+    room.close()
+
+
+def test_a_declaration_that_contradicts_itself_is_refused():
+    with pytest.raises(InvariantError, match="does not say what it means"):
+        Entry(kind="song", record=NoneType)
+    with pytest.raises(InvariantError, match="what it settles"):
+        Entry(kind="song", record=NoneType, about="A song.", phase=Phase.VOID)
+    song = Entry(kind="song", record=NoneType, about="A song.", moves=(Moves("house:a", "house:b"),))
+    with pytest.raises(InvariantError, match="the entry song is declared twice"):
+        Entries((song, song))
