@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
 from egm.config.cabinet_file import StateFolder
+from tools.cli.commands.run import _tie_child_to_parent
 
 
 def descendants(pid: int) -> set[int]:
@@ -97,3 +100,17 @@ def test_a_machine_killed_leaves_no_name_of_its_lines_for_the_next_owner_of_the_
             await until(link.is_symlink)
 
     asyncio.run(scene())
+
+
+def test_a_process_of_the_cabinet_ignores_a_ctrl_c_before_it_can_handle_one():
+    """A terminal sends it to every process: the supervisor ends the others, whatever they are doing."""
+    program = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('goes on')"
+    child = subprocess.run(
+        [sys.executable, "-c", program],
+        preexec_fn=_tie_child_to_parent(os.getpid()),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (child.returncode, child.stdout, child.stderr) == (0, "goes on\n", "")

@@ -70,9 +70,14 @@ class _Child:
 
 
 def _tie_child_to_parent(parent: int) -> Callable[[], None]:
-    """Return what a child runs first: it has the kernel end it when ``parent`` ends."""
+    """Return what a child runs first: it has the kernel end it when ``parent`` ends.
+
+    The child ignores a Ctrl-C, which a terminal sends to all processes, until it handles one itself: the
+    supervisor ends it.
+    """
 
     def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:  # the parent ended before the call took effect
             os._exit(1)
