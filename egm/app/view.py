@@ -10,6 +10,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
+from egm.kernel.positions import Position
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
 from egm.money.host.controls import find_allowed_sound
@@ -130,10 +131,19 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
         coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
+        number=0 if _waits_elsewhere(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,
         form_first=not hand_pays.handpay_is_in_order(machine, request),
         ticket=ticket,
+    )
+
+
+def _waits_elsewhere(machine: Machine) -> bool:
+    """Return whether another position has a hand-pay too: whichever is paid first gets the next slip number."""
+    here, count = machine.position.number, machine.position.of
+    others = (Position(number, count) for number in range(1, count + 1) if number != here)
+    return any(
+        machine.journal.state(machine.keys.name(MoneyKey.HANDPAY, other)) is not None for other in others
     )
 
 

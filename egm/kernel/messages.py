@@ -212,7 +212,7 @@ class Handpay(_Message):
     since: str = ""
     """When the amount was reserved, UTC, ISO 8601."""
     number: int = 0
-    """The number that its slip will have."""
+    """The number that its slip will have, or 0 while another position waits for one too."""
     position: int = 0
     """The player position, if the machine has several, else 0."""
     form_first: bool = False

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from egm.app.features import FEATURES
+from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
@@ -248,3 +249,23 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         assert part["att_cancel_credit"] + part["att_jackpot"] >= taken_out[at]
     for meter in ("coin_in", "coin_out", "bill_in.value", "games_played", "att_cancel_credit", "money_out"):
         assert reading.values[meter] == sum(part[meter] for part in parts), meter
+
+
+def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
+    """Whichever hand-pay is paid first gets the next number: until one is alone, neither screen states one."""
+    first = MachineRig(tmp_path, position=FIRST).boot()
+    second = MachineRig(tmp_path, position=SECOND, beside=first).boot()
+
+    def numbers():
+        return [snapshot(each.engine, fingerprint="").handpay.number for each in (first, second)]
+
+    first.insert(2000)
+    first.engine.handle(EventType.CASH_OUT)
+    assert snapshot(first.engine, fingerprint="").handpay.number == 1
+    second.insert(500)
+    second.engine.handle(EventType.CASH_OUT)
+    assert numbers() == [0, 0]
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert second.state is State.IDLE
+    assert snapshot(first.engine, fingerprint="").handpay.number == 2
+    first.close()
