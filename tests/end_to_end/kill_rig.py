@@ -78,6 +78,8 @@ BILLS = (100, 500, 1000, 2000, 5000, 10000)
 UNCREDITED_COINS_MAX = 4
 #: How long something that must happen may take on the slowest computer.
 PATIENCE_SECONDS = 300.0
+#: How long a person waits for the machine to say something before doing the next thing.
+ANSWER_SECONDS = 0.1
 #: What must have happened by the end.
 KINDS = {"bill.in", "voucher.in", "voucher.out", "coin.in", "game.end", "door.opened", "progressive.hit"}
 STATES = {"idle", "playing", "paying", "door_open"}
@@ -144,6 +146,7 @@ class Player:
         self.greeted = asyncio.Event()
         self.wagered = asyncio.Event()
         self.gave_coin = False
+        self.heard = asyncio.Event()
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -163,6 +166,7 @@ class Player:
             await asyncio.sleep(0.002)
 
     def _hear(self, message) -> None:
+        self.heard.set()
         self.witness.sees(message)
         if isinstance(message, Snapshot):
             self.snapshot = message
@@ -179,6 +183,15 @@ class Player:
     def wish(self, name: str, value=None) -> None:
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(encode(Intent(name=name, value=value)))
+
+    async def wait_for_answer(self) -> None:
+        """Wait until the machine has said something, as a person does; not long, since it may have nothing to say.
+
+        Without it a machine on a loaded computer would only work off wishes and doors of long ago.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self.heard.wait()
 
 
 @contextlib.contextmanager
@@ -302,32 +315,39 @@ class Rig:
             await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
 
     async def _busy(self, player: Player) -> None:
-        """Do what people do, without pause or sense."""
+        """Do what people do, without sense."""
         while True:
             await asyncio.sleep(self.random.uniform(0.0, 0.008))
-            chance = self.random.random()
-            if chance < 0.55:
-                self._play(player, change=chance < 0.02)
-            elif chance < 0.60:
-                player.wish("bet", self.random.randint(1, 3))
-            elif chance < 0.65:
-                player.wish("cash_out")
-            elif chance < 0.67:
-                self._hand("io", "key", name="attendant", on=True)
-                self._hand("io", "key", name="attendant", on=False)
-            elif chance < 0.68:
-                self._hand("io", "door", name="main", open=True)
-            elif chance < 0.73:
-                self._hand("io", "door", name="main", open=False)
-            elif chance < 0.76 and player.aim is not Aim.COIN and not player.gave_coin:
-                self._coin(player)
-            elif chance < 0.82:
-                if papers := self.tickets():
-                    self._hand("bill", "insert_ticket", barcode=self.random.choice(papers))
-            elif chance < 0.93:
-                bill = self.random.choice(BILLS)
-                if self._hand("bill", "insert", amount_cents=bill):
-                    self.witness.inserted_cents += bill
+            player.heard.clear()
+            self._act(player)
+            if player.snapshot is not None:
+                await player.wait_for_answer()
+
+    def _act(self, player: Player) -> None:
+        """Do one thing, or nothing."""
+        chance = self.random.random()
+        if chance < 0.55:
+            self._play(player, change=chance < 0.02)
+        elif chance < 0.60:
+            player.wish("bet", self.random.randint(1, 3))
+        elif chance < 0.65:
+            player.wish("cash_out")
+        elif chance < 0.67:
+            self._hand("io", "key", name="attendant", on=True)
+            self._hand("io", "key", name="attendant", on=False)
+        elif chance < 0.68:
+            self._hand("io", "door", name="main", open=True)
+        elif chance < 0.73:
+            self._hand("io", "door", name="main", open=False)
+        elif chance < 0.76 and player.aim is not Aim.COIN and not player.gave_coin:
+            self._coin(player)
+        elif chance < 0.82:
+            if papers := self.tickets():
+                self._hand("bill", "insert_ticket", barcode=self.random.choice(papers))
+        elif chance < 0.93:
+            bill = self.random.choice(BILLS)
+            if self._hand("bill", "insert", amount_cents=bill):
+                self.witness.inserted_cents += bill
 
     def _play(self, player: Player, *, change: bool) -> None:
         """Play on, now and then at the other game; coins are taken between games only."""
@@ -371,10 +391,23 @@ class Rig:
         player = Player(self.folder, self.witness, self.random)
         attending = asyncio.create_task(player.attend())
         busy = asyncio.create_task(self._busy(player))
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (self._journalled() >= KINDS and self.witness.states >= STATES):  # noqa: ASYNC110
-                await asyncio.sleep(0.2)
-        busy.cancel()
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while not (self._journalled() >= KINDS and self.witness.states >= STATES):  # noqa: ASYNC110
+                    await asyncio.sleep(0.2)
+            busy.cancel()
+            await self._come_to_rest(player)
+        except BaseException:
+            self._end(pid)  # it holds the nursery's pipe, for whose end the rig waits
+            raise
+        finally:
+            busy.cancel()
+        os.kill(pid, signal.SIGTERM)
+        self.last_status = await self._ask(f"reap {pid}")
+        attending.cancel()
+
+    async def _come_to_rest(self, player: Player) -> None:
+        """Close the door, have everything paid out, and wait until nothing has happened for a while."""
         self._hand("io", "door", name="main", open=False)
         quiet = 0
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -387,14 +420,13 @@ class Rig:
                     quiet += 1
                     continue
                 quiet = 0
+                player.heard.clear()
                 if now.state == "idle":
                     player.wish("cash_out")
                 elif now.state in {"handpay", "tilt"}:
                     self._hand("io", "key", name="attendant", on=True)
                     self._hand("io", "key", name="attendant", on=False)
-        os.kill(pid, signal.SIGTERM)
-        self.last_status = await self._ask(f"reap {pid}")
-        attending.cancel()
+                await player.wait_for_answer()
 
     def said(self) -> str:
         """The last of what the machines printed."""
