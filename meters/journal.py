@@ -152,7 +152,7 @@ class Journal(JournalView):
                 stop.check(place.storage, place.media)
             if found.first is not None:
                 found.first.write(place.storage, place.state_dir)
-            if how.cleared is None and not found.journal_exists and not place.used:
+            if how.cleared is None and not found.journal_exists and not place.has_journal:
                 check_beginning(place)
                 how.may_begin()
             journal = cls(place, load_or_create_key(place), found, locks, how.now, how.policy)

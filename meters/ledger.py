@@ -167,7 +167,7 @@ class Ledger:
         for t in holds:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
         for name, amount_cents in change.items():
-            if amount_cents >= 0 or not find_account(name).limited:
+            if amount_cents >= 0 or not find_account(name).is_never_negative:
                 continue
             available_cents = self.taken.get(name, 0) - self.given.get(name, 0) - self.held.get(name, 0)
             if available_cents + amount_cents < 0:
@@ -234,7 +234,7 @@ class Ledger:
             books[line.book] += difference_cents
             if line.book is Book.LIVE:
                 live[line.role] += difference_cents
-            if line.limited and difference_cents < self.held[name]:
+            if line.is_never_negative and difference_cents < self.held[name]:
                 raise SelfAuditFailed(
                     f"{name} is below zero: {difference_cents - self.held[name]} cents available"
                 )

@@ -272,11 +272,11 @@ class LogCopy:
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
-    def drop_torn(self, acknowledged: int, head_hex: str) -> bool:
+    def remove_unacknowledged_record(self, acknowledged: int, head_hex: str) -> bool:
         """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
 
-        For a log without the other copy: an entry whose record was torn before it was synced was never
-        acknowledged. Other damage is not repaired.
+        This is used if the other copy is damaged too: an entry whose record was torn before it was synced was
+        never acknowledged. Other damage is not repaired; False is returned for it.
         """
         self.close()
         firsts = self.list_segment_starts()

@@ -97,7 +97,7 @@ class Inspection(Generic[W]):
         return {name: (one, two) for name, one, two in both if one != two}
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether it is proved that no acknowledged entry is missing."""
         return self.agree and 0 < self.acknowledged <= self.together.sequence
 

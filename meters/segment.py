@@ -21,7 +21,7 @@ from typing import Final
 from meters.entry import BODY_BYTES_MAX, StoredEntry, encode_canonical_json, follow, parse
 from meters.errors import JournalDamaged
 from meters.fields import read_hex_field
-from meters.keys import MachineKey, signed_by
+from meters.keys import MachineKey, is_signed_by
 from meters.packing import deflate, inflate, remove_previous_hash, restore_previous_hash
 from meters.storage import Storage, StorageFile
 
@@ -38,7 +38,7 @@ _UNSHORTENED: Final = b"="
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The signed facts of a segment, and ``digest``, which names it: the SHA-256 of the facts."""
+    """The signed trailer of a segment; ``digest``, the SHA-256 of its signed part, names the segment."""
 
     first: int
     last: int
@@ -131,16 +131,17 @@ class SegmentWriter:
 
 
 class Segment:
-    """A segment in one file; its facts are proved on opening, its entries as they are read."""
+    """A segment in one file; its signed trailer is verified on opening, its entries as they are read."""
 
     def __init__(self, storage: Storage, path: Path, public_key: bytes) -> None:
-        """Read the facts in ``path``; raise :class:`JournalDamaged` unless this machine signed them."""
+        """Read the signed trailer of ``path``; raise :class:`JournalDamaged` unless this machine signed it."""
         self._storage = storage
         self.path = path
-        self.facts = self._read_facts(public_key)
+        self.facts = self._read_signed_trailer(public_key)
         self._starts = [first for first, _, _ in self.facts.blocks]
 
-    def _read_facts(self, public_key: bytes) -> Facts:
+    def _read_signed_trailer(self, public_key: bytes) -> Facts:
+        """Read the trailer at the end of the file and verify its signature. Raises :class:`JournalDamaged`."""
         file = self._storage.open_file(self.path, write=False)
         try:
             size = file.size()
@@ -157,7 +158,7 @@ class Segment:
             signed = encode_canonical_json(facts)
             if facts["format"] != _FORMAT:
                 raise ValueError(f"format {facts['format']}")
-            if not signed_by(public_key, _PURPOSE + signed, signature):
+            if not is_signed_by(public_key, _PURPOSE + signed, signature):
                 raise JournalDamaged(str(self.path), "the signature of the segment is not the machine's")
             return Facts(
                 first=facts["first"],

@@ -14,9 +14,9 @@ from egm.app.absent import settle_absent
 from egm.app.ports import Ports
 from egm.app.view import build_game_view, build_guest_view, snapshot
 from egm.app.wiring import (
-    bell,
     find_lit_lamps,
     find_lit_tower_lights,
+    is_bell_ringing,
     iter_reported_events,
     select_tested_outputs,
     to_event,
@@ -258,4 +258,4 @@ class Station:
             if lit
             else frozenset[str]().union(*map(find_lit_tower_lights, shown))
         )
-        board.bell(on="bell" in lit or any(map(bell, shown)))
+        board.bell(on="bell" in lit or any(map(is_bell_ringing, shown)))

@@ -213,7 +213,7 @@ class Validation(StrEnum):
     """The machine makes numbers from a host's identifier; the host redeems tickets."""
 
     @property
-    def by_host(self) -> bool:
+    def is_by_host(self) -> bool:
         """Return whether a host must be queried about an inserted ticket."""
         return self is not Validation.STAND_ALONE
 
@@ -235,7 +235,7 @@ class Host(_Table):
     @property
     def is_used(self) -> bool:
         """Return whether any money goes through a host."""
-        return self.tickets.by_host or self.transfers or self.bonuses
+        return self.tickets.is_by_host or self.transfers or self.bonuses
 
 
 GAMES_MAX: Final = 1000

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
-from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number, read_word
+from egm.devices.twin import ActionError, M, Port, Twin, Values, number, read_flag, read_word
 
 ACCEPT_SECONDS: Final = 0.8
 STACK_SECONDS: Final = 0.7
@@ -92,7 +92,7 @@ class BillTwin(Twin[M]):
         """Handle a change of phase, for protocols that report events rather than states."""
 
     # ------------------------------------------------------------ what a protocol may order
-    def order_stack(self) -> bool:
+    def stack_escrowed_item(self) -> bool:
         """Move the item in escrow to the box; return False if escrow is empty."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
@@ -101,7 +101,7 @@ class BillTwin(Twin[M]):
         self._schedule_step(STACK_SECONDS / 2, self._move_past_return)
         return True
 
-    def order_return(self) -> bool:
+    def return_escrowed_item(self) -> bool:
         """Move the item in escrow back out; return False if escrow is empty."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
@@ -109,7 +109,7 @@ class BillTwin(Twin[M]):
         self._give_back()
         return True
 
-    def order_hold(self) -> bool:
+    def extend_escrow_time(self) -> bool:
         """Extend the escrow time; return False if there is no item in escrow."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
@@ -228,7 +228,7 @@ class BillTwin(Twin[M]):
         if cents not in self._codes:
             known = ", ".join(map(str, sorted(self._codes)))
             raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")
-        fake = flag(values, "counterfeit", default=False)
+        fake = read_flag(values, "counterfeit", default=False)
         return self._push(Paper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
@@ -259,7 +259,7 @@ class BillTwin(Twin[M]):
 
     def _set_box(self, values: Values) -> str:
         """Remove (``present`` false) or replace (true) the note box."""
-        if flag(values, "present"):
+        if read_flag(values, "present"):
             return self._clear({})
         self._stop_in_fault(Phase.BOX_OUT)
         return "box out"

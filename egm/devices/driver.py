@@ -51,11 +51,11 @@ class OrderTimer:
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Restart from zero: there is no order, or it has made progress."""
+        """Set the sum to zero, because there is no order or it has made progress."""
         self.seconds, self._counted_at = 0.0, None
 
-    def count(self) -> float:
-        """Add the time since the last call, and return the sum."""
+    def add_elapsed(self) -> float:
+        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, and return the sum."""
         now = asyncio.get_running_loop().time()
         if self._counted_at is not None:
             self.seconds += min(now - self._counted_at, _TURN_SECONDS_MAX)
@@ -287,7 +287,7 @@ class LineDriver(ABC, Generic[M]):
 
     def _show_worth(self, worth: Worth) -> None:
         """Report the faults found in an acceptor's channels, once all of them have been queried."""
-        if worth.is_known or worth.differs:
+        if worth.is_known or worth.has_differences:
             for code in WORTH_FAULTS:
                 self._set_found(code, worth.faults.get(code))
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
+from egm.devices.twin import ActionError, M, Port, Twin, Values, number, read_flag
 
 BARCODE_SECONDS: Final = 0.7
 _SETTLE_SECONDS: Final = 0.5
@@ -143,7 +143,7 @@ class PrinterTwin(Twin[M]):
 
     def _set_hold(self, values: Values) -> str:
         """Set ``hold`` (``on``): nobody takes tickets until ``take``."""
-        self._hold = flag(values, "on", default=True)
+        self._hold = read_flag(values, "on", default=True)
         return "tickets stay in the bezel" if self._hold else "tickets are taken"
 
     def _jam_next_ticket(self, _: Values) -> str:
@@ -165,12 +165,12 @@ class PrinterTwin(Twin[M]):
 
     def _set_head(self, values: Values) -> str:
         """Raise or lower the head (``up``)."""
-        self._head_up = flag(values, "up")
+        self._head_up = read_flag(values, "up")
         return "head up" if self._head_up else "head down"
 
     def _set_chassis(self, values: Values) -> str:
         """Open or close the chassis (``open``)."""
-        self._chassis_open = flag(values, "open")
+        self._chassis_open = read_flag(values, "open")
         return "chassis open" if self._chassis_open else "chassis closed"
 
     def _fail(self, _: Values) -> str:

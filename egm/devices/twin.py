@@ -81,7 +81,7 @@ class Port:
         self.drop_next = 0
 
     @property
-    def plugged(self) -> bool:
+    def is_plugged_in(self) -> bool:
         """Return whether the cable is plugged in."""
         return self._master >= 0
 
@@ -91,7 +91,7 @@ class Port:
 
     def plug(self) -> None:
         """Plug the cable in: a new pseudo-terminal under the same name."""
-        if self.plugged:
+        if self.is_plugged_in:
             return
         self._master, self._slave = self._make_pair()
         os.set_blocking(self._master, False)
@@ -104,7 +104,7 @@ class Port:
 
     def unplug(self) -> None:
         """Unplug the cable: the machine's port hangs up and its name is removed."""
-        if not self.plugged:
+        if not self.is_plugged_in:
             return
         asyncio.get_running_loop().remove_reader(self._master)
         self.link.unlink(missing_ok=True)
@@ -146,7 +146,7 @@ class Port:
 
     def send(self, data: bytes) -> None:
         """Send a reply, with the current faults of the cable."""
-        if self.silent or not self.plugged:
+        if self.silent or not self.is_plugged_in:
             return
         if self.drop_next:
             self.drop_next -= 1
@@ -294,7 +294,12 @@ class Twin(ABC, Generic[M]):
 
     def describe(self) -> dict[str, object]:
         """Return :meth:`state`, with plug and power."""
-        return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
+        return {
+            "kind": self.kind,
+            "powered": self.powered,
+            "plugged": self.port.is_plugged_in,
+            **self.state(),
+        }
 
     def _list_line_actions(self) -> dict[str, Callable[[Values], str]]:
         return {
@@ -335,7 +340,7 @@ class Twin(ABC, Generic[M]):
         return "cable in"
 
     def _hand_silence(self, values: Values) -> str:
-        self.port.silent = flag(values, "on", default=True)
+        self.port.silent = read_flag(values, "on", default=True)
         return "silent" if self.port.silent else "answering"
 
     def _hand_late(self, values: Values) -> str:
@@ -351,7 +356,7 @@ class Twin(ABC, Generic[M]):
         return f"the next {self.port.drop_next} answers are lost"
 
     def _hand_split(self, values: Values) -> str:
-        self.port.split = flag(values, "on", default=True)
+        self.port.split = read_flag(values, "on", default=True)
         return "one byte at a time" if self.port.split else "whole answers"
 
     def _hand_clear_line(self, _: Values) -> str:
@@ -391,7 +396,7 @@ def number(values: Values, key: str, *, default: int | None = None) -> int:
     return value
 
 
-def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
+def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
     """Return a boolean from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
     value = values.get(key, default)
     if not isinstance(value, bool):

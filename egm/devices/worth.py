@@ -56,7 +56,7 @@ class Worth:
         return not self._unasked
 
     @property
-    def differs(self) -> bool:
+    def has_differences(self) -> bool:
         """Return whether a channel has another value than the cabinet file states."""
         return bool(self._differs)
 

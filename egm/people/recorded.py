@@ -121,7 +121,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
 
 def _collect(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
     for item in items:
-        if not key.verify_seal(bytes.fromhex(item.entry.hash_hex), item.seal):
+        if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]

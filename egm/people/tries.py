@@ -42,7 +42,7 @@ class WrongPin:
         return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)
 
     @property
-    def locks(self) -> bool:
+    def counts_towards_lock(self) -> bool:
         """Return whether it still counts towards the lock."""
         now = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.

@@ -125,7 +125,7 @@ def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | s
 
 def _ask(machine: Machine, persons: list[str]) -> None:
     enrolling = machine.state(Enrolling)
-    key = enrolling.folder.ask()
+    key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
     enrolling.stick.ask(request_of(key, machine.identity.serial))
     machine.log("link.requested", {"key": compute_key_digest(key.public_key()), "persons": persons})

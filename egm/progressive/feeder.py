@@ -68,7 +68,7 @@ class Feeder:
         self.sent = self.counted
 
     @property
-    def mystery(self) -> bool:
+    def is_mystery(self) -> bool:
         """Return whether it is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 

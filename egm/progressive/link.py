@@ -326,14 +326,14 @@ class Link:
             self._ask(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
-        elif feeder.commitment != before and feeder.mystery:
+        elif feeder.commitment != before and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
         feeder = self.feeders.get(level)
         if feeder is None:
             return
-        if feeder.mystery:
+        if feeder.is_mystery:
             self._news += [Found(level, each) for each in won if each.claim not in self._open]
             self._news.append(Decided(level, sequence))
         if sequence > feeder.last:

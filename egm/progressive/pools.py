@@ -44,7 +44,7 @@ class Pool:
         return self.definition.id
 
     @property
-    def own(self) -> bool:
+    def is_own(self) -> bool:
         """Return whether this machine manages it itself."""
         return self.keeper is Keeper.MACHINE
 

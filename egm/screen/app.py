@@ -117,7 +117,7 @@ class App:
         self._is_started = False
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
-    def step(self) -> bool:
+    def run_frame(self) -> bool:
         """Run one frame. Return False if the surface was closed."""
         now = self.clock()
         before = self.view
@@ -217,7 +217,7 @@ class App:
                     self.act(MENU_KEY_KNOWN)
         if news.up or news.down:
             self.view = replace(self.view, bench_linked=not news.down, key_turn_pending=False)
-        if self.view.drawer and now >= self._ask_bench_at:
+        if self.view.is_drawer_open and now >= self._ask_bench_at:
             self._ask_bench_at = now + BENCH_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
 
@@ -225,7 +225,7 @@ class App:
         """Run frames until the surface is closed."""
         pace = pygame.time.Clock()
         try:
-            while self.step():
+            while self.run_frame():
                 pace.tick(frames_per_second)
         finally:
             self.surface.close()

@@ -48,7 +48,7 @@ class Slip:
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
-    def marked(self) -> bool:
+    def has_marks(self) -> bool:
         """Return whether any number is marked."""
         return any(group for card in self.cards for group in card)
 
@@ -245,7 +245,7 @@ def request_slip_bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ..
 
     Return nothing while the marks make no valid ticket.
     """
-    if not slip.marked:
+    if not slip.has_marks:
         form = game.presentation["forms"][0]
         return (request_form(form, min(list_form_prices(game, form))),)
     if not is_slip(game, slip):

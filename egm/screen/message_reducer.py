@@ -82,7 +82,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
     chips = view.chips
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
     chips = replace(chips, last=last, before=(), refused="")
-    if table.lasts:
+    if table.can_bets_stay:
         chips = replace(chips, bets={}, plays={}, due=True)
     return replace(view, chips=chips)
 
@@ -222,7 +222,7 @@ def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the current bet, and its progressive levels."""
     view = _update_chips(view, old, snapshot)
     bet = marks.slip_from_wager(snapshot.bet_wager)
-    let_go = old is not None and not bet.marked and marks.slip_from_wager(old.bet_wager).marked
+    let_go = old is not None and not bet.has_marks and marks.slip_from_wager(old.bet_wager).has_marks
     if old is None or old.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)
     if old is not None and old.credit_cents != snapshot.credit_cents:

@@ -111,7 +111,7 @@ class Table:
         return _group_spots(self)
 
     @property
-    def lasts(self) -> bool:
+    def can_bets_stay(self) -> bool:
         """Return whether bets may stay on the table. New chips are then for one round only."""
         return self.felt == "craps"
 

@@ -80,15 +80,15 @@ class TopPicture(Picture):
 def find_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the lit frame below the title."""
     w, h = float(layout.size[0]), float(layout.size[1])
-    top = h * 0.215 if not layout.portrait else h * 0.17
-    margin = 150.0 if not layout.portrait else 70.0
+    top = h * 0.215 if not layout.is_portrait else h * 0.17
+    margin = 150.0 if not layout.is_portrait else 70.0
     return (margin, top, w - 2 * margin, h - top - 110)
 
 
 def sign(layout: Layout) -> Rect:
     """Return the rectangle of the game's title."""
     w, h = float(layout.size[0]), float(layout.size[1])
-    high = h * 0.17 if not layout.portrait else h * 0.12
+    high = h * 0.17 if not layout.is_portrait else h * 0.12
     return (w * 0.06, 26.0, w * 0.88, high)
 
 

@@ -146,8 +146,11 @@ class _BreakingStep(ScriptedStep):
         raise OutOfService("planted")
 
 
-class Hands:
-    """Receiver of the machine's orders and messages; a stack order reaches the ledger as a driver's would."""
+class OrderRecorder:
+    """Test double of the devices and the screen: it records the orders and messages that the machine sends.
+
+    Stack and print orders are also written to the device ledgers, as the real drivers do.
+    """
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -158,35 +161,35 @@ class Hands:
         self.payouts: list[tuple[str, int]] = []
 
     def show(self, message: object) -> None:
-        """Receive a message to the screen."""
+        """Record a message to the screen."""
         self.told.append(message)
 
     def stack(self, escrow: int) -> None:
-        """Receive a stack order, recorded as a driver records it."""
+        """Record a stack order, in the escrow ledger too, as the driver would."""
         self.orders.append(("stack", escrow))
         assert self.ledgers is not None
         self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
 
     def return_bill(self, escrow: int) -> None:
-        """Receive a return order."""
+        """Record an order to return the bill or ticket in escrow."""
         self.orders.append(("return", escrow))
 
     def hold(self, escrow: int) -> None:
-        """Receive a hold order."""
+        """Record an order to hold the bill or ticket in escrow."""
         self.orders.append(("hold", escrow))
 
     def print_ticket(self, job: TicketJob) -> None:
-        """Receive a print order, recorded as a driver records it."""
+        """Record a print order, in the print ledger too, as the driver would."""
         assert self.ledgers is not None
         self.jobs.append(job)
         self.ledgers.printing.opened(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """Receive a payout order."""
+        """Record an order to pay coins."""
         self.payouts.append((payout_id, coins))
 
 
-class SameEveryRun(KernelSource):
+class RepeatableEntropySource(KernelSource):
     """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
     _started: Final[Counter[str]] = Counter()
@@ -207,7 +210,9 @@ def create_generator() -> RandomService:
     """Return the real random number generator, with the test's bytes and a stopped clock."""
     who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
     policy = ReseedPolicy(fresh_input_each_step=False)
-    return RandomService.start(personalization=who, sources=[SameEveryRun()], policy=policy, clock=lambda: 0)
+    return RandomService.start(
+        personalization=who, sources=[RepeatableEntropySource()], policy=policy, clock=lambda: 0
+    )
 
 
 class PowerCutError(Exception):
@@ -253,7 +258,7 @@ class MachineRig:
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
         if wall is not None:
             self.clock.wall = wall
-        self.hands = Hands()
+        self.hands = OrderRecorder()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         installed, self.refused = admit_once(slots, self.profile, levels)

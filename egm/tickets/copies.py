@@ -89,8 +89,11 @@ class _TwoStories(TicketLedgerDamaged):
     """The copies contradict each other, or neither is intact: neither can repair the other."""
 
 
-class Copies:
-    """Both copies, open. ``mended`` describes what was rebuilt from the other copy, or is empty."""
+class TicketLedgerCopies:
+    """Both copies of the ticket ledger, open: a SQLite database and a log, on two media.
+
+    ``mended`` describes what was rebuilt from the other copy, or is empty.
+    """
 
     close: Callable[[], None]
     """Close both copies and release the ledger."""
@@ -156,12 +159,12 @@ class Copies:
 
     def _prepare_reader(self) -> None:
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
-        if not self._check_format():
+        if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._prove:
             self.verify()
 
-    def _check_format(self) -> bool:
+    def _check_format_and_find_content(self) -> bool:
         """Return whether the database has content. Raises TicketLedgerDamaged for an unknown format."""
         found = self.run("PRAGMA user_version").fetchone()[0]
         if found not in {0, FORMAT}:
@@ -187,7 +190,7 @@ class Copies:
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
         with self._run_transaction():
-            if not self._check_format():
+            if not self._check_format_and_find_content():
                 for statement in _SCHEMA:
                     self.run(statement)
                 self.run(f"PRAGMA user_version={FORMAT}")

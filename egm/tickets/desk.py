@@ -228,7 +228,7 @@ class TicketDesk:
         return self._store.get(number) is not None
 
     # ------------------------------------------------------------------ in
-    def reads(self, digits: str) -> bool:
+    def is_ticket_number(self, digits: str) -> bool:
         """Return whether digits can be a number here."""
         return self._reads(digits)
 

@@ -125,6 +125,6 @@ class Sum:
     amount_cents: int
 
     @property
-    def owed(self) -> bool:
+    def is_owed(self) -> bool:
         """Return whether the tickets may still be presented: the outstanding liability."""
         return self.state in {TicketState.ISSUED, TicketState.PENDING}

@@ -107,7 +107,7 @@ class BaccaratDefinition(BankDefinition):
 
     bet: tuple[BaccaratBet, ...] = Field(min_length=1)
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, by language."""
         return {
             code: [*(_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
@@ -242,7 +242,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if rules.lasts and self.table is None else {}),
+            **({"new_shoe": True} if rules.does_shoe_carry_over and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [format_card(card) for card in hand], "says": str(_count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)

@@ -62,7 +62,7 @@ class RedDogDefinition(BankDefinition):
 
     ante: RedDogBet
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays and the number of decks, by language."""
         return {
             code: [*lines, self.shoe.format_deck_line(code)] for code, lines in self.ante.pay_texts().items()

@@ -109,7 +109,7 @@ class BankRules(TableRules, Generic[D]):
 
     def explain(self) -> tuple[str, ...]:
         """Return what each bet pays."""
-        return tuple(self.definition.pay_lines()["en"])
+        return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return no remarks."""

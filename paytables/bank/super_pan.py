@@ -54,11 +54,11 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _fresh(self) -> Self:
-        if self.shoe.lasts or self.shoe.burn:
+        if self.shoe.does_shoe_carry_over or self.shoe.burn:
             raise ValueError("shoe: it is shuffled for every round, and nothing is burned")
         return self
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what the bet pays, by language."""
         bet = self.stake
         return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}

@@ -92,7 +92,7 @@ class TrenteDefinition(BankDefinition):
     bet: tuple[ChanceBet, ...] = Field(min_length=1)
     insurance: Insurance | None = None
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, by language."""
         lines = {
             code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet]

@@ -33,7 +33,7 @@ class WarDefinition(BankDefinition):
     main: BankBet
     tie: BankBet | None = None
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, by language."""
         bets = [self.main, *([] if self.tie is None else [self.tie])]
         return {

@@ -66,7 +66,7 @@ def prove(
 
 def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
     """Return a proof with simulated rounds, if the shoe outlasts a round or the nets cannot be counted."""
-    if proof.law and not definition.shoe.lasts and definition.main.hands == 1:
+    if proof.law and not definition.shoe.does_shoe_carry_over and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
 
@@ -252,7 +252,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     """Yield notes on simulated rounds of the best play, with equal stakes against ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
-    shoe = shoe if rules.lasts else "fresh shoes"
+    shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLED_Z
     low, high = (_format_percent(1 + mean + away) for away in (-half, half))

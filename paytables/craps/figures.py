@@ -102,7 +102,7 @@ def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: 
     for place in where:
         held = point is not None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
         points = (point,) if held else (None, *NUMBERS)
-        for then, is_reversed in product(points, (False, True) if place.asks else (False,)):
+        for then, is_reversed in product(points, (False, True) if place.can_switch_on_off else (False,)):
             for n, dice in enumerate(PAIRS):
                 fate = place.fate(dice, then, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
@@ -121,7 +121,7 @@ def compute_stakes_per_throw(place: SpotRules, point: int | None = None) -> Frac
     if on in rate:
         number = place.number or point
         return rate[on] * (Fraction(WAYS[number], 36) if number and place.line else 1)
-    if not place.stays:
+    if not place.can_outlast_throw:
         return Fraction(1)
     plays = 1 - COME_OUT if place.bet.off else Fraction(1)
     return plays * compute_decided_per_throw(place, None)
@@ -201,7 +201,9 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
         name = "push" if back == bet.credits else "won" if back else "lost"
         weight = chance * 36
         weight_or_chance = (
-            int(weight) if weight.denominator == 1 and not chain.places[bet.spot].stays else chance
+            int(weight)
+            if weight.denominator == 1 and not chain.places[bet.spot].can_outlast_throw
+            else chance
         )
         yield Case(
             weight_or_chance, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),)

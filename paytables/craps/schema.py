@@ -111,7 +111,7 @@ class CrapsDefinition(TableDefinition):
     bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
     strategy: tuple[Strategy, ...] = ()
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays: its name, and its odds by what it pays on."""
         return {
             "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bet],

@@ -142,7 +142,7 @@ def _pair(
     apart = Part(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
     law = build_credits_distribution(
-        Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law()
+        Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).compute_distribution()
     )
     split = [(won % unit, won // unit, count) for won, count in law.counts.items()]
     return Pair(

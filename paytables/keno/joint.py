@@ -104,7 +104,7 @@ class Joint:
         ]
         return steps, [members[key] for key in order]
 
-    def law(self, states_max: int = STATES_MAX) -> Counted:
+    def compute_distribution(self, states_max: int = STATES_MAX) -> Counted:
         """Return the exact distribution of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
         cases: dict[Won, int] = {}
         for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):

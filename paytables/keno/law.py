@@ -41,7 +41,9 @@ def compute_joint_distribution(
     definition: KenoDefinition, parts: Sequence[Part], options: Options
 ) -> Counted:
     """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is beyond reach."""
-    return Joint(parts, definition.field.numbers, definition.field.drawn, len(options.balls)).law()
+    return Joint(
+        parts, definition.field.numbers, definition.field.drawn, len(options.balls)
+    ).compute_distribution()
 
 
 def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:

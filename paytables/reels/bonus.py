@@ -18,7 +18,7 @@ from operator import mul
 from paytables.contract import Decision, Draw, draw_weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
-    Given,
+    GivenAwards,
     Paid,
     PrizeRate,
     Run,
@@ -50,11 +50,11 @@ class Prop:
 class _SmallStage(ABC):
     """A stage whose complete distribution is small enough to compute directly."""
 
-    def law(self) -> Mapping[tuple[int, Given], Fraction]:
+    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the exact distribution of (credits, awards given)."""
         return self._law
 
-    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
         return find_law_top_pays(self._law)
 
@@ -64,11 +64,11 @@ class _SmallStage(ABC):
         return None
 
     @abstractmethod
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Compute the distribution."""
 
     @cached_property
-    def _law(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _law(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         return self._compute_distribution()
 
     @cached_property
@@ -123,16 +123,18 @@ class Pick(_SmallStage):
                 break
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Compute recursively over the remaining box contents, which determine the number opened.
 
         After n openings every case is one of equally many orders, so cases are counted in integers.
         """
-        here: dict[tuple[tuple[int, ...], int, Given], int] = {(tuple(p.count for p in self.props), 0, ()): 1}
-        done: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        here: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
+            (tuple(p.count for p in self.props), 0, ()): 1
+        }
+        done: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, orders in enumerate(self._orders):
-            there: dict[tuple[tuple[int, ...], int, Given], int] = defaultdict(int)
-            ended: dict[tuple[int, Given], int] = defaultdict(int)
+            there: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
+            ended: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (left, credits_, given), cases in here.items():
                 for i, prop in enumerate(self.props):
                     if not left[i]:
@@ -199,8 +201,8 @@ class Wheel(_SmallStage):
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
         return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
 
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
-        law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        law: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for prop in self.parts:
             law[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
         return dict(law)
@@ -299,8 +301,8 @@ class Hold(_SmallStage):
         """Return the table of one run from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
-        odds: dict[Given, Fraction] = defaultdict(Fraction)
-        parts: dict[Given, Fraction] = defaultdict(Fraction)
+        odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+        parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, p in self._coins.items():
             extra = self.full if coins == self.cells else None
@@ -312,9 +314,9 @@ class Hold(_SmallStage):
             second_moment += p * (coins * (square - mean**2) + expected**2)
         return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the distribution as a mixture over the number of coins of the sums of their values."""
-        law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        law: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
             extra = self.full if coins == self.cells else None

@@ -99,7 +99,7 @@ class ModeStages:
             most_runs=table.most_runs,
             sticky=table.sticky is not None and table.then in {None, name},
         )
-        if own and not memory.plain and table.most_runs is None:
+        if own and not memory.is_plain and table.most_runs is None:
             raise self.refuse(key, "gives itself more runs and remembers its series: it needs `most_runs`")
         if table.then is not None and table.sticky is None:
             raise self.refuse(f"{key}.then", "nothing sticks: `then` needs `sticky`")

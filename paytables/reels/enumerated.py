@@ -18,7 +18,7 @@ from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
 from paytables.reels.run import (
-    Given,
+    GivenAwards,
     Paid,
     PrizeRate,
     Run,
@@ -69,11 +69,11 @@ class _Enumerated(OnReels, ABC):
             if h.end.prize is not None and h.end.prize.name and (h.credits or h.end.prize.awards)
         ]
 
-    def law(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the exact distribution of a run."""
+    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Return the probability of each result (credits won, awards given) of one run of this stage."""
         return self._enumeration.law
 
-    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
         return find_law_top_pays(self._enumeration.law)
 
@@ -82,7 +82,7 @@ class _Enumerated(OnReels, ABC):
         return build_table(self._enumeration.law)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact table of a run."""
+        """Return the exact table of one run."""
         return self._table
 
     def prizes(self) -> list[PrizeRate]:
@@ -96,9 +96,9 @@ class _Enumerated(OnReels, ABC):
 
 @dataclass(slots=True)
 class _Enumeration:
-    """The totals of an enumeration."""
+    """The exact figures of one run: its distribution, the rate of each prize, and the mean number of extras."""
 
-    law: dict[tuple[int, Given], Fraction]
+    law: dict[tuple[int, GivenAwards], Fraction]
     prizes: list[PrizeRate]
     extras: dict[tuple[str, str], Fraction]
 
@@ -108,11 +108,12 @@ class _Adder:
 
     def __init__(self, cycle: int) -> None:
         self.cycle = cycle
-        self.cases: dict[tuple[int, Given], int] = defaultdict(int)
+        self.cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
         self.hits: dict[str, list[int]] = {}
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
 
     def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
+        """Add a window that pays these prizes and gives these awards in ``cases`` cases."""
         self.cases[sum(c for _, c in paid), select_given_awards(awards)] += cases
         for name, credits_ in paid:
             row = self.hits.setdefault(name, [credits_, 0, 0])

@@ -333,12 +333,14 @@ class _Reading:
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
                 own = any(
-                    p.prize == end.prize and self._own_of(p, wild) for ps in self._groups.values() for p in ps
+                    p.prize == end.prize and self._is_own_prize_of(p, wild)
+                    for ps in self._groups.values()
+                    for p in ps
                 )
                 if not own and self._is_shown_on_line(cells, end.prize):
                     yield Remark(f"{key}.pay", self._format_sentence(cells, end))
 
-    def _own_of(self, pattern: Pattern, wild: int) -> bool:
+    def _is_own_prize_of(self, pattern: Pattern, wild: int) -> bool:
         """Return whether a prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)

@@ -25,7 +25,7 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.nothing import Nothing
-from paytables.reels.run import Given
+from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import OnReels, Spin
 from paytables.reels.totals import SIZE, Tops, Totals
@@ -171,12 +171,15 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     notes = []
     found: dict[str, Any] = {}
     try:
-        run = stages.stage(mode.stage).law()
+        run = stages.stage(mode.stage).compute_distribution()
         nothing = Nothing(stages)
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
-        law = _compute_exact_distribution(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
+        law = (
+            _compute_exact_distribution(stages, run)
+            or Totals(stages, max(SIZE, 4 * mode.cost)).compute_distribution()
+        )
     except ImportError:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
@@ -195,7 +198,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
 
 
 def _compute_exact_distribution(
-    stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]
+    stages: ModeStages, run: Mapping[tuple[int, GivenAwards], Fraction]
 ) -> WinDistribution | None:
     """Return the distribution of a game that is a single run, or None if something may follow the run."""
     memory = stages.memory[stages.mode.stage]

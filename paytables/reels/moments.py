@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
-from paytables.reels.run import Given, PrizeRate, Table, compute_extras, select_given_awards
+from paytables.reels.run import GivenAwards, PrizeRate, Table, compute_extras, select_given_awards
 from paytables.reels.stage import Reels
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
@@ -154,7 +154,7 @@ def _can_give_award(g: Graph, start: int) -> bool:
     return False
 
 
-def find_given_awards(reels: Reels, nodes: Sequence[int]) -> Given:
+def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
     """Return the combined awards at the end nodes of the award-giving components, sorted."""
     awards: list[Award] = []
     for node in nodes:
@@ -176,7 +176,7 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
         for node, (amount, _) in ends[c].items():
             for award in find_given_awards(reels, (node,)):
                 rates[award] += Fraction(amount, reels.cycle)
-    odds: dict[Given, Fraction] = defaultdict(Fraction)
+    odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     if not givers:
         odds[()] = Fraction(1)
     elif len(givers) <= JOINT_AWARDS_MAX:
@@ -194,9 +194,9 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
     return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
-def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:
+def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
     """Return E[X; given] for every combination of awards of a run."""
-    parts: dict[Given, int] = defaultdict(int)
+    parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
     for c in range(len(reels.components)):

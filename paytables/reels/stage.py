@@ -135,7 +135,7 @@ class Reels:
         )
 
     @cached_property
-    def changes(self) -> bool:
+    def has_changing_symbols(self) -> bool:
         """Return whether any evaluated column differs from what stops: a symbol expands, or is stuck."""
         return any(
             column[: len(shown)] != shown

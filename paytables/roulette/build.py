@@ -40,7 +40,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         zero=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
-        by_wheel=cylinder.decided_by == "wheel",
+        is_decided_by_wheel=cylinder.decided_by == "wheel",
         looks={"colours": cylinder.colours()},
     )
     if not table.forms:

@@ -117,7 +117,7 @@ class RouletteDefinition(TableDefinition):
             and not (bet.outside and repeats and not option.outside)
         }
 
-    def pay_lines(self) -> dict[str, list[str]]:
+    def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each bet pays, by language."""
         taken = self.offered().values()
         return {

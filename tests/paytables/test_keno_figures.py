@@ -253,7 +253,7 @@ def test_twenty_kings_are_few_states():
 def test_a_named_ball_in_no_group_is_counted_too():
     """The placements of a named ball, against the closed form of the hypergeometric law."""
     part = Part((frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0))
-    counted = Joint([part], numbers=9, drawn=4, named=1).law()
+    counted = Joint([part], numbers=9, drawn=4, named=1).compute_distribution()
     for catch in range(4):
         assert Fraction(counted.cases[catch * 10, 0], counted.total) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)

@@ -36,7 +36,7 @@ class ClearAudit:
         self._moved: dict[str, int] = {}
 
     @property
-    def pending(self) -> bool:
+    def has_pending_entries(self) -> bool:
         """Return whether entries that the clear authorised are still missing."""
         return bool(self._due)
 

@@ -30,7 +30,7 @@ def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
     return [flow for flow in flows if flow[0].startswith(BOOK)]
 
 
-def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
+def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     return any(part.source.startswith(BOOK) for part in transfers)
 
 
@@ -42,7 +42,7 @@ def compute_due_prizes(stated: Mapping[str, int], names: Iterable[str]) -> list[
 
 def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
     """Return the prizes in kind that the end of a game reserves."""
-    return _select_prize_flows(_list_flows(end.transfers)) if _moves_prizes(end.transfers) else []
+    return _select_prize_flows(_list_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
 
 
 class PrizeAudit:
@@ -59,7 +59,7 @@ class PrizeAudit:
         """Check one entry of the journal."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
-        if phase is Phase.POST and kind != _ORPHAN and not _moves_prizes(transaction.transfers):
+        if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):
             return
         if kind == _EXCHANGED:
             self._exchange(entry, str(read_details(entry).get("handpay")), _list_flows(entry.transfers))

@@ -288,7 +288,7 @@ class StakeAudit:
             settled: Any = void_record.settled
             decided = tuple(map(Settlement.from_json, settled))
         over_cents = sum(each.staked for each in decided) * unit_cents
-        push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
+        push_cents = sum(each.credits for each in decided if each.is_stake_returned) * unit_cents
         staked_cents = sum(cents for _, cents in staked)
         parts = self._part_stakes(
             end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents)

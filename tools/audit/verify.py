@@ -238,11 +238,13 @@ class Auditor:
             self._conduct.facts.see(entry)
             plain = False
         else:
-            plain = self._conduct.see(entry, ledger)
+            plain = self._conduct.check_entry(entry, ledger)
         self._apply(entry)
         if not plain:
             self._at_hand.see(entry)
-        if not plain or self._clears.pending:  # a clear never carries over a plain game's accounts
+        if (
+            not plain or self._clears.has_pending_entries
+        ):  # a clear never carries over a plain game's accounts
             self._clears.see(entry)
         started_game = self._games.see(entry)
         self._levels.see(entry, started_game)

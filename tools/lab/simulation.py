@@ -64,7 +64,7 @@ class Verdict:
     z: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether the exact return is in the simulation's interval."""
         return self.low <= float(self.exact) <= self.high
 
@@ -87,7 +87,7 @@ class Share:
     z: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether the two are as close as in 99.9 % of correct simulations."""
         return abs(self.z) <= INTERVAL_Z
 
@@ -109,7 +109,7 @@ class Fit:
     z: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether the two are as similar as in 99.9 % of correct simulations."""
         return self.z <= INTERVAL_Z
 

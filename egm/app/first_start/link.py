@@ -77,7 +77,7 @@ class Link(Step):
             return say_failure(error)
 
     def _ask(self, draft: Draft) -> Move:
-        key = self.folder.ask()
+        key = self.folder.get_or_create_request_key()
         self.stick.ask(request_of(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return Way.STAY

@@ -119,7 +119,10 @@ class Proofs(Step):
     def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
-                if sum(one.locks for one in noted if one.number == find_counted_number(number)) >= WRONG_MAX:
+                if (
+                    sum(one.counts_towards_lock for one in noted if one.number == find_counted_number(number))
+                    >= WRONG_MAX
+                ):
                     return say_refusal("locked")
                 person = self.roster(draft).proves(number, pin)
                 if person is None:
@@ -258,7 +261,7 @@ def create_restore_step(state: StateFolder, file: Path, now: Callable[[], dateti
 
     Raises JournalError for a memory that cannot be read.
     """
-    if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).used:
+    if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).has_journal:
         return None
     text, known = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:

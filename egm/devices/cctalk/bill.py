@@ -105,7 +105,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     async def _cycle(self) -> None:
         try:
             answer = await self._ask(Header.READ_BILL_EVENTS)
-            if answer is not None and await self._take(codec.read_events(answer)):
+            if answer is not None and await self._process_events(codec.read_events(answer)):
                 await self._route()
                 await self._ask_worth()
                 await self._apply()
@@ -115,7 +115,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._refuse(error)
         await self._pause()
 
-    async def _take(self, events: Events) -> bool:
+    async def _process_events(self, events: Events) -> bool:
         """Process new events; return False if the validator stopped replying or was busy."""
         if self._mark is None or self._escrow.is_ordered() or not is_unchanged(self._mark, events):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
@@ -228,7 +228,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         wished = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
-            Header.MASTER_INHIBIT: bytes((self._wanted,)),
+            Header.MASTER_INHIBIT: bytes((self._accepts_anything,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
             self._applied.clear()
@@ -240,7 +240,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
                 return
             self._applied[header] = data
         if self._worth.is_known:
-            self._show_ready(accepting=self._wanted)
+            self._show_ready(accepting=self._accepts_anything)
 
     async def _ask_worth(self) -> None:
         """Query the value of one more type of bill: one per cycle, so that no event waits for it."""

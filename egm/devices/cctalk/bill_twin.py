@@ -38,9 +38,9 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 return self._accepted.to_bytes(3, "little") if is_count else self._events.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
                 orders = {
-                    Route.STACK: self.order_stack,
-                    Route.RETURN: self.order_return,
-                    Route.EXTEND: self.order_hold,
+                    Route.STACK: self.stack_escrowed_item,
+                    Route.RETURN: self.return_escrowed_item,
+                    Route.EXTEND: self.extend_escrow_time,
                 }
                 known = message.data[0] in frozenset(orders)
                 return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))

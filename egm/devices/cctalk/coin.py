@@ -113,7 +113,7 @@ class CctalkCoinDriver(CctalkDriver):
     async def _cycle(self) -> None:
         try:
             answer = await self._ask(Header.READ_CREDITS)
-            if answer is not None and await self._take(codec.read_events(answer)):
+            if answer is not None and await self._record_events(codec.read_events(answer)):
                 await self._ask_worth()
                 if self._worth.is_known:
                     await self._apply()
@@ -141,7 +141,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._worth.note(slot, reported)
         self._show_worth(self._worth)
 
-    async def _take(self, events: codec.Events) -> bool:
+    async def _record_events(self, events: codec.Events) -> bool:
         """Record new events; return False if the acceptor stopped replying or was busy."""
         position = self._ledger.position()
         if position is not None and is_unchanged(position, events):
@@ -244,7 +244,7 @@ class CctalkCoinDriver(CctalkDriver):
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
         """Apply the requested settings, the master inhibit last."""
-        wanted = frozenset[int]() if self._worth.differs else self._denominations
+        wanted = frozenset[int]() if self._worth.has_differences else self._denominations
         mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
         accepting = bool(wanted)
         wished: dict[tuple[Header, int], bytes] = {

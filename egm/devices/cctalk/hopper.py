@@ -189,7 +189,7 @@ class CctalkHopperDriver(CctalkDriver):
         record = self._ledger.pending()
         if record is None and self._wish is None:
             self._note_progress()
-        elif self._timer.count() <= ORDER_SECONDS:
+        elif self._timer.add_elapsed() <= ORDER_SECONDS:
             return
         elif record is None:
             self._give_up_unsent()

@@ -97,7 +97,7 @@ class EbdsDriver(BillDriver[Frame]):
         poll = Poll(
             ack=self._ack,
             notes=sum(1 << code - 1 for code in self._wanted_notes),
-            barcodes=self._wants_tickets,
+            barcodes=self._accepts_tickets,
             stack=answer is Answer.STACK,
             return_=answer is Answer.RETURN,
         )

@@ -87,9 +87,9 @@ class EbdsTwin(BillTwin[Frame]):
     def _obey(self, poll: Poll) -> None:
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
-            self.order_stack()
+            self.stack_escrowed_item()
         elif poll.return_:
-            self.order_return()
+            self.return_escrowed_item()
 
     def _note_row(self, index: int, status: Status) -> NoteRow:
         base, exponent = self._find_note_value(index), -2

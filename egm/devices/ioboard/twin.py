@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
-from egm.devices.twin import ActionError, Port, Twin, Values, flag, number, read_word
+from egm.devices.twin import ActionError, Port, Twin, Values, number, read_flag, read_word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 _MEMORY_EDGES: Final = 256
@@ -167,13 +167,13 @@ class IoBoardTwin(Twin[Message]):
 
     def _set_door(self, values: Values) -> str:
         """Open or close a door (``name``, ``open``)."""
-        name, is_open = read_word(values, "name"), flag(values, "open")
+        name, is_open = read_word(values, "name"), read_flag(values, "open")
         self._set("door", name, level=is_open)
         return f"{name} door {'open' if is_open else 'closed'}"
 
     def _turn_key(self, values: Values) -> str:
         """Turn a key switch (``name``, ``on``)."""
-        name, on = read_word(values, "name"), flag(values, "on")
+        name, on = read_word(values, "name"), read_flag(values, "on")
         self._set("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
 
@@ -186,12 +186,12 @@ class IoBoardTwin(Twin[Message]):
 
     def _set_mains(self, values: Values) -> str:
         """Set the mains sensor (``good``: whether there is voltage)."""
-        self._set("sensor", "mains_good", level=flag(values, "good"))
+        self._set("sensor", "mains_good", level=read_flag(values, "good"))
         return "mains sensor set"
 
     def _set_battery(self, values: Values) -> str:
         """Set the battery (``good``: whether it has its voltage)."""
-        self._set("sensor", "battery_good", level=flag(values, "good"))
+        self._set("sensor", "battery_good", level=read_flag(values, "good"))
         return "battery sensor set"
 
     def _jam_button(self, values: Values) -> str:

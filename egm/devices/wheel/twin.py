@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.twin import ActionError, Port, Twin, Values, flag, number
+from egm.devices.twin import ActionError, Port, Twin, Values, number, read_flag
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
 
@@ -136,7 +136,7 @@ class WheelTwin(Twin[Report]):
 
     def _set_rim_sensor(self, values: Values) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
-        self._stuck = Warnings.FAILURE if flag(values, "on", default=True) else NOTHING
+        self._stuck = Warnings.FAILURE if read_flag(values, "on", default=True) else NOTHING
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
     def _report_false_number(self, values: Values) -> str:

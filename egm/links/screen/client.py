@@ -50,7 +50,7 @@ class Client:
         self._next_try = 0.0
 
     @property
-    def linked(self) -> bool:
+    def is_linked(self) -> bool:
         """Return whether a peer is connected."""
         return self._socket is not None
 

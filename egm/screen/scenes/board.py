@@ -14,7 +14,13 @@ from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
 from egm.screen.show import LONGEST, Show, StepTime, count_step_parts, has_title
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
-from egm.screen.view import asking, build_view_timeline, find_last_step, find_standing_result, playing
+from egm.screen.view import (
+    build_view_timeline,
+    find_last_step,
+    find_standing_result,
+    is_decision_due,
+    is_show_running,
+)
 
 
 def draw_board(stage: Stage) -> None:
@@ -25,7 +31,7 @@ def draw_board(stage: Stage) -> None:
     if view.table is not None:
         draw_felt(stage)
         return
-    if view.decision is not None and asking(view, stage.theme):
+    if view.decision is not None and is_decision_due(view, stage.theme):
         draw_decision(stage, view.decision)
         return
     line, show = build_view_timeline(view, stage.theme), view.show
@@ -33,7 +39,7 @@ def draw_board(stage: Stage) -> None:
         _draw_idle(stage)
         return
     since = view.now - show.began
-    if is_keno(view.game) and view.accepts("bet") and not playing(view, stage.theme):
+    if is_keno(view.game) and view.accepts("bet") and not is_show_running(view, stage.theme):
         draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return
     index = line.index(since)

@@ -111,7 +111,7 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     ink: Colour = BLACK if on else WHITE
     words = stage.texts.say("felt.on" if on else "felt.off")
     stage.painter.text(
-        words, (x, y), Style("heavy", "tiny" if not stage.layout.slim else "caption", ink), width=44
+        words, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
     )
 
 

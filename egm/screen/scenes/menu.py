@@ -34,11 +34,11 @@ _BALLS: Final = (7, 18, 33, 52, 80)
 
 
 def _count_columns(layout: Layout) -> int:
-    return 2 if layout.portrait else 3
+    return 2 if layout.is_portrait else 3
 
 
 def _count_rows(layout: Layout) -> int:
-    return 2 if not layout.portrait else 4 if not layout.slim else 3
+    return 2 if not layout.is_portrait else 4 if not layout.is_telephone else 3
 
 
 def find_game_kind(game: GameView) -> str:

@@ -43,7 +43,9 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
-    step = min(230.0 if len(entries) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(entries))
+    step = min(
+        230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0, (h - (y - y0)) / len(entries)
+    )
     for row, one in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)

@@ -101,7 +101,9 @@ class Advice:
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         now = {
-            name: credits_ / ante for name, credits_ in bets.items() if not self.definition.spots[name].alone
+            name: credits_ / ante
+            for name, credits_ in bets.items()
+            if not self.definition.spots[name].is_independent_of_bank
         }
         found = [
             (option, self._compute_mean_after_answer(at, option, now, own, board))

@@ -165,7 +165,7 @@ class PokerRules(TableRules):
 
     def _has_bets_against_bank(self, place: SeatRound) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
-        return any(not self.definition.spots[spot].alone for spot in place.bets)
+        return any(not self.definition.spots[spot].is_independent_of_bank for spot in place.bets)
 
     def _deal(
         self,
@@ -203,7 +203,7 @@ class PokerRules(TableRules):
     def _ask(
         self, step: Step, place: SeatRound, places: list[SeatRound], bank: list[Card], board: list[Card]
     ) -> Iterator[Decision | Settlement]:
-        options = {option.id: option for option in step.option if self._open(option, place)}
+        options = {option.id: option for option in step.option if self._is_option_open(option, place)}
         ante = place.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
         stakes = {name: Bet(str(options[name].spot), credits_, place.seat) for name, credits_ in adds.items()}
@@ -217,7 +217,9 @@ class PokerRules(TableRules):
         chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
             place.folded = True
-            for name in [name for name in place.bets if not self.definition.spots[name].alone]:
+            for name in [
+                name for name in place.bets if not self.definition.spots[name].is_independent_of_bank
+            ]:
                 yield settle_bet(Bet(name, place.bets.pop(name), place.seat), None, "folded")
         elif chosen.back is not None:
             name = str(chosen.spot)
@@ -237,7 +239,7 @@ class PokerRules(TableRules):
         found = self._advice.of(step, place.bets, place.cards, bank, board)
         return {} if found is None else {"advice": found}
 
-    def _open(self, option: Option, place: SeatRound) -> bool:
+    def _is_option_open(self, option: Option, place: SeatRound) -> bool:
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True
@@ -275,7 +277,7 @@ class PokerRules(TableRules):
                 yield settle_bet(bet, first.pays, first.id)
                 continue
             row = self.row(spot.pay, spot, place.cards, board)
-            if spot.alone:
+            if spot.is_independent_of_bank:
                 yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
             result = spot.result(self.compare_hands([*place.cards, *board], [*bank, *board]))
@@ -370,7 +372,7 @@ class PokerRules(TableRules):
 
     def explain(self) -> tuple[str, ...]:
         """Return what each spot pays."""
-        return tuple(self.definition.pay_lines()["en"])
+        return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a better hand that pays less."""

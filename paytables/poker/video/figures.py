@@ -58,7 +58,8 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         )
 
     return Proofs(
-        most=at(definition.most), fewer=None if definition.evenly else at(definition.bets.credits[0])
+        most=at(definition.most),
+        fewer=None if definition.has_constant_pay_per_credit else at(definition.bets.credits[0]),
     )
 
 

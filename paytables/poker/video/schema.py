@@ -184,7 +184,7 @@ class VideoPokerDefinition(Definition):
         return comb(cards, HAND) * lcm(*(comb(cards - HAND, drawn) for drawn in range(HAND + 1)))
 
     @property
-    def evenly(self) -> bool:
+    def has_constant_pay_per_credit(self) -> bool:
         """Return whether the pay per credit is the same for every number of credits bet."""
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 

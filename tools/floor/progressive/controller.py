@@ -501,12 +501,12 @@ class Controller:
         with self._store.transaction() as session:
             if software is None:
                 session.note(self._format_time(), "software_not_verified")
-            elif software.right:
+            elif software.is_all_as_signed:
                 signed = {"version": software.version, "signer": software.signer}
                 session.note(self._format_time(), "software_verified", **signed)
             else:
                 session.note(self._format_time(), "software_altered", trouble=list(software.trouble))
-        if software is not None and not software.right:
+        if software is not None and not software.is_all_as_signed:
             raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
 
     def check(self) -> None:
