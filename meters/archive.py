@@ -62,7 +62,7 @@ class Boundary:
         return found
 
     def to_state(self) -> dict[str, JSON]:
-        """Encode it as machine state."""
+        """Return the boundary as the JSON that the machine state stores."""
         return {
             "through": self.through,
             "head": self.head_hex,
@@ -107,7 +107,7 @@ class Archive:
 
     @property
     def through(self) -> int:
-        """Return the last archived entry, or 0."""
+        """Return the sequence number of the last archived entry, or 0."""
         boundary = self._boundary()
         return 0 if boundary is None else boundary.through
 

@@ -16,7 +16,7 @@ from meters.errors import ForbiddenTransfer, UnknownAccount
 
 
 class Book(StrEnum):
-    """The zero-sum book that an account belongs to."""
+    """The name of a zero-sum book: the accounts of one book always add up to zero."""
 
     LIVE = "live"
     STOCK = "stock"

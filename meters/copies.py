@@ -130,7 +130,7 @@ class Copies:
 
     @property
     def database(self) -> DatabaseCopy:
-        """Return the first copy."""
+        """Return the first copy, the SQLite database. Raises :class:`JournalDamaged` if it is not open."""
         if self._database is None:
             raise JournalDamaged(str(self._place.state_dir), "the first copy is not open")
         return self._database

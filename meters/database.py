@@ -115,7 +115,7 @@ class DatabaseReader:
             raise kind(f"{self._path}: {text}") from why
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database file."""
         self._database.close()
 
     def last(self) -> tuple[int, str]:

@@ -495,7 +495,7 @@ class Journal(JournalView):
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """Parameters with which a journal is opened."""
+    """The parameters of :meth:`Journal.open`, stored so that the journal can be reopened."""
 
     storage: Storage
     state_dir: Path

@@ -97,7 +97,7 @@ class MachineKey:
 
     @property
     def fingerprint(self) -> str:
-        """Return the short form of the public key."""
+        """Return the fingerprint of the public key: its short form for people."""
         return format_fingerprint(self.public_key)
 
     def seal(self, message: bytes) -> bytes:

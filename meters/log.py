@@ -206,7 +206,7 @@ class LogCopy:
 
     # ------------------------------------------------------------------ writing
     def write(self, item: SealedEntry) -> None:
-        """Write the next record; durable only after :meth:`sync`."""
+        """Append the next entry as a record; it is durable only after :meth:`sync`."""
         payload = item.seal + pack(item.entry.body, item.entry.previous_hex)
         length = _CRC.pack(len(payload))
         record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
@@ -254,7 +254,7 @@ class LogCopy:
         self._digest = hashlib.sha256(header)
 
     def _resume(self, segment: _Segment) -> None:
-        """Prepare to append to a scanned open segment."""
+        """Open a scanned segment that is not full, to append to it."""
         self._first, self._last, self._end = segment.first, segment.last, segment.end
         self._file = self._storage.open_file(self._build_segment_path(segment.first), write=True)
         self._size = self._file.size()

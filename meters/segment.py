@@ -77,7 +77,7 @@ class SegmentWriter:
         self._kinds: Counter[str] = Counter()
 
     def add(self, entry: StoredEntry) -> None:
-        """Add the next entry."""
+        """Append the next entry to the segment."""
         short = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED + entry.body if short is None else short)
         self._kinds[entry.kind] += 1
@@ -124,7 +124,7 @@ class SegmentWriter:
             yield
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the segment's files."""
         for file in self._files:
             file.close()
         self._files = []

@@ -44,7 +44,7 @@ class PageSums:
         self._file: StorageFile = storage.open_file(path, write=False)
 
     def close(self) -> None:
-        """Close the descriptor (after SQLite's)."""
+        """Close the descriptor of the database file; call it only after SQLite has closed its own."""
         self._file.close()
 
     # ------------------------------------------------------------------ checking

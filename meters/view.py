@@ -206,7 +206,7 @@ class JournalView:
         return self._archive
 
     def _read_boundary(self) -> Boundary | None:
-        """Return where the archive ends."""
+        """Return the archive's boundary from the machine state, or None without an archive."""
         stored = self._ledger.state.get(STATE)
         if stored is not self._known[0]:
             self._known = stored, Boundary.from_state(stored)
@@ -273,7 +273,7 @@ class JournalView:
         self._ledger.run_full_audit()
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files of the journal."""
         self._database.close()
 
     def __enter__(self) -> Self:

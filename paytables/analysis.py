@@ -266,7 +266,7 @@ class BetAnalysis:
 
     @property
     def mean_credits(self) -> Fraction:
-        """Return the expected win of one game."""
+        """Return the expected win of one game, in credits."""
         return self.rtp * self.cost_credits
 
     @property

@@ -175,7 +175,7 @@ class Layout:
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:
-        """Return the spots by id."""
+        """Return the betting spots by id."""
         return {spot.id: spot for spot in self.spots}
 
     @property
@@ -360,7 +360,7 @@ class TableRules(Tableless):
         raise NotImplementedError
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return the spots in the table's current state."""
+        """Return the betting spots in the table's current state."""
         return self.cloth.spots
 
     @property

@@ -37,7 +37,7 @@ Event = Callable[[str, Mapping[str, object]], None]
 
 
 def _ignore_event(code: str, values: Mapping[str, object]) -> None:
-    """Ignore an event."""
+    """Ignore an event (the default receiver)."""
 
 
 class Step(WordDraws):

@@ -22,7 +22,7 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCE
 
 
 class EntropySource(Protocol):
-    """A source of noise, one sample per byte."""
+    """Interface of an entropy source: each sample is one byte of noise."""
 
     @property
     def name(self) -> str:

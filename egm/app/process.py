@@ -453,7 +453,7 @@ class MachineProcess:
 
     @contextlib.contextmanager
     def _stops(self) -> Iterator[None]:
-        """Stop the machine on any internal error."""
+        """Stop the machine if the body raises any error."""
         try:
             yield
         except Exception as error:

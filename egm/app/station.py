@@ -94,7 +94,7 @@ class Station:
         machine.outbox = self
 
     def open(self, ports: Ports) -> None:
-        """Start using the devices."""
+        """Connect the position's drivers to their ports."""
         self.ports = ports
         game = open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
@@ -211,7 +211,7 @@ class Station:
         return build_guest_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
-        """Return what a person may see here."""
+        """Return the snapshot that a person at this position may see."""
         return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
     def changed(self) -> None:

@@ -273,7 +273,7 @@ def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_inner_header(found: object) -> object:
-    """Return what a header names below this key."""
+    """Return the table that a header of the file refers to; of an array of tables, the first."""
     return found[0] if isinstance(found, list) else found
 
 

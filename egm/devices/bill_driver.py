@@ -82,7 +82,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
 
 
 class BillDriver(LineDriver[M]):
-    """Common base of bill acceptor drivers."""
+    """Common base of bill acceptor drivers: offers, escrow orders, and the notes to accept."""
 
     def __init__(
         self,

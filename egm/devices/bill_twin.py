@@ -22,7 +22,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class Phase(StrEnum):
-    """State of the acceptor."""
+    """The state of the simulated acceptor in moving one item."""
 
     STARTING = "starting"
     READY = "ready"
@@ -82,7 +82,7 @@ class BillTwin(Twin[M]):
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
     def _is_enabled(self, paper: Paper) -> bool:
-        """Return whether the machine has enabled this item."""
+        """Return whether the machine has enabled this kind of note or ticket."""
 
     @abstractmethod
     def _is_accepting(self) -> bool:
@@ -132,7 +132,7 @@ class BillTwin(Twin[M]):
         self._handle_phase_change(phase)
 
     def _stop_in_fault(self, phase: Phase) -> None:
-        """Stop in a fault that no command ends."""
+        """Stop the acceptor in a fault that only a manual action ends."""
         self._stop_timers()
         self._stuck = phase
         self._go(phase)
@@ -187,7 +187,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert,
             "insert_ticket": self._insert_ticket,
@@ -239,7 +239,7 @@ class BillTwin(Twin[M]):
         return self._push(Paper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
-        """Jam the moving item, or the next one."""
+        """Jam the item that is moving now, or else the next one."""
         if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
             self._stop_in_fault(Phase.JAM)
             return "jammed"
@@ -273,18 +273,18 @@ class BillTwin(Twin[M]):
         return "box full"
 
     def _pull_back_bill(self, _: Values) -> str:
-        """Pull the bill back by a string."""
+        """Simulate a fraud: pull the bill back by a string after it was accepted."""
         self._stop_timers()
         self._go(Phase.CHEATED)
         return "cheated"
 
     def _fail(self, _: Values) -> str:
-        """Break the head."""
+        """Break the acceptor's sensor head."""
         self._stop_in_fault(Phase.FAILED)
         return "failed"
 
     def _report_false_bill(self, _: Values) -> str:
-        """Report a stacked bill that never existed."""
+        """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
         self._go(Phase.IN_BOX)
         return "lying"
@@ -302,7 +302,7 @@ class BillTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else Paper(**paper)

@@ -97,7 +97,7 @@ class LineDriver(ABC, Generic[M]):
 
     @property
     def name(self) -> str:
-        """Return its name in the cabinet file."""
+        """Return the device's name in the cabinet file."""
         return self._name
 
     @property
@@ -138,7 +138,7 @@ class LineDriver(ABC, Generic[M]):
 
     @abstractmethod
     async def _cycle(self) -> None:
-        """Query, act, pause."""
+        """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
         """Do what must not wait forever while there is no line; called repeatedly."""

@@ -133,7 +133,7 @@ class Port:
         self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def hear(self, data: bytes) -> None:
-        """Receive bytes from the machine."""
+        """Process bytes received from the machine."""
         if self.silent:
             return
         if self.echoes:
@@ -208,7 +208,7 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def power_restored(self) -> None:
-        """Handle the return of power."""
+        """Change the device's state as the return of power does."""
 
     def begin(self) -> None:
         """Start the device's autonomous behaviour, once the bench runs."""
@@ -279,7 +279,7 @@ class Twin(ABC, Generic[M]):
         self.port.unplug()
 
     def act(self, action: str, values: Values) -> str:
-        """Perform ``action`` and describe the result. Raises :class:`ActionError`."""
+        """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         table = {**self._list_line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
@@ -293,7 +293,7 @@ class Twin(ABC, Generic[M]):
         return done
 
     def describe(self) -> dict[str, object]:
-        """Return :meth:`state`, with plug and power."""
+        """Return the device's state for the bench, with whether it is plugged in and powered."""
         return {
             "kind": self.kind,
             "powered": self.powered,

@@ -52,7 +52,7 @@ class Worth:
 
     @property
     def is_known(self) -> bool:
-        """Return whether every channel has been queried."""
+        """Return whether the device has reported the value of every channel."""
         return not self._unasked
 
     @property
@@ -62,7 +62,7 @@ class Worth:
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """Return the faults to show."""
+        """Return the faults that wrong or unknown values cause, with their details."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _format_channels(self._untold)} if self._untold else {}

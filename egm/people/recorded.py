@@ -43,7 +43,7 @@ class Recorded:
         return cls(int(state or 0))
 
     def to_json(self) -> dict[str, int | str]:
-        """Encode it as the journal's state."""
+        """Return the roster's number and digest as the JSON that the machine state stores."""
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:

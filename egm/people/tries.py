@@ -26,7 +26,7 @@ LOCKED_SECONDS: Final = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """One wrong PIN; ``number`` as returned by :func:`find_counted_number`."""
+    """A wrong PIN that was entered; ``number`` is the staff number of :func:`find_counted_number`."""
 
     id: str
     number: str
@@ -43,7 +43,7 @@ class WrongPin:
 
     @property
     def counts_towards_lock(self) -> bool:
-        """Return whether it still counts towards the lock."""
+        """Return whether this wrong PIN still counts towards the lock of its staff number."""
         now = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.
         age = now - self.up_seconds if now >= self.up_seconds else now

@@ -78,7 +78,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
-        """Carry messages and process time until cancelled."""
+        """Exchange messages with the controller and process time until cancelled."""
         self._read_memory()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
@@ -120,7 +120,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
-        """Enrol again."""
+        """Enrol again in every level, because the connection is new."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
@@ -139,7 +139,7 @@ class ProgressiveLink:
         self._schedule_attend()
 
     def misunderstood(self, text: str) -> None:
-        """Record an invalid message; nothing moves."""
+        """Record that the controller sent an invalid message; nothing else changes."""
         self._record_complaint("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link

@@ -196,7 +196,7 @@ class LinkPage(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open a step's form."""
+        """Open the form of the touched step."""
         steps = _open(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
 

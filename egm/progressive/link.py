@@ -47,7 +47,7 @@ _OVER_MAX: Final = 64
 
 
 class Phase(StrEnum):
-    """The progress of a claim."""
+    """How far a claim of a linked prize has come."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -169,14 +169,14 @@ class Link:
 
     # ------------------------------------------------------------------ what is asked of it
     def shown(self, level: str, now_ns: int) -> Shown:
-        """Return what a level shows."""
+        """Return what the machine displays for a linked level now."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.shown(now_ns, self._stale_ns)
 
     def claims(self) -> dict[str, Phase]:
-        """Return every open claim with its phase."""
+        """Return every open claim, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
     def take_messages(self) -> list[FromMachine]:
@@ -185,7 +185,7 @@ class Link:
         return taken
 
     def take_news(self) -> list[News]:
-        """Return and clear the news, in order."""
+        """Return the news since the last call, in order, and clear it."""
         taken, self._news = self._news, []
         return taken
 
@@ -225,7 +225,7 @@ class Link:
             self._open[claim].awarded = True
 
     def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
-        """Note that the award is paid, durably."""
+        """Record that an award has been paid durably, so that the controller is told."""
         entry = self._open.setdefault(commit.claim, _Open(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None

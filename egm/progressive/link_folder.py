@@ -40,7 +40,7 @@ _ANSWER: Final = "answer.json"
 
 @dataclass(frozen=True, slots=True)
 class LinkFolder:
-    """The folder; ``root`` need not exist yet."""
+    """The folder of the machine's certificates for the link; ``root`` need not exist yet."""
 
     root: Path
 

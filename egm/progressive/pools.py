@@ -45,7 +45,7 @@ class Pool:
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine manages it itself."""
+        """Return whether this machine keeps the level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 

@@ -76,7 +76,7 @@ class FormerPool:
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine manages it itself."""
+        """Return whether this machine kept the level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 

@@ -57,15 +57,15 @@ class Surface(Protocol):
         ...
 
     def show(self) -> None:
-        """Show what was drawn."""
+        """Show the drawn frame to the viewer."""
         ...
 
     def set_text(self, words: str) -> None:
-        """Pass on the picture's text for screen readers."""
+        """Set the picture's text that screen readers read out."""
         ...
 
     def close(self) -> None:
-        """Release the surface."""
+        """Close the window or connection that shows the picture."""
         ...
 
 

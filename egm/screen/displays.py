@@ -294,7 +294,7 @@ class TopScreenProcess:
                 os.close(lease)
 
     def stop(self) -> None:
-        """Stop the process."""
+        """Stop the process of the top screen, if it is running."""
         if self._process is not None and self._is_running():
             os.kill(self._process, signal.SIGKILL)  # It has no data to save, and may hang.
             os.waitpid(self._process, 0)
@@ -307,5 +307,5 @@ class TopScreenProcess:
 
 
 def _find_address(items: "array[int]") -> int:
-    """Return the memory address of an array."""
+    """Return the memory address of an array, for a kernel call."""
     return items.buffer_info()[0]

@@ -405,7 +405,7 @@ def _toggle(view: View, page: Page) -> View:
 
 
 def _turn_sheet(view: View, by: int) -> View:
-    """Show another sheet of the page."""
+    """Return the view with another sheet of the open page, ``by`` sheets further on."""
     return replace(view, sheet=view.sheet + by)
 
 

@@ -53,7 +53,7 @@ _ENDS: Final = (".", "!", "?", ":")
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A touch target and its action."""
+    """A touch target: its rectangle and the action it causes."""
 
     rect: Rect
     action: Action
@@ -89,7 +89,7 @@ class Picture:
         return self._texts[code, zone]
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
-        """Draw the view. Nothing but the surface changes."""
+        """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
         stage = light_stage_for_feature(self._stage(view))
         surface.blit(draw_background(stage), (0, 0))
@@ -158,7 +158,7 @@ class Picture:
         return tuple(touch.action for touch in self._list_content_touches(self._stage(view)))
 
     def places(self, view: View) -> tuple[Rect, ...]:
-        """Return the rectangles of those targets."""
+        """Return the rectangles of the touch targets of the open page or field."""
         return tuple(touch.rect for touch in self._list_content_touches(self._stage(view)))
 
     def _stage(self, view: View) -> Stage:
@@ -294,7 +294,7 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
 
 
 def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
-    """Return the pattern of the frame's lamps."""
+    """Return the name of the light pattern for the lamps of the frame."""
     if scene is Scene.ATTRACT:
         return "chase"
     line, show = build_view_timeline(stage.view, stage.theme), stage.view.show

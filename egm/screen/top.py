@@ -49,7 +49,7 @@ class TopPicture(Picture):
     """A renderer of views for the top screen."""
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
-        """Draw the view. Nothing but the surface changes."""
+        """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
         stage = self._stage(view)
         game = view.game
@@ -65,11 +65,11 @@ class TopPicture(Picture):
             draw_celebration(self._use_board_as_field(stage))
 
     def list_touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
-        """Return no touch targets."""
+        """Return an empty list: the top screen has no touch targets."""
         return []
 
     def choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
-        """Return no choices."""
+        """Return an empty tuple: the top screen offers no choices."""
         return ()
 
     def _use_board_as_field(self, stage: Stage) -> Stage:
@@ -86,7 +86,7 @@ def find_board_rect(layout: Layout) -> Rect:
 
 
 def sign(layout: Layout) -> Rect:
-    """Return the rectangle of the game's title."""
+    """Return the rectangle of the game's title on the top screen."""
     w, h = float(layout.size[0]), float(layout.size[1])
     high = h * 0.17 if not layout.is_portrait else h * 0.12
     return (w * 0.06, 26.0, w * 0.88, high)

@@ -195,7 +195,7 @@ def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
 
 
 def is_show_running(view: View, theme: Theme) -> bool:
-    """Return whether a show is still running."""
+    """Return whether the steps of the game are still being shown."""
     line = build_view_timeline(view, theme)
     return line is not None and view.show is not None and view.now - view.show.began < line.rolled
 

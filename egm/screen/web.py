@@ -125,7 +125,7 @@ class _PageMessage(BaseModel):
 
 
 class _Session(BaseModel):
-    """The first message of a connection."""
+    """The first message of a browser's connection: the session it belongs to."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -184,12 +184,12 @@ class _Visitor(ServerConnection):
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the connection from ``entering``."""
+        """Remove the closed connection from those that have not identified themselves yet."""
         self.leave_entering()
         super().connection_lost(exc)
 
     def leave_entering(self) -> None:
-        """Remove the connection from ``entering``."""
+        """Remove the connection from ``entering``: it has identified itself."""
         with contextlib.suppress(ValueError):
             self.entering.remove(self)
 
@@ -248,7 +248,7 @@ class Web:
 
     @property
     def address(self) -> str:
-        """Return the address with the one-time token."""
+        """Return the address of the page, with the one-time token."""
         return self._door.address
 
     # ------------------------------------------------------------------ the frame loop's side
@@ -276,7 +276,7 @@ class Web:
             return self._surface if self._viewer is not None and self._ready else None
 
     def show(self) -> None:
-        """Send the rows that changed."""
+        """Send the browser the rows of the picture that have changed."""
         after = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
@@ -308,7 +308,7 @@ class Web:
             self._loops[channel] = message
 
     def stop(self, channel: str) -> None:
-        """Fade out a channel in the browser."""
+        """Fade out a sound channel in the browser."""
         self._loops.pop(channel, None)
         self._say(json.dumps({"stop": channel}))
 
@@ -340,7 +340,7 @@ class Web:
                 self._unheard -= 1
 
     def close(self) -> None:
-        """Stop serving."""
+        """Stop the web server."""
 
         async def stop() -> None:
             self._server.close()

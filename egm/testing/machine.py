@@ -65,14 +65,14 @@ STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in e
 
 
 class StoppedClock:
-    """Clock that moves only on request."""
+    """A clock that advances only when a test advances it."""
 
     def __init__(self) -> None:
         self.wall = datetime(2026, 1, 1, tzinfo=UTC)
         self.ns = 0
 
     def now(self) -> datetime:
-        """Return the wall clock."""
+        """Return the stopped wall clock's time."""
         return self.wall
 
     def monotonic_ns(self) -> int:
@@ -80,7 +80,7 @@ class StoppedClock:
         return self.ns
 
     def pass_seconds(self, seconds: float) -> None:
-        """Advance both clocks."""
+        """Advance wall clock and monotonic clock."""
         self.wall += timedelta(seconds=seconds)
         self.ns += int(seconds * 1e9)
 
@@ -117,7 +117,7 @@ class ScriptedChance:
         return ScriptedStep(self.values)
 
     def reseed(self, reason: str) -> None:
-        """Refuse, as a profile may."""
+        """Refuse to reseed, as with a profile that forbids it."""
         raise ReseedNotAllowed(reason)
 
 
@@ -306,7 +306,7 @@ class MachineRig:
     def _install(
         self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
-        """Install the features' state."""
+        """Set the machine state that the features need at start-up."""
         hands: Any = self.hands
         returns = {game_id: r.least_return for game_id, r in installed.items()}
         for each in (
@@ -365,11 +365,11 @@ class MachineRig:
         return self
 
     def happen(self, event: Event) -> None:
-        """Submit an event, as an attachment does."""
+        """Submit an event to the machine, as an attachment does."""
         self.engine.handle(event.type, **event.data)
 
     def offer(self, amount_cents: int) -> None:
-        """Put a bill into escrow."""
+        """Put a bill of this amount into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
         self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
@@ -383,7 +383,7 @@ class MachineRig:
         return self
 
     def offer_ticket(self, digits: str) -> None:
-        """Put a ticket into escrow."""
+        """Put a ticket with these digits into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
         self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
@@ -395,14 +395,14 @@ class MachineRig:
         self.ledgers.printing.moved(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
-        """Cash out by ticket; return its number."""
+        """Cash out by ticket; return the ticket's number."""
         self.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             self.report_print_state(state)
         return self.hands.jobs[-1].barcode
 
     def play(self) -> None:
-        """Press PLAY."""
+        """Press the PLAY button."""
         self.engine.handle(EventType.PLAY)
 
     def shown(self) -> None:
@@ -422,7 +422,7 @@ class MachineRig:
         self.journal.append = failing  # type: ignore[method-assign]
 
     def close(self) -> None:
-        """Switch it off."""
+        """Switch the machine off and close its journal."""
         if self.open and self.beside is None:
             self.journal.close()
             self.lose()
@@ -445,12 +445,12 @@ class MachineRig:
 
     @property
     def credit_cents(self) -> int:
-        """Return the player's credit."""
+        """Return the player's credit, in minor units."""
         return self.machine.credit_cents
 
     @property
     def notice(self) -> str | None:
-        """Return the code of the current notice."""
+        """Return the code of the notice on the screen, or None."""
         return None if self.machine.notice is None else self.machine.notice.code
 
     def records(self, kind: str) -> list[Mapping[str, Any]]:

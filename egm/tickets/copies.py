@@ -295,7 +295,7 @@ class TicketLedgerCopies:
 
     # ------------------------------------------------------------------ reading
     def end(self) -> End:
-        """Return the end of SQLite's copy."""
+        """Return the end of the SQLite copy: its last move."""
         found = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return START if found is None else (found[0], found[1])
 

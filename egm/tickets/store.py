@@ -124,7 +124,7 @@ class TicketStore:
         return self._copies.mended
 
     def close(self) -> None:
-        """Close the ledger."""
+        """Close both copies of the ledger."""
         self._copies.close()
 
     def __enter__(self) -> Self:

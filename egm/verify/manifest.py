@@ -59,7 +59,7 @@ class Manifest:
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
-        """Return the content to sign."""
+        """Return the manifest's content that is signed."""
         return {
             "format": FORMAT,
             "version": self.version,

@@ -56,7 +56,7 @@ class Commission(Strict):
     per: PositiveInt
 
     def of(self, credits_: int) -> int:
-        """Return the commission in credits."""
+        """Return the commission on a win of ``credits_``, in credits."""
         return -(-credits_ // self.per)
 
     def words(self, code: str) -> str:
@@ -141,7 +141,7 @@ class Coup:
 
     @property
     def winner(self) -> str:
-        """Return ``player``, ``bank`` or ``tie``."""
+        """Return which hand won the coup: ``player``, ``bank`` or ``tie``."""
         player, bank = self.points
         return "player" if player > bank else "bank" if bank > player else "tie"
 
@@ -151,7 +151,7 @@ class Coup:
 
 
 def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
-    """Settle one bet."""
+    """Return the settlement of one bet of a baccarat coup."""
     if rule.margins:
         return _settle_dragon_bet(bet, rule, coup)
     if rule.on == "tie" or rule.on.endswith("pair"):
@@ -196,7 +196,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[BaccaratBet, ...]:
-        """Return the definition's bets."""
+        """Return every bet that the definition offers."""
         return self.definition.bet
 
     def named(self) -> Hands:

@@ -43,7 +43,7 @@ class SuperPanBet(BankBet):
         return self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str]:
-        """Return what a win pays less its commission."""
+        """Return what a win pays after the commission, as text by language."""
         return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
 
 
@@ -70,7 +70,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
     hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
 
     def bets(self) -> tuple[SuperPanBet, ...]:
-        """Return the only bet."""
+        """Return the only bet of the game."""
         return (self.definition.stake,)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -124,7 +124,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result, drawing and standing."""
+        """Return every case of a round, for both choices of the player: drawing and standing."""
         return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:

@@ -129,7 +129,7 @@ class Coup:
 
     @property
     def result(self) -> str:
-        """Return ``black``, ``red``, ``tie``, ``refait`` or ``void``."""
+        """Return the result of the coup: ``black``, ``red``, ``tie``, ``refait`` or ``void``."""
         if self.points is None:
             return "void"
         if self.points[0] == self.points[1]:
@@ -153,7 +153,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[ChanceBet, ...]:
-        """Return the definition's bets."""
+        """Return every bet that the definition offers."""
         return self.definition.bet
 
     @cached_property
@@ -198,7 +198,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return held
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the stakes in prison."""
+        """Return the stakes in prison, which remain on the table for the next coup."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
@@ -328,7 +328,7 @@ _COUPS: Final = (
 
 
 def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
-    """Return the spot of a bet's insurance."""
+    """Return the spot on which the insurance of a bet is placed."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
         id=bet.id + INSURED,

@@ -52,7 +52,7 @@ SAMPLED_Z: Final = Fraction("3.290527")
 
 
 def ignore_progress(done: int, of: int) -> None:
-    """Ignore the progress."""
+    """Ignore the progress of a computation (a default callback)."""
 
 
 def prove(
@@ -109,7 +109,7 @@ def _compute_proof(house: House, report_progress: Callable[[int, int], None]) ->
 
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
-    """Return the stored proof, or a new one."""
+    """Return the proof stored in the definition, or compute it if there is none."""
     return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
 
 

@@ -233,7 +233,7 @@ def _start(ends: Ends, removed: int = 0) -> _Sums:
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the sums of hands and one more."""
+    """Return the joint sums of several hands and of one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)

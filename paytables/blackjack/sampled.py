@@ -189,7 +189,7 @@ class _Box(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """The parts of a round, compiled."""
+    """The compiled functions of a round."""
 
     card: Callable[..., int]
     shuffle: Callable[..., bool]

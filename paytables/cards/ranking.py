@@ -88,7 +88,7 @@ PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER
 
 
 def find_category(strength: int, order: Order = FIVE) -> str:
-    """Return the combination of a strength."""
+    """Return the name of the combination that a strength belongs to."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
 

@@ -68,7 +68,7 @@ class SpotRules:
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """Return what it may pay with this point."""
+        """Return the odds that a bet here may pay with this point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")

@@ -64,7 +64,7 @@ class CrapsRules(TableRules):
         return frozenset({"point"})
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that stand."""
+        """Return the bets that remain on the table between throws."""
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
@@ -227,7 +227,7 @@ class CrapsRules(TableRules):
         return Outcome(display=display, table=after.to_json())
 
     def presentation(self) -> dict[str, object]:
-        """Return the layout and the point."""
+        """Return what a screen needs to draw the table: the layout and the point."""
         return {
             "kind": "table",
             "felt": "craps",

@@ -41,7 +41,7 @@ class Sum:
     none_most: Fraction
 
     def add_independent(self, other: "Sum") -> "Sum":
-        """Return the sum with an independent one."""
+        """Return the sum of this and an independent sum."""
         return Sum(
             self.mean + other.mean,
             self.second + other.second + 2 * self.mean * other.mean,

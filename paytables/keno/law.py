@@ -126,7 +126,7 @@ def multiply(law: Counted, options: Options) -> Counted:
 
 
 def cut(law: Counted, limit: int) -> Counted:
-    """Apply the limit of a draw."""
+    """Return the distribution with each win limited to ``limit`` credits."""
     cases: dict[Won, int] = {}
     for (credits_, levels), count in law.cases.items():
         won = (min(credits_, limit), levels)

@@ -41,7 +41,7 @@ class KenoRules(Tableless):
         return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
 
     def build_form_ticket(self, form: Form, stake: int) -> Ticket:
-        """Return the quick-pick ticket of a form."""
+        """Return the quick-pick ticket of a form of play, at ``stake``."""
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return Ticket(
             (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)

@@ -67,7 +67,7 @@ class Tables:
     """The levels, as bits, that the current ticket does not play for."""
 
     def pay(self, spots: int, catch: int) -> int:
-        """Return the credits paid for each credit staked."""
+        """Return the credits paid for each credit staked: ``catch`` of ``spots`` numbers were drawn."""
         return self.pays[spots].get(catch, 0)
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:

@@ -197,7 +197,7 @@ class OneDrawTable(TableRules):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return no remarks."""
+        """Return an empty tuple: tables of one draw have no remarks."""
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:

@@ -55,7 +55,7 @@ class End:
 
     @property
     def value(self) -> int:
-        """Return the credits per unit of weight."""
+        """Return the credits of the prize per unit of weight; 0 without a prize."""
         return 0 if self.prize is None else self.prize.credits * self.multiplier
 
     @property

@@ -51,7 +51,7 @@ class _SmallStage(ABC):
     """A stage whose complete distribution is small enough to compute directly."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the exact distribution of (credits, awards given)."""
+        """Return the probability of each result (credits won, awards given) of one run of this stage."""
         return self._law
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
@@ -65,7 +65,7 @@ class _SmallStage(ABC):
 
     @abstractmethod
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Compute the distribution."""
+        """Compute the distribution that :meth:`compute_distribution` returns."""
 
     @cached_property
     def _law(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
@@ -189,13 +189,13 @@ class Pick(_SmallStage):
 
 @dataclass(frozen=True)
 class Wheel(_SmallStage):
-    """A wheel of equal segments, spun once."""
+    """A wheel of equal segments that is spun once in a run."""
 
     name: str
     parts: tuple[Prop, ...]
 
     def run(self, draw: Draw) -> Run:
-        """Spin the wheel once."""
+        """Spin the wheel once; return the result of the run."""
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         prop = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
@@ -208,7 +208,7 @@ class Wheel(_SmallStage):
         return dict(law)
 
     def prizes(self) -> list[PrizeRate]:
-        """Return one row for each different item."""
+        """Return how often each different segment is won, one row each."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
             if p.credits:

@@ -79,7 +79,7 @@ class ModeStages:
             self.memory[name] = self._build_memory(name, table)
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the error for ``key``."""
+        """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
     def stage(self, name: str, size: int = 0) -> Stage:

@@ -37,7 +37,7 @@ class Memory:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether all runs are alike."""
+        """Return whether the stage has no memory, so that every run of a series is alike."""
         return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
 
 
@@ -87,7 +87,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Mean and variance of credits."""
+    """The mean and variance of a win, in credits at level 1."""
 
     mean: Fraction
     variance: Fraction
@@ -259,7 +259,7 @@ class Chain:
 
     # ------------------------------------------------------------ who starts whom
     def _collect_reachable_nodes(self, stage: str, seen: set[Node], size: int = 0) -> None:
-        """Collect every (stage, size) that can follow."""
+        """Add every (stage, size) that can follow this one to ``seen``."""
         todo = [(stage, size)]
         while todo:
             node = todo.pop()

@@ -43,7 +43,7 @@ class Pattern:
 
     @property
     def part(self) -> tuple[bool, ...]:
-        """Return which cells take part in the win."""
+        """Return, for each cell, whether it takes part in the win."""
         return tuple(e is not None for e in self.elements)
 
     @property

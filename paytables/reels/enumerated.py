@@ -54,7 +54,7 @@ class _Enumerated(OnReels, ABC):
 
     @abstractmethod
     def _enumerate(self) -> "_Enumeration":
-        """Enumerate every window."""
+        """Enumerate every window and return the exact figures."""
 
     @cached_property
     def _enumeration(self) -> "_Enumeration":

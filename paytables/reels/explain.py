@@ -303,7 +303,7 @@ class _Reading:
 
     # ------------------------------------------------------------------ remarks
     def remarks(self) -> Iterator[Remark]:
-        """Yield what is surprising in this stage."""
+        """Yield a remark for each property of this stage that a player would not expect."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return

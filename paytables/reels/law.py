@@ -186,7 +186,7 @@ class _Tables:
         return _Cases(nodes, weights, credits_, given, cases.counts * weight)
 
     def given(self, code: int) -> GivenAwards:
-        """Return the awards of a code."""
+        """Return the awards that ``code`` encodes."""
         awards: list[Award] = []
         while code:
             code, digit = divmod(code, self.base)

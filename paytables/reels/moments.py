@@ -235,7 +235,7 @@ class _Histograms:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the number of each reel's histogram."""
+        """Return, for each reel, the number of the histogram of these components."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)

@@ -33,7 +33,7 @@ class OnReels:
 
     @property
     def name(self) -> str:
-        """Return the stage's name."""
+        """Return the stage's name in the definition."""
         return self.reels.name
 
     @property
@@ -93,16 +93,16 @@ def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, in
 
 
 def list_awards(hits: Sequence[Hit]) -> tuple[Award, ...]:
-    """Return the awards of those prizes."""
+    """Return the awards that the prizes of these hits give."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
 
 @dataclass(frozen=True)
 class Spin(OnReels):
-    """One spin, evaluated once."""
+    """A plain spin of the reels: one window, evaluated once."""
 
     def run(self, draw: Draw) -> Run:
-        """Draw the stops and pay the window."""
+        """Draw the stops, evaluate the window and return the result of the run."""
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
         if not hits and not self.reels.has_changing_symbols:

@@ -43,7 +43,7 @@ class Totals:
     _open: set[str] = field(default_factory=set)
 
     def compute_distribution(self) -> WinDistribution:
-        """Return the distribution of the whole game."""
+        """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
         dist = self.award(Award("stage", self.stages.mode.stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
         return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))

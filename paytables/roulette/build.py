@@ -63,7 +63,7 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
 
 
 def _build_places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
-    """Return the places of a bet. Raises ValueError."""
+    """Return the betting spots of one kind of bet. Raises ValueError."""
     found = []
     for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:

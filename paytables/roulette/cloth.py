@@ -62,7 +62,7 @@ def list_grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
 
 
 def find_bet_names(bet: "BetGroup") -> dict[str, str]:
-    """Return the name of a bet, by language."""
+    """Return the name of a kind of bet, by language."""
     if bet.name is not None:
         return bet.name.model_dump()
     english, french = NAMES.get(bet.id, (bet.id, bet.id))

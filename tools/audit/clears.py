@@ -41,7 +41,7 @@ class ClearAudit:
         return bool(self._due)
 
     def see(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal."""
+        """Check one entry of the journal against the memory clear that was authorised, if any."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)

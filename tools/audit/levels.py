@@ -175,7 +175,7 @@ class LevelAudit:
             self._process_controller_message(entry, kind)
 
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
-        """Process a message from a progressive controller."""
+        """Check an entry that records a message from a progressive controller."""
         if kind == _STORED_PRIZE:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)

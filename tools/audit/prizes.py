@@ -56,7 +56,7 @@ class PrizeAudit:
         self._given_up: dict[str, list[Flow]] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal."""
+        """Check the merchandise prizes of one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
         if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):

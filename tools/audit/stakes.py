@@ -75,7 +75,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ between games
     def see(self, entry: StoredEntry) -> None:
-        """Take an entry of any kind."""
+        """Process one journal entry: check the stakes and tables it records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == _PUSHED:
             back = self._read(entry, StakesBack)
@@ -317,7 +317,7 @@ class StakeAudit:
             return None
 
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
-        """Check that the entry stores the expected table."""
+        """Report a fault unless the entry records the table ``due`` under the state key ``name``."""
         if name not in entry.state:
             self._fault(entry, "its table is not recorded")
             return

@@ -60,7 +60,7 @@ class Slot:
     root: Path
 
     def part(self, name: str) -> Path:
-        """Return the partition of a part."""
+        """Return the partition for a part of the release: the boot partition for ``esp``, otherwise the root."""
         return self.esp if name == "esp" else self.root
 
 

@@ -84,7 +84,7 @@ def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
 
 
 def _is_mounted(path: Path) -> bool:
-    """Return whether a medium is mounted and readable."""
+    """Return whether a medium is mounted at the path and can be read."""
     try:
         return path.is_mount()
     except OSError:

@@ -29,7 +29,7 @@ class Link(Step):
     message: Words | None = None
 
     def enter(self) -> None:
-        """Start the step with nothing done."""
+        """Start the step: neither request nor answer has been handled."""
         self.message = None
 
     def page(self, draft: Draft) -> ServicePage:

@@ -69,7 +69,7 @@ class Proofs(Step):
         raise NotImplementedError
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """Return the facts that the persons sign."""
+        """Return tables of what the persons confirm with their signatures."""
         raise NotImplementedError
 
     def may_sign(self, draft: Draft) -> bool:
@@ -143,7 +143,7 @@ class Proofs(Step):
         return Way.ON
 
     def signature(self, text: str, reason: str) -> Signature:
-        """Return the persons' signature for the machine."""
+        """Return the machine's signature of a file in the names of the persons who entered their PINs."""
         persons = tuple(person.id for person in self.proved)
         return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
 
@@ -251,7 +251,7 @@ class PuttingBack(Proofs):
         return page.model_copy(update={"actions": actions})
 
     def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
-        """Write the signature, then the file."""
+        """Store the signature on the machine, then write the restored cabinet file."""
         self.signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
         replace_private(self.file, self.text)
 

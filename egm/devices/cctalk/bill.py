@@ -60,7 +60,7 @@ _REJECTIONS: Final[Mapping[int, str]] = {
 
 
 class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
-    """A :class:`~egm.devices.interface.BillAcceptor` with the ccTalk protocol."""
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ccTalk protocol."""
 
     address = codec.BILL_ADDRESS
 

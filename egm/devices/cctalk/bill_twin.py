@@ -13,7 +13,7 @@ _START_SECONDS: Final = 0.5
 
 
 class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
-    """The simulated validator; see the module."""
+    """A simulated ccTalk bill validator."""
 
     kind = "bill acceptor (ccTalk)"
     address = codec.BILL_ADDRESS
@@ -103,7 +103,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return {**super().memory(), "accepted": self._accepted}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         super().recall(memory)
 

@@ -47,7 +47,7 @@ _FAULTS: Final[Mapping[int, FaultCode]] = {
 
 
 class CctalkCoinDriver(CctalkDriver):
-    """A :class:`~egm.devices.interface.CoinAcceptor` with the ccTalk protocol."""
+    """A :class:`~egm.devices.interface.CoinAcceptor` that speaks the ccTalk protocol."""
 
     address = codec.COIN_ADDRESS
 
@@ -89,7 +89,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._wake.set()
 
     def disable(self) -> None:
-        """Accept none: coins fall through to the tray."""
+        """Accept no coins: all of them fall through to the tray."""
         self.enable(frozenset())
 
     def divert(self, *, to_hopper: bool) -> None:
@@ -243,7 +243,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
-        """Apply the requested settings, the master inhibit last."""
+        """Send the requested settings to the device, the master inhibit last."""
         wanted = frozenset[int]() if self._worth.has_differences else self._denominations
         mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
         accepting = bool(wanted)

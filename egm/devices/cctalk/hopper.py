@@ -43,7 +43,7 @@ _COUNT_RING: Final = 1 << 24
 
 
 class CctalkHopperDriver(CctalkDriver):
-    """A :class:`~egm.devices.interface.Hopper` with the ccTalk protocol."""
+    """A :class:`~egm.devices.interface.Hopper` that speaks the ccTalk protocol."""
 
     address = codec.HOPPER_ADDRESS
 
@@ -73,7 +73,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._wake.set()
 
     def stop(self) -> None:
-        """Stop immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
+        """Stop paying immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
         self._stop_wished = True
         self._wake.set()
 
@@ -181,7 +181,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._finish(record, 0)
 
     def _note_progress(self) -> None:
-        """Restart the time limits of the open payout."""
+        """Restart the time limits of the open payout, because it has made progress."""
         self._timer.restart()
         self._withdrawn = False
 

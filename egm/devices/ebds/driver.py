@@ -49,7 +49,7 @@ _FAULTS: Final[Mapping[Bits, FaultCode]] = {
 
 
 class EbdsDriver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` with the EBDS protocol."""
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks the EBDS protocol."""
 
     poll_seconds = 0.1
 

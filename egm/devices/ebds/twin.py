@@ -37,7 +37,7 @@ _BITS: Final[Mapping[Phase, Bits]] = {
 
 
 class EbdsTwin(BillTwin[Frame]):
-    """The simulated acceptor; see the module."""
+    """A simulated EBDS bill acceptor."""
 
     kind = "bill acceptor (EBDS)"
     escrow_seconds = None  # it holds its escrow while it is polled
@@ -56,7 +56,7 @@ class EbdsTwin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
-        """Reply as the protocol specifies."""
+        """Reply to a message of the machine as the protocol specifies."""
         try:
             question = codec.read_host(message)
         except ProtocolError:

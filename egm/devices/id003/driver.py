@@ -71,7 +71,7 @@ _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISAB
 
 
 class Id003Driver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` with the ID-003 protocol."""
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ID-003 protocol."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ _STATUS: Final[Mapping[Phase, Status]] = {
 
 
 class Id003Twin(BillTwin[Frame]):
-    """The simulated acceptor; see the module."""
+    """A simulated ID-003 bill acceptor."""
 
     kind = "bill acceptor (ID-003)"
 
@@ -54,7 +54,7 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
-        """Reply as the protocol specifies."""
+        """Reply to a message of the machine as the protocol specifies."""
         command = message.command
         if command == Command.STATUS:
             self._reply(self._build_status(), self._encode_status_data())

@@ -32,7 +32,7 @@ _SENSOR_FAULTS = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTE
 
 
 class IoBoardDriver(LineDriver[Message]):
-    """A :class:`~egm.devices.interface.IoBoard`."""
+    """An :class:`~egm.devices.interface.IoBoard` that speaks the board's own protocol."""
 
     poll_seconds = 0.005  # the board's own wait paces the polls
 

@@ -17,7 +17,7 @@ _PULSE_SECONDS: Final = 0.1
 
 
 class IoBoardTwin(Twin[Message]):
-    """The simulated board; see the module."""
+    """A simulated I/O board with doors, keys, buttons and lamps."""
 
     kind = "input and output board"
 
@@ -117,7 +117,7 @@ class IoBoardTwin(Twin[Message]):
             self._answer()
 
     def power_lost(self) -> None:
-        """Keep inputs and edges on the battery."""
+        """Keep inputs and edges, which the board's battery preserves."""
         self._release()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
@@ -125,7 +125,7 @@ class IoBoardTwin(Twin[Message]):
             self._set("button", button, level=False)
 
     def power_restored(self) -> None:
-        """Continue; nothing was lost."""
+        """Continue with the preserved inputs and edges."""
 
     def memory(self) -> dict[str, object]:
         """Return everything but the outputs: the board has a battery."""
@@ -139,7 +139,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
@@ -152,7 +152,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "door": self._set_door,
             "key": self._turn_key,
@@ -178,7 +178,7 @@ class IoBoardTwin(Twin[Message]):
         return f"{name} key {'on' if on else 'off'}"
 
     def _press(self, values: Values) -> str:
-        """Press ``button`` and release it a moment later."""
+        """Press a button (``button``); it is released a moment later."""
         button = read_word(values, "button")
         self._set("button", button, level=True)
         self._schedule_step(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
@@ -195,7 +195,7 @@ class IoBoardTwin(Twin[Message]):
         return "battery sensor set"
 
     def _jam_button(self, values: Values) -> str:
-        """Make ``button`` stick, pressed."""
+        """Make a button (``button``) stick in the pressed position."""
         button = read_word(values, "button")
         self._set("button", button, level=True)
         return f"{button} sticks"

@@ -145,7 +145,7 @@ class Service:
         self._finish(values=dict(values))
 
     def failed(self, why: str) -> None:
-        """Store that the calculation failed."""
+        """Store that the calculation failed, with the reason."""
         self._finish(trouble=why)
 
     def _finish(self, **facts: object) -> None:

@@ -77,7 +77,7 @@ def raise_priority(priority: int) -> None:
 
 
 def restore_priority() -> None:
-    """Restore the thread's ordinary priority."""
+    """Restore the ordinary scheduling priority of the calling thread."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 

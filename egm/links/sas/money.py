@@ -28,7 +28,7 @@ Standing = tuple[int, str]
 
 
 class MoneyNews:
-    """Raises and withdraws these exceptions for one host."""
+    """Source of the exceptions about money for one host: it raises and withdraws them."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

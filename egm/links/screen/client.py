@@ -51,7 +51,7 @@ class Client:
 
     @property
     def is_linked(self) -> bool:
-        """Return whether a peer is connected."""
+        """Return whether the connection to the machine is open."""
         return self._socket is not None
 
     def send(self, message: Message) -> bool:

@@ -68,7 +68,7 @@ class ScreenServer:
         return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
 
     def send(self, message: Message) -> None:
-        """Send a message to every screen."""
+        """Send a message to every connected screen."""
         line = encode(message)
         for writer in list(self._writers):
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:

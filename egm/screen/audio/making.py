@@ -89,7 +89,7 @@ class Studio:
         return None if how is None else self._made.get((cue, family if how.own else COMMON))
 
     def close(self) -> None:
-        """Stop making sounds."""
+        """Stop the thread that makes sounds."""
         with self._call:
             self._closed = True
             self._call.notify()

@@ -24,7 +24,7 @@ from egm.screen.view import (
 
 
 def draw_board(stage: Stage) -> None:
-    """Draw the field at this moment."""
+    """Draw the content of the field for the current time of the show."""
     view = stage.view
     if view.game is None:
         return

@@ -85,7 +85,7 @@ def _pick(view: View) -> PickStep:
 
 
 def draw_decision(stage: Stage, decision: Decision) -> None:
-    """Draw the decision on the field."""
+    """Draw the player's pending decision, with its options, on the field."""
     if decision.kind == "hold":
         _hold(stage)
     elif decision.kind == "pick":

@@ -198,7 +198,7 @@ def _is_play_lit(stage: Stage) -> bool:
 
 
 def format_key_label(stage: Stage, name: str) -> str:
-    """Return the text on a key."""
+    """Return the label of a key for its current function."""
     say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
@@ -245,7 +245,7 @@ def _takes(stage: Stage) -> bool:
 
 
 def draw_deck(stage: Stage) -> None:
-    """Draw every key with its lamp."""
+    """Draw the row of keys, each with its lamp."""
     for name in DECK:
         _draw_deck_key(stage, name, stage.layout.keys[name])
 

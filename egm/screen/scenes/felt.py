@@ -98,7 +98,7 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
 
 
 def draw_felt(stage: Stage) -> None:
-    """Draw the table at this moment."""
+    """Draw a table game for the current time of the show: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
     p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)

@@ -225,7 +225,7 @@ def _draw_prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: 
 
 
 def _find_small_print_height(layout: Layout) -> float:
-    """Return the height of a panel's small print."""
+    """Return the height that a panel needs for its small print."""
     return 62.0 if not layout.is_telephone else 40.0
 
 

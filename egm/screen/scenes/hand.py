@@ -94,7 +94,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
-    """Draw a key of the table."""
+    """Draw one of the chip keys of the table, such as undo or clear."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
@@ -122,7 +122,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 
 
 def _has_effect(chips: Chips, name: str) -> bool:
-    """Return whether a key would change the chips."""
+    """Return whether the chip key of this name would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.before),
         "clear": bool(chips.bets),

@@ -144,7 +144,7 @@ def _find_content_rect(sheet: Rect) -> Rect:
 
 
 def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
-    """Return the rectangles of a page's keys."""
+    """Return the rectangles of the keys that turn and close a help page."""
     x, y, w, h = rect
     wide = min(240.0, (w - 80 - 32) / 3)
     high = 66.0 if w > _NARROW else FINGER

@@ -356,7 +356,7 @@ def _draw_board(
     marked: frozenset[int],
     fresh: float,
 ) -> None:
-    """Draw every number of the game."""
+    """Draw the board with every number: marked, drawn, and drawn last (``fresh``)."""
     board = _split(stage.layout)[0]
     places = [(place_of(board, size, n), n) for n in range(1, size[0] + 1)]
     draw_places(stage, places, marked, balls, fresh)
@@ -430,7 +430,7 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
 
 
 def _draw_tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
-    """Draw the balls in their order."""
+    """Draw the drawn balls in the order in which they came."""
     x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
     _draw_tray_background(stage, words + paid)

@@ -124,7 +124,7 @@ def _format_bet_kind(stage: Stage, one: Chances) -> str:
 
 
 def _format_spot_names(stage: Stage, one: Chances) -> str:
-    """Return the names of a bet's spots."""
+    """Return the names of the betting spots of a bet, as text."""
     table = stage.view.table
     assert table is not None
     names = [

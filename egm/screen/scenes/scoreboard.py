@@ -106,7 +106,7 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
 
 
 def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
-    """Draw every result by its letter."""
+    """Draw the bead plate: every past result by its letter, column by column."""
     left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()

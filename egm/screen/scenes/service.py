@@ -80,7 +80,7 @@ def _find_key_height(layout: Layout) -> float:
 
 
 def plan(stage: Stage, page: ServicePage) -> Plan:
-    """Lay out the page for this orientation."""
+    """Lay out the parts of a service page for the picture's orientation."""
     layout = stage.layout
     page_rect = layout.page
     (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
@@ -154,7 +154,7 @@ def _lay_out_action_tiles(
 
 
 def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Return all touch targets of the open page."""
+    """Return all touch targets of the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:
@@ -209,7 +209,7 @@ def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
 
 
 def draw_service(stage: Stage) -> None:
-    """Draw the open page."""
+    """Draw the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:

@@ -118,7 +118,7 @@ class Line(_Table):
 
 
 class CageAct(StrEnum):
-    """A cashier's acts with a ticket (:mod:`egm.tickets.cage`)."""
+    """The acts of a cashier on a ticket (:mod:`egm.tickets.cage`)."""
 
     PAY = "pay"
     VOID = "void"

@@ -147,7 +147,7 @@ class PaiGowPokerRules(TwoHands):
         return "under" if total < mark else "over" if total > mark else "exactly"
 
     def value(self, card: int) -> int:
-        """Return the value of a remaining card."""
+        """Return the value of a remaining card for the bet on the remaining cards' total."""
         bets = self.definition.remaining
         assert bets is not None
         if card == JOKER:
@@ -156,12 +156,12 @@ class PaiGowPokerRules(TwoHands):
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
     def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
-        """Return the first position as the round's result."""
+        """Return the number of the first position as the round's result; empty if no position is drawn."""
         first = [each.data for each in settled_ if isinstance(each, Cue) and each.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}
 
     def apart(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
-        """Return the cards that remain with their total."""
+        """Return the cards that no hand was dealt, with their total."""
         last = [each.data for each in settled_ if isinstance(each, Cue) and each.kind != "position"]
         if not last:
             return []

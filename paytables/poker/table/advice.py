@@ -144,7 +144,7 @@ class Advice:
     def _compute_final_mean(
         self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net over the bank's hands."""
+        """Return the mean net result over all hands the bank may hold."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)

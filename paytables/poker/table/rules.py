@@ -120,7 +120,7 @@ class PokerRules(TableRules):
         return replace(spot, least=least, most=most, added=tuple(map(str, times)))
 
     def check(self, file: str) -> None:
-        """Refuse stakes with fractional credits. Raises :class:`DefinitionError`."""
+        """Raise :class:`DefinitionError` if a stake of the definition can be a fraction of a credit."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
             if option.adds:
@@ -259,7 +259,7 @@ class PokerRules(TableRules):
         return "better" if mine > theirs else "equal" if mine == theirs else "worse"
 
     def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
-        """Return the row that a spot's cards win."""
+        """Return the pay table row that the cards win for a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
         found = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
@@ -288,7 +288,7 @@ class PokerRules(TableRules):
             yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
 
     def _iter_level_hits(self, place: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
-        """Yield the progressive hits of a seat's bets."""
+        """Yield the progressive wins of one seat's bets."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
             row = self.row(spot.pay, spot, place.cards, board) if spot.id in place.bets else None
@@ -305,7 +305,7 @@ class PokerRules(TableRules):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its only stake."""
+        """Return every progressive level with the only stake that plays for it."""
         return tuple(
             figures.build_side_bet(self.definition, level).play() for level in self.definition.progressive
         )
@@ -371,7 +371,7 @@ class PokerRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each spot pays."""
+        """Return one sentence for what each betting spot pays, in English."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:

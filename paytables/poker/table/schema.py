@@ -223,7 +223,7 @@ class PokerDefinition(TableDefinition):
 
     @property
     def spots(self) -> dict[str, Stake]:
-        """Return the spots by id."""
+        """Return the bets of the definition by id."""
         return {spot.id: spot for spot in self.spot}
 
     @property

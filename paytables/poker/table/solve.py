@@ -264,7 +264,7 @@ class Stud:
         return found
 
     def choices(self) -> list[Choice]:
-        """Return every answer with its nets."""
+        """Return every answer of the player with its net result, by standing and class."""
         times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
@@ -301,7 +301,7 @@ class Stud:
         return np.stack(found)
 
     def proof(self) -> Proof:
-        """Return the proof of the best play."""
+        """Return the proof of the best decisions."""
         standings, choices = self.count_standings(), self.choices()
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]

@@ -190,7 +190,7 @@ class Controller:
 
     # ------------------------------------------------------------------ contributions
     def _count_contribution(self, session: Session, made: Contribution) -> FromController:
-        """Count a wager's share once, in its order."""
+        """Record the contribution of one wager exactly once and in order, and return the reply."""
         record, counted = session.level(made.level), session.counted(made.machine, made.level)
         if record is None:
             return self._refuse(session, made, Reason.UNKNOWN_LEVEL, "there is no such level")
@@ -466,7 +466,7 @@ class Controller:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session for reading the records."""
+        """Open a session that only reads the records."""
         with self._store.transaction() as session:
             yield session
 
@@ -484,7 +484,7 @@ class Controller:
             return session.levels()
 
     def register(self) -> tuple[ClaimRecord, ...]:
-        """Return the win register."""
+        """Return every win claimed from the controller, which form the win register."""
         with self._store.transaction() as session:
             return session.claims()
 

@@ -111,7 +111,7 @@ class Mysteries:
 
 
 def claim_id(prize: PrizeRecord) -> str:
-    """Return the id of a prize's hit."""
+    """Return the claim id under which a mystery prize is won."""
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 

@@ -103,7 +103,7 @@ class Sign:
         return ""
 
     def plates(self, now_ns: int) -> tuple[Plate, ...]:
-        """Return what it shows now."""
+        """Return what the sign displays now, one plate per level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen or alive)
 

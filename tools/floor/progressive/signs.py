@@ -31,7 +31,7 @@ class SignRecord:
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """Return the levels it shows no amount of."""
+        """Return the levels whose amount the sign does not show now."""
         return tuple(level for level, cents in self.shown.items() if cents is None)
 
     def to_text(self) -> str:
@@ -61,7 +61,7 @@ class SignBook:
         self._heard_ns = dict.fromkeys(self._known, began_ns)
 
     def hear(self, beat: SignHeartbeat) -> None:
-        """Take a sign's heartbeat."""
+        """Store the latest heartbeat of a sign."""
         self._beats[beat.sign] = beat
         self._heard_ns[beat.sign] = self._now_ns()
 
@@ -114,7 +114,7 @@ class SignBook:
 
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
-    """Return the signs on the list."""
+    """Return the recorded state of every sign on the list."""
     return tuple(SignRecord(**json.loads(text)) for _, text in session.signs())
 
 

@@ -69,7 +69,7 @@ Source = Callable[[int], bytes] | Production
 
 
 def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
-    """Return the game's outcomes unchanged."""
+    """Return the outcomes of ``plays`` plays as the game draws them (the default drawing function)."""
     return game.draw_many(draws, plays)
 
 
