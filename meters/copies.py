@@ -137,6 +137,7 @@ class Copies:
 
     # ------------------------------------------------------------------ opening
     def _open(self, log: LogCopy) -> None:
+        """Open both copies; repair, rebuild or complete the one that is damaged or behind, from the other."""
         place = self._place
         scan = log.scan()
         damage = self._attach()

@@ -156,6 +156,7 @@ class Ledger:
                 return Plan(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
+        """Refuse transfers and reservations that would make an account negative that may not be."""
         change: dict[str, int] = {}
         if len(moves) == 1 and not holds:  # the receiving account only gains, so no check is needed
             (t,) = moves

@@ -111,6 +111,7 @@ class JournalView:
     def _iter_oldest_first(
         self, kinds: Sequence[str], since: int, until: int | None
     ) -> Iterator[StoredEntry]:
+        """Yield entries from the archive, then the database; go on if entries are archived meanwhile."""
         while True:
             base = self._find_last_archived()
             if since < base:
@@ -183,6 +184,7 @@ class JournalView:
             yield item.entry.body
 
     def _iter_chained_bodies(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the bodies of all entries after ``after``, from the archive and then the database."""
         base, base_hex = self._database.base()
         if after < base:
             for sequence, body, hash_hex in self._archive.iter_bodies(after):

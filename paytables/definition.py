@@ -139,6 +139,7 @@ class Definition(Strict):
 
     @model_validator(mode="after")
     def _pays_in_help(self) -> Self:
+        """Replace ``{pays}`` in the help texts by the rows of the pay table."""
         texts = self.game.help.model_dump()
         rows = self.format_pay_table_rows() if any(_PAYS in text for text in texts.values()) else {}
         for code, text in texts.items():

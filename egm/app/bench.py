@@ -154,6 +154,7 @@ class Bench:
 
     # ------------------------------------------------------------ the socket
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one client: greet it if it knows the token, then obey its commands."""
         try:
             greeting = await self._read(reader)
             if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):

@@ -180,6 +180,7 @@ class Station:
         return self.machine.profile.play.game_time_ms / 1000
 
     def _build_greeting(self) -> tuple[Message, ...]:
+        """Return the messages that a screen receives when it connects."""
         offered, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
             build_game_view(
@@ -229,6 +230,7 @@ class Station:
         self._changed()
 
     def _settle_devices(self, now: Snapshot) -> None:
+        """Set each device to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, ports = self.machine, self.engine.state, self.ports
         if ports.acceptor is not None:
             taking = machine.state(ServiceDesk).bench.taking

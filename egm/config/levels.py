@@ -79,6 +79,7 @@ class LevelSlot(_Table):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> "LevelSlot":
+        """Refuse keys that do not belong to this kind of level."""
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:
                 raise ValueError(

@@ -138,6 +138,7 @@ class BillTwin(Twin[M]):
         self._go(phase)
 
     def _move_into_escrow(self) -> None:
+        """Move the inserted item into escrow, or jam or reject it; without an order it is returned in time."""
         paper = self._paper
         if paper is None:
             return

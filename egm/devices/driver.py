@@ -255,6 +255,7 @@ class LineDriver(ABC, Generic[M]):
             self._emit(CommUp(device=self._name))
 
     def _note_missing_reply(self) -> None:
+        """Count a query without a reply; report the line as lost after enough of them."""
         self.exchanges.unanswered += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:

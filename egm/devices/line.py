@@ -158,6 +158,7 @@ class SerialLine:
         return self._handle.fileno()
 
     def _read_available(self) -> None:
+        """Read what has arrived; mark the line as lost if it hung up."""
         fileno = self._get_fileno()
         try:
             data = os.read(fileno, _READ_BYTES)

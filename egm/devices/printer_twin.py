@@ -64,6 +64,7 @@ class PrinterTwin(Twin[M]):
         self._schedule_step(BARCODE_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
+        """Print the job's bar code completely, or only partly if a jam was ordered."""
         if self._jam_next:
             self._jam_next = False
             self._jam = True

@@ -116,6 +116,7 @@ class Port:
         self._master = self._slave = self._owner = -1
 
     def _read_available(self) -> None:
+        """Read what the machine has sent; process it at the line's speed."""
         try:
             data = os.read(self._master, _READ_BYTES)
         except (BlockingIOError, OSError):

@@ -169,6 +169,10 @@ class Roster:
         return person
 
     def _append_change(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
+        """Return the roster with one more, sealed change, and write it to its file if it has one.
+
+        Raises RosterError if the file cannot be written or was changed meanwhile.
+        """
         change = Change(
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),

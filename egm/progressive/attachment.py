@@ -160,6 +160,7 @@ class ProgressiveLink:
             self._read_claim(claim, stored, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
+        """Restore an open claim from the journal's record, with the payment it has to report."""
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -253,6 +254,7 @@ class ProgressiveLink:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
+        """Submit what the link reports to the machine as events or journal entries."""
         match news:
             case Locked():
                 award = {"claim": news.claim, "amount_cents": news.amount_cents}

@@ -210,6 +210,7 @@ def _open(machine: Machine) -> dict[str, Form]:
 
 
 def _iter_tables(machine: Machine) -> Iterator[Table]:
+    """Yield the tables of the link page: the certificate in use, the pending request, and the answer."""
     enrolling = machine.state(Enrolling)
     yield from _iter_certificate_in_use(machine)
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):

@@ -295,6 +295,7 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
+        """Accept the terms of an enrolled level, or refuse them; replies to an earlier enrolment are ignored."""
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
@@ -330,6 +331,7 @@ class Link:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
+        """Remove the contributions that the controller has counted, and send what was waiting for that."""
         feeder = self.feeders.get(level)
         if feeder is None:
             return
@@ -394,6 +396,7 @@ class Link:
                 self._turn_away(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
+        """React to a refused contribution: resend from the gap, enrol again, or stop feeding the level."""
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
@@ -409,6 +412,7 @@ class Link:
             self._turn_away(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
+        """React to a refused claim: enrol or claim again, wait, or report the refusal."""
         entry = self._open.get(message.claim)
         if entry is None:
             return

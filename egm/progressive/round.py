@@ -178,6 +178,7 @@ class Round:
     def _record_hit(
         self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
+        """Record the hit of a level: its amount is known if the machine or a broadcast states it, else claimed."""
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:
             before = self._find_current_level(pool)

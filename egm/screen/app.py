@@ -187,6 +187,7 @@ class App:
                 client.send(message)
 
     def _hear(self, now: float) -> None:
+        """Apply the machine's messages to the view; pressed buttons are processed as input."""
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
@@ -207,6 +208,7 @@ class App:
             self._hear_bench(self.bench, now)
 
     def _hear_bench(self, bench: Client, now: float) -> None:
+        """Apply the bench's replies to the view; query its state while the drawer is open."""
         news = bench.poll(now)
         for message in news.messages:
             if isinstance(message, BenchReply):

@@ -332,6 +332,7 @@ def _stake(view: View, area: str) -> tuple[View, Messages]:
 
 
 def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
+    """Return the request to raise or lower the bet by ``step`` (0: the maximum); none at a table with spots."""
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.

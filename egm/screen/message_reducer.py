@@ -168,6 +168,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
 
 # ---------------------------------------------------------------------- the machine
 def _snapshot(view: View, snapshot: Snapshot) -> View:
+    """Return the view with a new snapshot applied: bet, page, notice, and a show that it ends."""
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:

@@ -319,6 +319,7 @@ class Web:
         self._say(json.dumps({"channel": channel, "level": level}))
 
     def _say(self, message: str) -> None:
+        """Queue a message to the viewer; disconnect a viewer that leaves too many messages unacknowledged."""
         with self._lock:
             viewer = self._viewer
             deaf = self._unheard >= _UNHEARD_MAX
@@ -358,6 +359,7 @@ class Web:
     async def _listen(
         self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
     ) -> tuple[Server, Door]:
+        """Start the web server on the given port or inherited socket; write the address file."""
         door = Door(address_file, sound_of=self._studio.get, memory=held[1] if held else None)
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
         door.port = int(on.getsockname()[1])
@@ -384,6 +386,7 @@ class Web:
             await viewer.send(message)
 
     async def _serve(self, viewer: ServerConnection) -> None:
+        """Serve one connection: the newest valid session replaces the older viewer."""
         try:
             async with asyncio.timeout(_ENTRY_SECONDS):
                 session = read_session(await viewer.recv())

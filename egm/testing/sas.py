@@ -96,6 +96,7 @@ class HostWire:
         return self.host.settings.address
 
     def _take_news(self) -> None:
+        """Process the machine's messages to the line in the test's own thread."""
         line = self.line._line
         inbox, self.channel.readout = line._inbox, line._readout
         now = self.clock.monotonic_ns()
@@ -130,6 +131,7 @@ class HostWire:
         return sent
 
     def _perform(self, actions: Iterable[Any]) -> bytes:
+        """Perform the channel's actions; return the bytes that it sends."""
         out = b""
         for action in actions:
             match action:

@@ -120,6 +120,7 @@ class Cage:
         return self._act(number, Action.REVIVE, CageAct.REVIVE, why)
 
     def _act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
+        """Record a cashier's act on a ticket. Raises OperatorError if its state does not permit it."""
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)

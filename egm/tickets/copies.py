@@ -351,6 +351,7 @@ class TicketLedgerCopies:
         return str(found[0]) if found is not None else None if place else ""
 
     def _check_database(self) -> int:
+        """Verify SQLite's copy move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:

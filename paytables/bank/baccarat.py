@@ -173,6 +173,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 
 
 def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+    """Return the settlement of a dragon bonus: two tied naturals are a push, a natural or a margin wins."""
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return push_bet(bet)

@@ -169,6 +169,7 @@ def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Dra
 
 
 def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
+    """Return the final hands for the screen; ``hidden``: the bank's cards are not shown."""
     bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [
         {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},

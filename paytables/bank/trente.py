@@ -184,6 +184,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return replace(self, table=shoe, held=held)
 
     def _read_held_bets(self, data: object) -> tuple[Held, ...]:
+        """Parse the stakes in prison from a stored table. Raises ValueError if a round cannot leave them."""
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
         held = held_from_json(data, self.chances, self.definition.table.seats)
@@ -358,6 +359,7 @@ def _state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
 
 
 def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
+    """Return both rows and the result of the coup for the screen."""
     chances = sorted(coup.won - {coup.result})
     return {
         "kind": "table",
@@ -372,6 +374,7 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
 
 
 def _build(data: TrenteDefinition, file: str) -> TrenteRules:
+    """Build the rules after checking the bets and the insurance. Raises :class:`DefinitionError`."""
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
         why = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"

@@ -78,6 +78,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 @lru_cache(maxsize=8)
 def _compute_proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
+    """Compute the proof of a table: the best, charted, dealer's and worst play (some minutes)."""
     from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)

@@ -254,6 +254,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
 def _add(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
+    """Add one more hand to the joint ways of several hands; the result is added to ``found``."""
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):

@@ -76,6 +76,7 @@ class Table:
         return found
 
     def _round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
+        """Return mean and staked sums over all first hands against one dealer's card, with splits and insurance."""
         values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():

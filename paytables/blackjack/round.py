@@ -239,6 +239,7 @@ class BlackjackRound:
             number += 1
 
     def _hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
+        """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle(hand, partial(settle_bet, odds=odds[1], name=odds[0]))

@@ -51,6 +51,7 @@ class BlackjackRules(TableRules):
         return Layout(spots, self.definition.table, self.definition.form)
 
     def _build_spots(self, box: int) -> list[Spot]:
+        """Return every betting spot of one box: main bets, insurance and side bets."""
         made, main = self.definition, self.definition.main
         limits, main_id = main.limits, format_spot_id(MAIN, box)
         spots = []

@@ -177,6 +177,7 @@ class Ranking:
         return self._encode_strength(_SHAPES[shape], decide)
 
     def _flush(self, mask: int, wilds: int) -> int:
+        """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""
         best = 0
         size = self.order.size
         for run, place in self._straight_flushes.items():

@@ -152,6 +152,7 @@ def analyse_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAn
 def _analyse_bet_alone(
     places: Mapping[str, SpotRules], place: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
+    """Return the exact figures of one bet made alone at its minimum, followed to its end."""
     least = place.spot(point).least
     working = {"working": {place.id: True}} if place.bet.off else {}
     wager = Wager(least, {"bets": {place.id: least}, **working})

@@ -231,6 +231,7 @@ def check_places(felt: Felt, file: str) -> None:
 
 
 def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
+    """Return the rules of every betting place that the definition's bets need."""
     bets = {bet.id: bet for bet in definition.bet}
     found: list[SpotRules] = []
     for bet in definition.bet:

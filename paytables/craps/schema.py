@@ -61,6 +61,7 @@ class CrapsBet(Strict):
 
     @model_validator(mode="after")
     def _fits(self) -> "CrapsBet":
+        """Refuse keys that do not belong to this kind of bet."""
         keys = _KEYS[self.kind]
         for key in (*self.pays, *self.times):
             if key not in keys:

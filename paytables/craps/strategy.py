@@ -90,6 +90,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
 
 
 def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
+    """Return the figures of a strategy from the mean sums of one hand of the shooter."""
     lost = hand["staked"] - hand["back"]
     edge, throw, throws = lost / hand["staked"], lost / hand["throws"], hand["throws"]
     note = (

@@ -93,6 +93,7 @@ def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
 
 
 def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
+    """Return the sum of the wins of all marked ways, with bounds of P(no win) from single ways and pairs."""
     ways = list(_iter_ways(ticket))
     singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
     pairs: dict[tuple[int, int, int, int, int], Pair] = {}

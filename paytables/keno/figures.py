@@ -210,6 +210,7 @@ def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[
 def _analyse_forms(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
 ) -> list[BetAnalysis]:
+    """Return the figures of the forms of play; forms with the same figures are analysed once."""
     found = []
     seen: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
@@ -238,6 +239,7 @@ def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
 def _list_progressive_shares(
     definition: KenoDefinition, ticket: Ticket, mean: Fraction, rates: Sequence[Fraction]
 ) -> tuple[ProgressiveShare, ...]:
+    """Return the share of each progressive level that this ticket plays for."""
     found = []
     for level, rate in zip(definition.progressive, rates, strict=True):
         if rate:

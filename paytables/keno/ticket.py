@@ -132,6 +132,7 @@ def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]
 
 
 def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
+    """Parse selection ``i`` of a request. Raises :class:`WagerError`."""
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: has groups and stakes, nothing else")
@@ -165,6 +166,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
 
 
 def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
+    """Return the size of each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
     if not _is_list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
@@ -180,6 +182,7 @@ def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[
 
 
 def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
+    """Return the marked numbers of each group; empty for a quick pick. Raises :class:`WagerError`."""
     if _is_integer(groups[0]):
         return ()
     seen: set[int] = set()

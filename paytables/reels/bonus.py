@@ -171,6 +171,7 @@ class Pick(_SmallStage):
 
     @cached_property
     def _openings(self) -> list[Fraction]:
+        """Return the mean number of times that each kind of box is opened in one run."""
         rates = [Fraction(0)] * len(self.props)
         here = {tuple(p.count for p in self.props): 1}
         for orders in self._orders:

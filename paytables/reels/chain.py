@@ -140,6 +140,7 @@ class Chain:
         found: dict[tuple[str, int, int], Fraction],
         start: Callable[[Award, Fraction], None],
     ) -> None:
+        """Follow a series of runs to its end: add each run's rate to ``found``; call ``start`` for other stages."""
         stage, times, size = key
         here = {build_first_state(self.memory[stage], times, size): rate}
         while here:
@@ -216,6 +217,7 @@ class Chain:
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
+        """Return mean and variance of the remaining runs of a series; (0, 0) if there are none."""
         if state.left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)

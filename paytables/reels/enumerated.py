@@ -189,6 +189,7 @@ class Falls(_Enumerated):
         return Run(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:
+        """Enumerate every window that wins, with all its falls; all others are added as cases that pay nothing."""
         adder = _Adder(self.reels.cycle)
         winning = 0
         for stops, hits, cases in self.reels.iter_winning_stops():
@@ -336,6 +337,7 @@ class Holds(_Enumerated):
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
 
     def _enumerate(self) -> _Enumeration:
+        """Enumerate both spins, with the holds of the stored strategy."""
         count = len(self._classes)
         adder = _Adder(self.reels.cycle**2)
         chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)

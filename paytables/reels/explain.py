@@ -163,6 +163,7 @@ class _Reading:
             yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
 
     def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
+        """Yield one sentence for each prize that some line can show, without repetitions."""
         sentences: dict[str, None] = {}
         listed: set[str] = set()
         for symbol in self._list_symbols_on_strips():
@@ -273,6 +274,7 @@ class _Reading:
         return NOTHING
 
     def _end(self, pattern: Pattern, cells: Cells) -> End:
+        """Return the win of a pattern on a line of these symbols, or NOTHING if it does not fit."""
         if len(pattern.elements) != len(cells):
             return NOTHING
         factors = []
@@ -346,6 +348,7 @@ class _Reading:
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
     def _iter_hidden_scatter_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+        """Yield a remark for each scatter that an expanding symbol may cover."""
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
                 continue

@@ -55,6 +55,7 @@ def chain_of(stages: ModeStages, *, second: bool) -> Chain:
 
 
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
+    """Return the exact figures of one mode, to the given depth."""
     mode = stages.mode
     chain = chain_of(stages, second=False)
     runs = {key: rate for key, rate in chain.runs(mode.stage).items() if rate}
@@ -211,6 +212,7 @@ def _compute_exact_distribution(
 
 
 def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
+    """Return how often each prize is won over a whole game, with its share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
@@ -252,6 +254,7 @@ def _add_never_won(
 
 
 def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
+    """Return the figures of each feature stage that the mode can start."""
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
         these = {key: rate for key, rate in runs.items() if key[0] == stage}
@@ -314,6 +317,7 @@ def _break_even(level: Progressive, rate: Fraction, shortfall: Fraction, step: F
 def _list_progressive_shares(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
 ) -> tuple[ProgressiveShare, ...]:
+    """Return the share of each progressive level in the return of the mode."""
     if not definition.progressive:
         return ()
     rates = _compute_extra_rates(stages, runs, "progressive")

@@ -63,6 +63,7 @@ def ends_by_component(reels: Reels) -> Ends:
 def _ends_of_one(
     g: Graph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
+    """Return, by final node of one component, the number of windows and the sum of their factors."""
     here: dict[int, tuple[int, int]] = {start: (1, 1)}
     for letters_of in counts:
         total = sum(count for _, count in letters_of)
@@ -105,6 +106,7 @@ def _walk(
     weighted: tuple[bool, ...],
     need: tuple[int, ...],
 ) -> dict[Nodes, int]:
+    """Count the windows that lead to each combination of nodes; components in ``weighted`` count their factors."""
     here: dict[Nodes, int] = {start: 1}
     places = range(len(start))
     for letters_of in counts:
@@ -252,6 +254,7 @@ class _Histograms:
         return found
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
+        """Return the number of reel ``x``'s histogram of these letters; equal histograms share one."""
         if (x, *lanes) not in self._made:
             counts: Counter[Letters] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
@@ -340,6 +343,7 @@ class _Walk:
         return total
 
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
+        """Return the joint steps of these nodes that can still win."""
         g, made = self._graph, []
         for options in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
             self._made += 1

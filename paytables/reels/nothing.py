@@ -74,6 +74,7 @@ class Nothing:
         return found
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
+        """Return the probability that one run and everything it starts win nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)

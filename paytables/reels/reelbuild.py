@@ -158,6 +158,7 @@ class ReelBuilder:
         return found
 
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
+        """Return the strips as symbol numbers. Raises :class:`DefinitionError`."""
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
                 f"{self.key}.strips",
@@ -216,6 +217,7 @@ class ReelBuilder:
     def _build_components(
         self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
     ) -> list[parts.Component]:
+        """Build the components of every pay row, adding their nodes to ``graph``."""
         lines = self._list_played_lines()
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
@@ -377,6 +379,7 @@ class ReelBuilder:
         return found
 
     def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+        """Return the line patterns of a pay row, one per count of the symbol or one in all."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
                 raise self.refuse(f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}")

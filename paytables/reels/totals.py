@@ -84,6 +84,7 @@ class Totals:
         return total
 
     def _walk(self, stage: str, state: State) -> Dist:
+        """Return the distribution of the rest of a series and of everything it starts."""
         if state.left <= 0:
             return [ONE]
         key = (stage, state)
@@ -211,6 +212,7 @@ class Tops:
     def _find_remaining_series_top(
         self, stage: str, after: State, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
+        """Return the highest win of the rest of a series and its odds; None if a stage can start itself again."""
         key = (stage, after)
         if key not in self._known:
             found = self._walk(stage, after, above) if after.left > 0 else (0, Fraction(1))

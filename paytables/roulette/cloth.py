@@ -89,6 +89,7 @@ def _build_ground(bet: "BetGroup", name: str, covers: tuple[str, ...], label: st
 
 
 def _iter_usual_grounds(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
+    """Yield the betting areas of one kind of bet on the usual layout."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
             yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))

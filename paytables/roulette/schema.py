@@ -39,6 +39,7 @@ class Cylinder(Strict):
 
     @model_validator(mode="after")
     def _coloured(self) -> "Cylinder":
+        """Refuse duplicate pockets and pockets without exactly one colour."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is there twice")
         for colour, of in (

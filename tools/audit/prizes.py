@@ -74,6 +74,7 @@ class PrizeAudit:
             self._close(entry, transaction.ref)
 
     def _exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
+        """Check that the entry exchanges the prizes that ``older`` owes for cash of the same value."""
         before = self._owed.get(older)
         if before is None or older in self._replaced:
             self._fault(entry, f"it exchanges a prize that {older} does not owe")

@@ -106,6 +106,7 @@ class StakeAudit:
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
+        """Check the return of standing bets when a table is left or withdrawn."""
         record, position = self._read(entry, TableReturned), _read_position(entry)
         if record is None:
             return

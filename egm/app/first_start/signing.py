@@ -117,6 +117,7 @@ class Proofs(Step):
         return Way.STAY
 
     def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
+        """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
                 if (

@@ -410,6 +410,7 @@ class Staff(Step):
         return Way.STAY
 
     def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
+        """Store the next field of a new person; after the repeated PIN, enrol the person."""
         if len(entry) < 4:
             why = _find_answer_error(draft.roster, len(entry), text)
             if why is None:

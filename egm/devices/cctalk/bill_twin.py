@@ -76,6 +76,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
     def _handle_phase_change(self, phase: Phase) -> None:
+        """Store the event that the validator reports on entering a phase."""
         match phase:
             case Phase.ESCROW:
                 kind = self._find_bill_type()

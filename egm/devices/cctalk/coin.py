@@ -111,6 +111,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._refused_since.clear()
 
     async def _cycle(self) -> None:
+        """Run one cycle: read credits, query coin values, apply settings, identify the device."""
         try:
             answer = await self._ask(Header.READ_CREDITS)
             if answer is not None and await self._record_events(codec.read_events(answer)):

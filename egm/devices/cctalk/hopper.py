@@ -95,6 +95,7 @@ class CctalkHopperDriver(CctalkDriver):
         await self._pause()
 
     async def _work(self) -> None:
+        """Query the hopper and advance the open payout by one step."""
         answer = await self._ask(Header.HOPPER_STATUS)
         test = await self._ask(Header.TEST_HOPPER)
         count = await self._ask(Header.DISPENSE_COUNT)
@@ -152,6 +153,7 @@ class CctalkHopperDriver(CctalkDriver):
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
     async def _continue(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
+        """Advance an ordered payout: order again if it was lost, record progress, finish, or stop it."""
         if status.counter == record.events_before and not paid and not status.remaining:
             await self._order_again(record)
             return
@@ -239,6 +241,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_full = codec.read_is_full(answer)
 
     def _show(self, test: codec.HopperTest) -> None:
+        """Report the faults of the self-test and the levels, and coins paid without an order."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""

@@ -90,6 +90,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
+        """Run one cycle: identify the acceptor, then poll it with the settings and the answer for escrow."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._ask(Ask(self._ack, Query.TYPE))
@@ -119,6 +120,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._note_tries = _NOTE_TRIES
 
     async def _ask(self, question: Poll | NoteQuery | Ask) -> None:
+        """Send a query and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._read(codec.read_device, frame)
@@ -138,6 +140,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what the acceptor says
     def _handle_status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
+        """Process a status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
         if bits & Bits.STACKED:
             self._handle_stacked_item()

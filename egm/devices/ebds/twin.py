@@ -70,6 +70,7 @@ class EbdsTwin(BillTwin[Frame]):
         self._send(self._last_answer)
 
     def _answer(self, question: Poll | NoteQuery | Ask) -> bytes:
+        """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
             case Ask(query=Query.SOFT_RESET):
                 self._stop_timers()

@@ -115,6 +115,7 @@ class Id003Driver(BillDriver[Frame]):
             await asyncio.sleep(_COMMAND_GAP_SECONDS)
 
     async def _query_and_handle_replies(self, frame: Frame) -> bool:
+        """Send a frame and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
             match self._read(codec.read_report, answer):
@@ -135,6 +136,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what the acceptor says
     def _handle_status_report(self, report: StatusReport) -> None:
+        """Process a status: faults, lost settings after a power-up, readiness, and the item in escrow."""
         status = report.status
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS

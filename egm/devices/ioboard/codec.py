@@ -236,6 +236,7 @@ def cut(buffer: bytes) -> Cut[Message] | None:
 
 
 def _read(kind: int, data: bytes) -> Message | ProtocolError:
+    """Decode the data of a frame of this type, or return the error."""
     message: Message | ProtocolError
     match kind:
         case Type.HELLO if not data:

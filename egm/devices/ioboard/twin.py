@@ -99,6 +99,7 @@ class IoBoardTwin(Twin[Message]):
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
     def _set(self, group: str, name: str, *, level: bool) -> None:
+        """Set an input and store the edge; the oldest edge is lost if the memory is full."""
         try:
             place = codec.INPUTS.index((group, name))
         except ValueError:

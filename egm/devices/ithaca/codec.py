@@ -147,6 +147,7 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
 
 
 def _escape(buffer: bytes) -> Cut[Command] | None:
+    """Cut the command that starts with a control byte; None if it is not complete yet."""
     if len(buffer) < 2:
         return None
     first, second = buffer[:2]

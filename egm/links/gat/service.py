@@ -120,6 +120,7 @@ class Service:
         return True
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
+        """Record a requested calculation in the journal; with ``trouble`` it is finished at once."""
         self._machine.record(
             "gat.request",
             state={

@@ -162,6 +162,7 @@ class SasChannel:
             raise
 
     def _handle_news(self, news: News) -> None:
+        """Apply a report of the line's thread to the machine."""
         match news:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:

@@ -185,6 +185,7 @@ class Channel:
         yield from self._process_acknowledgement(now_ns)
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
+        """Reply with the next exception; if the poll is repeated, send the last reply again."""
         last = self._last_reply
         if last is not None and not last.to and (last.exception is not None or last.delayed):
             yield Send(last.out)  # the same poll again: the host did not receive the reply
@@ -209,6 +210,7 @@ class Channel:
         return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
+        """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
         last = self._last_reply
         again = last is not None and last.to == request.frame
         if again and last is not None and last.answered is not None and last.answered[2].once:

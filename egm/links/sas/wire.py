@@ -181,6 +181,7 @@ class LenientFraming:
             yield from self._take(byte)
 
     def _take(self, byte: int) -> Iterator[Heard]:
+        """Process one byte by the lengths of known polls; yield what it completes."""
         if not self._message and byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return

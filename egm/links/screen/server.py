@@ -79,6 +79,7 @@ class ScreenServer:
                 writer.write(line)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one screen: check its token, send the greeting, then pass on its messages until it disconnects."""
         try:
             hello = decode(await reader.readline())
             if not isinstance(hello, Hello) or not is_token(hello.token, self._token):

@@ -52,6 +52,7 @@ def draw_board(stage: Stage) -> None:
 
 
 def _draw_idle(stage: Stage) -> None:
+    """Draw the field between games: the last result, or the game at rest."""
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}

@@ -210,6 +210,7 @@ def format_key_label(stage: Stage, name: str) -> str:
 
 
 def _play_label(stage: Stage) -> str:
+    """Return the text key of the PLAY key's current function."""
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"

@@ -173,6 +173,7 @@ def award_words(stage: Stage, award: LongOdds) -> str:
 
 
 def _name(stage: Stage, award: LongOdds) -> str:
+    """Return the name of an award in the player's language."""
     game, texts = stage.view.game, stage.texts
     assert game is not None  # The caller has checked this.
     for kind in ("progressives", "merchandise"):

@@ -176,6 +176,7 @@ class PokerRules(TableRules):
         bank: list[Card],
         board: list[Card],
     ) -> Iterator[Cue]:
+        """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
         if deal is None or not any(place.bets for place in seats.values()):
             return
@@ -203,6 +204,7 @@ class PokerRules(TableRules):
     def _ask(
         self, step: Step, place: SeatRound, places: list[SeatRound], bank: list[Card], board: list[Card]
     ) -> Iterator[Decision | Settlement]:
+        """Ask one seat for its decision and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, place)}
         ante = place.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
@@ -266,6 +268,7 @@ class PokerRules(TableRules):
         return None if found is None else rows[found]
 
     def _settle(self, place: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
+        """Yield the settlement of each bet of one seat, with bonuses."""
         for name, credits_ in place.bets.items():
             spot, bet = self.definition.spots[name], Bet(name, credits_, place.seat)
             bonus = self.row(spot.bonus, spot, place.cards, board)
@@ -326,6 +329,7 @@ class PokerRules(TableRules):
     def _build_felt(
         self, places: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
     ) -> dict[str, object]:
+        """Return the visible hands for the screen; ``is_final``: with the bank's combination."""
         hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:

@@ -303,6 +303,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _named(self) -> "PokerDefinition":
+        """Refuse duplicate ids and references to bets that do not exist."""
         ids = [spot.id for spot in self.spot]
         if len(set(ids)) != len(ids):
             raise ValueError("spot: two have the same id")

@@ -129,6 +129,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
 
 
 def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int) -> ProgressiveShare:
+    """Return the share of the progressive level in the return of a game that costs ``cost``."""
     level = definition.progressive
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")

@@ -138,6 +138,7 @@ def _document(found: Found) -> dict[str, object]:
 
 
 def _describe_agreement(found: Found) -> str:
+    """Return a sentence on how far the journal's copies agree and whether entries may be missing."""
     inspection = found.inspection
     if not inspection.agree:
         return "the copies contradict each other: name the copy to go by where they disagree"
@@ -233,6 +234,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
 
 
 def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
+    """Parse the values of ``--claim`` into decisions by claim. Raises click.BadParameter."""
     decisions: dict[str, Decision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")

@@ -123,6 +123,7 @@ class Controller:
             )
 
     def _process_message(self, session: Session, heard: Heard) -> list[FromController]:
+        """Process one message; return the replies. A message under another machine's name is recorded and ignored."""
         message = heard.message
         if heard.sender != message.machine:
             session.note(
@@ -404,6 +405,7 @@ class Controller:
         return done
 
     def _change_level(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
+        """Apply a changed definition to a level; return what changed. Raises ControllerError if it may not."""
         if record.successor:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor} received what it held"

@@ -138,6 +138,7 @@ def prove(session: Session, record: LevelRecord) -> None:
 
 
 def _prove_prize(session: Session, prize: PrizeRecord) -> None:
+    """Check a disclosed secret against its commitment and the recorded hit. Raises MysteryError."""
     what = f"level {prize.level}, prize {prize.number}"
     if prize.trigger is None:
         return

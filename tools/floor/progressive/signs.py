@@ -92,6 +92,7 @@ class SignBook:
         return tuple(self._known.values())
 
     def _build_record(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
+        """Return the current record of a sign from its last heartbeat: lit, dark or silent, and since when."""
         before, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
         if beat is None and before is not None:
             shown, heard_at = before.shown, before.heard_at
