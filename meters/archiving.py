@@ -193,15 +193,15 @@ class Archivist:
         reasons = []
         for copy in copies:
             try:
-                for number in range(len(copy.facts.blocks)):
+                for number in range(len(copy.trailer.blocks)):
                     copy.read_block(number)
                     yield
             except JournalDamaged as why:
                 reasons.append(str(why))
             else:
                 return copy.path
-        facts = copies[0].facts
-        raise JournalDamaged(f"the archive, entries {facts.first} to {facts.last}", "; ".join(reasons))
+        trailer = copies[0].trailer
+        raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
 
     def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
         """Copy an intact segment over ``path`` step by step; the new file replaces the old one when durable."""

@@ -319,25 +319,25 @@ class TwoHands(TableRules):
         """Return the figures of a stake with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
-        law = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
+        distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": SPOT,
-            "variance": law.variance(),
-            "law": law,
+            "variance": distribution.variance(),
+            "distribution": distribution,
             "worst_rtp": Fraction(0) if self.definition.surrender else None,
         }
         return BetAnalysis(
             cost_credits=stake,
             options={"bets": {SPOT: stake}},
-            rtp=law.moment(1) / stake,
+            rtp=distribution.moment(1) / stake,
             prizes=tuple(
                 Prize(name=name, where=SPOT, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in paid
             ),
-            hit_probability=law.compute_chance_of_at_least(stake + 1),
+            hit_probability=distribution.compute_chance_of_at_least(stake + 1),
             least_hit_credits=stake + 1,
-            return_bet_probability=law.compute_chance_of_at_least(stake),
+            return_bet_probability=distribution.compute_chance_of_at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),
             **data | more,

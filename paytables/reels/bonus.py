@@ -203,10 +203,10 @@ class Wheel(_SmallStage):
         return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        law: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
+        distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for prop in self.parts:
-            law[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
-        return dict(law)
+            distribution[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
+        return dict(distribution)
 
     def prizes(self) -> list[PrizeRate]:
         """Return how often each different segment is won, one row each."""
@@ -317,7 +317,7 @@ class Hold(_SmallStage):
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the distribution as a mixture over the number of coins of the sums of their values."""
-        law: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
+        distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
             extra = self.full if coins == self.cells else None
@@ -326,13 +326,13 @@ class Hold(_SmallStage):
             if coins in self._coins:
                 scale = self._coins[coins] / self._weight**coins
                 for credits_, cases in sums.items():
-                    law[credits_ + fixed, given] += cases * scale
+                    distribution[credits_ + fixed, given] += cases * scale
             grown: dict[int, int] = defaultdict(int)
             for credits_, cases in sums.items():
                 for prop in self.props:
                     grown[credits_ + prop.credits] += cases * prop.count
             sums = grown
-        return dict(law)
+        return dict(distribution)
 
     def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))

@@ -71,15 +71,15 @@ class _Enumerated(OnReels, ABC):
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one run of this stage."""
-        return self._enumeration.law
+        return self._enumeration.distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
-        return find_law_top_pays(self._enumeration.law)
+        return find_law_top_pays(self._enumeration.distribution)
 
     @cached_property
     def _table(self) -> Table:
-        return build_table(self._enumeration.law)
+        return build_table(self._enumeration.distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact table of one run."""
@@ -98,7 +98,7 @@ class _Enumerated(OnReels, ABC):
 class _Enumeration:
     """The exact figures of one run: its distribution, the rate of each prize, and the mean number of extras."""
 
-    law: dict[tuple[int, GivenAwards], Fraction]
+    distribution: dict[tuple[int, GivenAwards], Fraction]
     prizes: list[PrizeRate]
     extras: dict[tuple[str, str], Fraction]
 
@@ -125,7 +125,7 @@ class _Adder:
 
     def result(self) -> _Enumeration:
         return _Enumeration(
-            law={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
+            distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
             extras={
                 key: Fraction(n, self.cycle)

@@ -103,25 +103,31 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
     """
-    top, law, variance = bet.max_win_credits, bet.law, bet.variance
+    top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
     most = table.most_credits if top is None else table.most(top)
-    if law is None or variance is None or (law.tail and 2 * max(law.counts) < table.most_credits):
+    if (
+        distribution is None
+        or variance is None
+        or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
+    ):
         return Doubled(most_credits=most)
-    more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in law.counts.items())
-    spread = variance + Fraction(more, law.total)
-    return Doubled(most_credits=most, variance=spread, law=_compute_doubled_distribution(table, law))
+    more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in distribution.counts.items())
+    spread = variance + Fraction(more, distribution.total)
+    return Doubled(
+        most_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
+    )
 
 
-def _compute_doubled_distribution(table: DoubleUp, law: WinDistribution) -> WinDistribution:
+def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who always doubles; the tail stays unchanged."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
-    for win, count in law.counts.items():
+    for win, count in distribution.counts.items():
         rounds = table.rounds(win)
         doubled = count * (cases >> rounds)
         counts[win << rounds] += doubled
         counts[0] += count * cases - doubled
-    return WinDistribution(law.total * cases, dict(counts), law.tail)
+    return WinDistribution(distribution.total * cases, dict(counts), distribution.tail)
 
 
 def _describe_strategy(
@@ -177,7 +183,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
-        law = (
+        distribution = (
             _compute_exact_distribution(stages, run)
             or Totals(stages, max(SIZE, 4 * mode.cost)).compute_distribution()
         )
@@ -185,15 +191,15 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
         return {**found, "notes": (*notes, f"no distribution: {error}")}
-    if law.tail:
+    if distribution.tail:
         notes.append(
             f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; "
-            f"one game in {int(1 / law.tail):,} left out"
+            f"one game in {int(1 / distribution.tail):,} left out"
         )
     return {
         **found,
-        "return_bet_probability": law.compute_chance_of_at_least(mode.cost),
-        "law": law,
+        "return_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
+        "distribution": distribution,
         "notes": tuple(notes),
     }
 

@@ -61,12 +61,12 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
             if sum(len(part.counts) for part in parts) > ROWS_MERGED:
                 parts = [_merge(reels, parts)]
         cases = _merge(reels, parts)
-    law: dict[tuple[int, GivenAwards], int] = defaultdict(int)
+    distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
     for paid, code, n in zip(
         cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
     ):
-        law[paid * reels.multiplier, tables.given(code)] += n
-    return dict(law)
+        distribution[paid * reels.multiplier, tables.given(code)] += n
+    return dict(distribution)
 
 
 def run_nothing(reels: Reels) -> Mapping[GivenAwards, int]:

@@ -112,23 +112,23 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
     return found
 
 
-def build_table(law: Mapping[tuple[int, GivenAwards], Fraction]) -> Table:
+def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Table:
     """Return the table of a run whose complete distribution is known."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-    for (credits_, given), p in law.items():
+    for (credits_, given), p in distribution.items():
         odds[given] += p
         parts[given] += p * credits_
-    second = sum((p * c * c for (c, _), p in law.items()), Fraction(0))
+    second = sum((p * c * c for (c, _), p in distribution.items()), Fraction(0))
     return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
 
 def find_law_top_pays(
-    law: Mapping[tuple[int, GivenAwards], Fraction],
+    distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
     """Return the highest pays of a run whose complete distribution is known."""
     found: dict[GivenAwards, tuple[int, Fraction]] = {}
-    for (credits_, given), p in law.items():
+    for (credits_, given), p in distribution.items():
         if p and (given not in found or credits_ > found[given][0]):
             found[given] = (credits_, p)
     return found

@@ -58,7 +58,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     """Return the proof of ante and super ante with all raises."""
     streets = build_streets(definition)
     solved = Solver(streets, *how).solve()  # type: ignore[arg-type]
-    law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.law.items()})
+    law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.distribution.items()})
     return Proof(
         law={
             format_exact(net): format_exact(Fraction(cases, solved.total))

@@ -118,7 +118,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         variance=None if level is not None else held.variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if alone else None,
         return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if alone else None,
-        law=_build_win_distribution(rates, pays) if alone else None,
+        distribution=_build_win_distribution(rates, pays) if alone else None,
         max_win_credits=most * hands,
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if alone else None,
         strategy=STRATEGY,

@@ -127,13 +127,13 @@ def test_the_mean_of_the_law_is_the_mean(rules):
 
 def test_a_bet_has_its_law_and_a_side_bet_its_own():
     bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), Depth.FULL).bets
-    assert bet.law.moment(1) == bet.rtp * bet.cost_credits
-    assert bet.variance == bet.law.variance()
-    assert bet.max_win_credits == max(bet.law.counts) == 3 * bet.cost_credits
+    assert bet.distribution.moment(1) == bet.rtp * bet.cost_credits
+    assert bet.variance == bet.distribution.variance()
+    assert bet.max_win_credits == max(bet.distribution.counts) == 3 * bet.cost_credits
     assert others
     for each in others:
-        assert each.law.moment(1) == each.rtp * each.cost_credits, each.bet
-        assert each.variance == each.law.variance()
+        assert each.distribution.moment(1) == each.rtp * each.cost_credits, each.bet
+        assert each.variance == each.distribution.variance()
     assert not any(note.startswith("sampled") for note in bet.notes)
 
 
@@ -193,7 +193,7 @@ def test_ten_million_rounds_played_have_the_nets_of_the_law():
 )
 def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
     bet = analyse(load_game(name), Depth.FULL).bets[0]
-    assert bet.law is None
+    assert bet.distribution is None
     assert (bet.variance is not None) == (name == "monaco-blackjack")  # three hands: the variance is exact
     told = [note for note in bet.notes if note.startswith("sampled: ")]
     assert len(told) == 6

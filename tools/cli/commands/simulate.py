@@ -170,7 +170,7 @@ def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Resul
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
-    fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)
+    fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
     verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
     return _Result(bet, tally, verdict, hits, fit, seconds, path)
 
@@ -212,7 +212,9 @@ def _print(console: Terminal, game: Game, r: _Result) -> None:
         "no exact one" if r.hits is None else f"exact {format_percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
     )
     console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {beside}")
-    fit = "not held: " + ("no exact one" if r.bet.law is None else "too few games, or the compiled path")
+    fit = "not held: " + (
+        "no exact one" if r.bet.distribution is None else "too few games, or the compiled path"
+    )
     if r.fit is not None:
         fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
     console.print(f"  distribution     {fit}")
