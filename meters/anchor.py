@@ -1,4 +1,4 @@
-"""The anchor: the last acknowledged entry, sealed, on each medium.
+"""The anchor: the file on each medium that holds the journal head, authenticated with the machine's key.
 
 Cutting the same entries off the end of both copies would leave two intact but shorter copies. The anchor
 records how far the journal had come. It is written after both copies are durable, so it is never ahead of
@@ -24,7 +24,7 @@ _SLOTS: Final = (0, 512)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """An acknowledged entry: its sequence and hash."""
+    """A journal head: the sequence and hash of the last acknowledged entry."""
 
     sequence: int
     hash_hex: str
@@ -44,7 +44,10 @@ class Found:
 
 
 class Anchor:
-    """The sealed head in ``folder``, open for writing; the constructor writes it anew at ``head``, durably."""
+    """The file with the journal head in ``folder``, open for writing.
+
+    The constructor replaces the file durably, with ``head`` in both slots.
+    """
 
     def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: Head) -> None:
         self._key = key
@@ -76,13 +79,15 @@ class Anchor:
 
 
 def _pack(key: MachineKey, slot: int, head: Head) -> bytes:
+    """Return a head as the bytes of a slot, with the seal, which covers the slot's number too."""
     body = _HEAD.pack(head.sequence, bytes.fromhex(head.hash_hex))
     return body + key.seal(bytes([slot]) + body)
 
 
 def _unpack(key: MachineKey, slot: bytes, data: bytes) -> Head | None:
+    """Return the head in a slot's bytes, or None if the slot is torn or its seal is not valid."""
     body = data[: _HEAD.size]
-    if len(data) != _SLOT_BYTES or not key.verify_seal(slot + body, data[_HEAD.size :]):
+    if len(data) != _SLOT_BYTES or not key.is_seal_valid(slot + body, data[_HEAD.size :]):
         return None
     sequence, digest = _HEAD.unpack(body)
     return Head(sequence, digest.hex())

@@ -62,7 +62,7 @@ class Boundary:
         return found
 
     def to_state(self) -> dict[str, JSON]:
-        """Encode it as machine state."""
+        """Return the boundary as the JSON that the machine state stores."""
         return {
             "through": self.through,
             "head": self.head_hex,
@@ -107,7 +107,7 @@ class Archive:
 
     @property
     def through(self) -> int:
-        """Return the last archived entry, or 0."""
+        """Return the sequence number of the last archived entry, or 0."""
         boundary = self._boundary()
         return 0 if boundary is None else boundary.through
 
@@ -132,8 +132,8 @@ class Archive:
                     if match is None or int(match[2]) <= max(sequence, found):
                         continue
                     with suppress(JournalDamaged):
-                        facts = Segment(self._storage, folder / match[0], public_key).facts
-                        found = facts.last if facts.genesis_hex == genesis.hash_hex else found
+                        trailer = Segment(self._storage, folder / match[0], public_key).trailer
+                        found = trailer.last if trailer.genesis_hex == genesis.hash_hex else found
         return found
 
     def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
@@ -150,10 +150,14 @@ class Archive:
                 continue
             try:
                 segment = Segment(self._storage, path, public_key)
-                facts = segment.facts
-                if (facts.first, facts.last, facts.genesis_hex) != (first, last, boundary.genesis.hash_hex):
+                trailer = segment.trailer
+                if (trailer.first, trailer.last, trailer.genesis_hex) != (
+                    first,
+                    last,
+                    boundary.genesis.hash_hex,
+                ):
                     raise JournalDamaged(str(path), "it is a segment of another place or journal")
-                if last == boundary.through and facts.digest != boundary.segment:
+                if last == boundary.through and trailer.digest != boundary.segment:
                     raise JournalDamaged(str(path), "it is not the segment the journal names")
             except JournalDamaged as why:
                 reasons.append(str(why))
@@ -178,14 +182,14 @@ class Archive:
                 raise self._build_missing_error(expected or since + 1, first - 1)
             copies = self._open_intact_copies(first, last)
             if before is not None:
-                copies = [copy for copy in copies if copy.facts.before == before]
+                copies = [copy for copy in copies if copy.trailer.before == before]
                 if not copies:
                     raise JournalDamaged(
                         f"the archive, entries {first} to {last}",
                         "the segment does not follow the one before it: one of the two was exchanged",
                     )
             yield copies
-            expected, before = last + 1, copies[0].facts.digest
+            expected, before = last + 1, copies[0].trailer.digest
         if (expected or since + 1) <= self.through:
             raise self._build_missing_error(expected or since + 1, self.through)
 
@@ -204,28 +208,28 @@ class Archive:
                 return read(copy)
             except JournalDamaged as why:
                 reasons.append(str(why))
-        facts = copies[0].facts
-        raise JournalDamaged(f"the archive, entries {facts.first} to {facts.last}", "; ".join(reasons))
+        trailer = copies[0].trailer
+        raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
 
     # ------------------------------------------------------------------ entries
     def iter_bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
         """Yield archived entries after ``since`` as (number, bytes, hash), in order, proving the chain."""
         head_hex = GENESIS_HASH if not since else None
         for copies in self.iter_segments(since):
-            facts = copies[0].facts
-            if head_hex is not None and facts.previous_hex != head_hex:
+            trailer = copies[0].trailer
+            if head_hex is not None and trailer.previous_hex != head_hex:
                 raise JournalDamaged(
-                    f"the archive, entries {facts.first} to {facts.last}",
-                    f"the segment begins after {facts.previous_hex}, the one before it ends with {head_hex}",
+                    f"the archive, entries {trailer.first} to {trailer.last}",
+                    f"the segment begins after {trailer.previous_hex}, the one before it ends with {head_hex}",
                 )
-            for number in range(copies[0].find_block_number(since + 1), len(facts.blocks)):
-                sequence = facts.blocks[number][0]
+            for number in range(copies[0].find_block_number(since + 1), len(trailer.blocks)):
+                sequence = trailer.blocks[number][0]
                 bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_bodies(n))  # type: ignore[misc]
                 for body, hash_hex in bodies:
                     if sequence > since:
                         yield sequence, body, hash_hex
                     sequence += 1
-            head_hex = facts.head_hex
+            head_hex = trailer.head_hex
 
     def _read_block_entries(self, copies: Sequence[Segment], number: int) -> list[StoredEntry]:
         return self._read_intact_copy(copies, lambda copy: copy.read_block(number))
@@ -249,8 +253,8 @@ class Archive:
         step = -1 if newest_first else 1
         for name in names[::step]:
             copies = self._open_intact_copies(*name)
-            facts = copies[0].facts
-            if kinds and not any(kind in facts.kinds for kind in kinds):
+            trailer = copies[0].trailer
+            if kinds and not any(kind in trailer.kinds for kind in kinds):
                 continue
             blocks = range(copies[0].find_block_number(since + 1), copies[0].find_block_number(last) + 1)
             for number in blocks[::step]:
@@ -270,7 +274,7 @@ class Archive:
         if not names:
             raise self._build_missing_error(sequence, sequence)
         copies = self._open_intact_copies(*names[0])
-        for number in range(copies[0].find_block_number(sequence), len(copies[0].facts.blocks)):
+        for number in range(copies[0].find_block_number(sequence), len(copies[0].trailer.blocks)):
             yield from (
                 entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
             )
@@ -279,8 +283,8 @@ class Archive:
         """Return every kind of entry in the archive, as recorded in its newest segment."""
         for name in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
-                facts = self._open_intact_copies(*name)[0].facts
-                return {*facts.kinds, *facts.kinds_before}
+                trailer = self._open_intact_copies(*name)[0].trailer
+                return {*trailer.kinds, *trailer.kinds_before}
         return set()
 
     # ------------------------------------------------------------------ identifiers
@@ -364,6 +368,6 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
     if not names:
         return Archive(storage, (folder,), lambda: None)
     first = Segment(storage, folder / names[0], public_key).read_block(0)[0]
-    facts = Segment(storage, folder / names[-1], public_key).facts
-    reached = Boundary(facts.last, facts.head_hex, facts.digest, "", first.body.decode())
+    trailer = Segment(storage, folder / names[-1], public_key).trailer
+    reached = Boundary(trailer.last, trailer.head_hex, trailer.digest, "", first.body.decode())
     return Archive(storage, (folder,), lambda: reached)

@@ -172,6 +172,7 @@ class Archivist:
         return mended
 
     def _are_equal(self, paths: list[Path]) -> Generator[None, None, bool]:
+        """Compare files step by step; return whether their contents are equal."""
         files = [self._storage.open_file(path, write=False) for path in paths]
         try:
             size = files[0].size()
@@ -192,17 +193,18 @@ class Archivist:
         reasons = []
         for copy in copies:
             try:
-                for number in range(len(copy.facts.blocks)):
+                for number in range(len(copy.trailer.blocks)):
                     copy.read_block(number)
                     yield
             except JournalDamaged as why:
                 reasons.append(str(why))
             else:
                 return copy.path
-        facts = copies[0].facts
-        raise JournalDamaged(f"the archive, entries {facts.first} to {facts.last}", "; ".join(reasons))
+        trailer = copies[0].trailer
+        raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
 
     def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
+        """Copy an intact segment over ``path`` step by step; the new file replaces the old one when durable."""
         self._storage.make_folder(path.parent)
         fresh = path.with_name(path.name + ".new")
         source = self._storage.open_file(intact, write=False)

@@ -33,7 +33,7 @@ def load_or_create_key(place: Place) -> MachineKey:
     key = MachineKey.load(place.storage, *place.media, mend=True)
     if key is not None:
         return key
-    if place.used:
+    if place.has_journal:
         raise JournalDamaged(str(place.state_dir / KEY_NAME), "the machine key is missing")
     replace_file(place.storage, place.state_dir / FIRST_START, b"")
     return MachineKey.create(place.storage, *place.media)

@@ -16,7 +16,7 @@ from meters.errors import ForbiddenTransfer, UnknownAccount
 
 
 class Book(StrEnum):
-    """The zero-sum book that an account belongs to."""
+    """The name of a zero-sum book: the accounts of one book always add up to zero."""
 
     LIVE = "live"
     STOCK = "stock"
@@ -47,7 +47,7 @@ class Account:
     book: Book = Book.LIVE
 
     @property
-    def gives(self) -> bool:
+    def can_be_debited(self) -> bool:
         """Return whether value may flow out of the account."""
         return self.role in {Role.CREDIT, Role.IN, Role.WIN, Role.STORE}
 
@@ -57,7 +57,7 @@ class Account:
         return self.role in {Role.CREDIT, Role.WAGER, Role.OUT, Role.STORE}
 
     @property
-    def limited(self) -> bool:
+    def is_never_negative(self) -> bool:
         """Return whether its balance may never be negative: the player's credit, in money or points."""
         return self.role is Role.CREDIT
 
@@ -144,7 +144,7 @@ def find_account(name: str) -> Account:
 def check_flow(source: str, target: str) -> None:
     """Raise :class:`ForbiddenTransfer` unless value may flow from ``source`` to ``target``."""
     giver, taker = find_account(source), find_account(target)
-    if not giver.gives:
+    if not giver.can_be_debited:
         raise ForbiddenTransfer(f"{source} -> {target}: {source} only takes ({giver.meaning})")
     if not taker.takes:
         raise ForbiddenTransfer(f"{source} -> {target}: {target} only gives ({taker.meaning})")

@@ -13,7 +13,7 @@ from meters.chart import find_account
 from meters.entry import StoredEntry, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.fields import read_field, read_hex_field
-from meters.keys import MachineKey, signed_by
+from meters.keys import MachineKey, is_signed_by
 from meters.ledger import DimsKey, Flow, Ledger, Reservation
 from meters.transaction import Transaction, Transfer
 
@@ -119,7 +119,7 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
         raise JournalDamaged(
             f"{where} entry {entry.sequence}", "the checkpoint's ledger is not what was signed"
         )
-    if not signed_by(
+    if not is_signed_by(
         public_key, _build_signed_message(entry.sequence, entry.previous_hex, claimed), signature
     ):
         raise JournalDamaged(

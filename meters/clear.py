@@ -204,6 +204,7 @@ def _move_all(
 
 
 def _check(clearance: Clearance, found: Inspection[Any]) -> None:
+    """Refuse a clear without two persons, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
         raise ClearRefused("a clear needs two different persons")

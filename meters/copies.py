@@ -60,7 +60,7 @@ class Place:
         return (self.state_dir,) if self.alone else (self.state_dir, self.second_dir)
 
     @property
-    def used(self) -> bool:
+    def has_journal(self) -> bool:
         """Return whether any part of a journal is there."""
         files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
         return any(self.storage.exists(p) for p in files) or (
@@ -78,7 +78,7 @@ class Place:
 
 
 class Copies:
-    """Both copies, intact and equal, open for writing. ``findings`` lists the repairs made."""
+    """Both copies of the journal, intact and equal, open for writing. ``findings`` lists the repairs made."""
 
     def __init__(
         self, place: Place, key: MachineKey, *, journal_exists: bool = False, refill: bool = False
@@ -130,13 +130,14 @@ class Copies:
 
     @property
     def database(self) -> DatabaseCopy:
-        """Return the first copy."""
+        """Return the first copy, the SQLite database. Raises :class:`JournalDamaged` if it is not open."""
         if self._database is None:
             raise JournalDamaged(str(self._place.state_dir), "the first copy is not open")
         return self._database
 
     # ------------------------------------------------------------------ opening
     def _open(self, log: LogCopy) -> None:
+        """Open both copies; repair, rebuild or complete the one that is damaged or behind, from the other."""
         place = self._place
         scan = log.scan()
         damage = self._attach()
@@ -145,7 +146,7 @@ class Copies:
         anchored = max(found.sequence for _, found in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._begin(log, scan, absent=absent)
-        elif damage and scan.damage and self._drop_torn(log, scan):
+        elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(Finding(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}"))
             self._rebuild_database(log, damage)
             scan = log.scan()
@@ -159,8 +160,12 @@ class Copies:
                 scan = self._rebuild_log(log, scan)
         self._level(log, scan)
 
-    def _drop_torn(self, log: LogCopy, scan: LogScan) -> bool:
-        """Return whether the log is intact except for an unacknowledged entry, according to every sealed head."""
+    def _remove_unacknowledged_record(self, log: LogCopy, scan: LogScan) -> bool:
+        """Remove an incomplete last record from the log; return whether the log is now intact.
+
+        Only if every anchor is intact and the damage is in the log's last segment: the newest journal head
+        proves that the removed entry was never acknowledged. Otherwise nothing is removed.
+        """
         found = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
         if (
             not found
@@ -169,7 +174,7 @@ class Copies:
         ):
             return False
         head = max((anchor.head for anchor in found if anchor.head), key=lambda head: head.sequence)
-        return log.drop_torn(head.sequence, head.hash_hex)
+        return log.remove_unacknowledged_record(head.sequence, head.hash_hex)
 
     def _open_alone(self) -> None:
         damage = self._attach()
@@ -348,5 +353,5 @@ def _extend(log: LogCopy, items: Iterable[SealedEntry]) -> None:
 
 def check_seal(item: SealedEntry, key: MachineKey) -> None:
     """Raise :class:`JournalDamaged` unless this machine sealed ``item``."""
-    if not key.verify_seal(bytes.fromhex(item.entry.hash_hex), item.seal):
+    if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
         raise JournalDamaged(f"entry {item.entry.sequence}", "it was not written by this machine (seal)")

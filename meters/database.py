@@ -115,7 +115,7 @@ class DatabaseReader:
             raise kind(f"{self._path}: {text}") from why
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database file."""
         self._database.close()
 
     def last(self) -> tuple[int, str]:
@@ -348,7 +348,7 @@ class DatabaseCopy(DatabaseReader):
             copy.run("PRAGMA wal_autocheckpoint=0")
             if copy.run("PRAGMA journal_mode").fetchone()[0] != "wal":
                 raise JournalDamaged(str(path), "the file is not in WAL mode")
-            if sums.moving:
+            if sums.is_wal_move_unfinished:
                 copy.settle()
             copy._check_ends()
         except BaseException:
@@ -419,9 +419,9 @@ class DatabaseCopy(DatabaseReader):
         again.
         """
         if self._unsettled:
-            self._unsettled = not self._sums.settle(self._move_wal)
+            self._unsettled = not self._sums.settle(self._checkpoint_wal)
 
-    def _move_wal(self) -> bool:
+    def _checkpoint_wal(self) -> bool:
         self.run("PRAGMA busy_timeout=0")
         try:
             busy, _, _ = self.run("PRAGMA wal_checkpoint(RESTART)").fetchone()

@@ -58,7 +58,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the caller's id."""
+        """Return the transaction's id, which the caller chose."""
         return self.transaction.id
 
     @property
@@ -73,7 +73,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def phase(self) -> Phase:
-        """Return how the value moves."""
+        """Return the phase: whether value is posted, reserved, settled or voided."""
         return self.transaction.phase
 
     @property

@@ -50,7 +50,7 @@ class MediumMissing(JournalUnwritable):
 
 
 class MediumFull(JournalUnwritable):
-    """A medium has no room left."""
+    """Error: a medium has no free space for what must be written."""
 
 
 class JournalDamaged(JournalError):

@@ -15,7 +15,7 @@ from meters.entry import StoredEntry
 
 
 class Effect(StrEnum):
-    """What an event does to the machine."""
+    """The effect of an event on the machine."""
 
     LOG = "log"
     STOP = "stop"
@@ -31,7 +31,7 @@ class Effect(StrEnum):
 
 
 class Clear(StrEnum):
-    """Who or what clears an event."""
+    """How an event is cleared: by itself or by a person."""
 
     NOTHING = "nothing"
     """There is nothing to clear."""

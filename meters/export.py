@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 from meters.entry import BODY_BYTES_MAX, encode_canonical_json, parse
 from meters.errors import JournalDamaged
 from meters.fields import build_field_error, place, read_field, read_hex_field, read_time_field
-from meters.keys import MachineKey, signed_by
+from meters.keys import MachineKey, is_signed_by
 from meters.view import JournalView
 
 FORMAT: Final = "open-egm journal 1"
@@ -70,7 +70,7 @@ def check_readout(signed: Mapping[str, object], name: str) -> bytes:
     """Return the public key that signed a readout of meters; raise :class:`JournalDamaged` if none did."""
     try:
         public_key, signature = read_hex_field(signed, "public_key"), read_hex_field(signed, "signature")
-        right = signed_by(
+        right = is_signed_by(
             public_key, READOUT + encode_canonical_json(read_field(signed, "readout")), signature
         )
     except ValueError as why:
@@ -137,6 +137,6 @@ class ExportReader:
             return f"the footer is missing or broken ({why})"
         if sha256 != self._digest.hexdigest():
             return f"the file's SHA-256 is {self._digest.hexdigest()}, the footer says {sha256}"
-        if not signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):
+        if not is_signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):
             return "the file's signature is not the machine's"
         return ""

@@ -56,7 +56,7 @@ class Gatherer:
         self._records: list[bytes] = []
 
     def see(self, entry: StoredEntry) -> None:
-        """Add an entry."""
+        """Add the index records of the segment's next entry."""
         play = play_place(entry.id)
         if own_place(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
@@ -130,7 +130,7 @@ class Index:
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield ``records`` concatenated, a chunk at a time."""
+    """Yield the concatenated records in chunks of _CHUNK records."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)

@@ -141,6 +141,7 @@ class Journal(JournalView):
 
     @classmethod
     def _open_once(cls, how: "_Opening", found: Pairing) -> "Journal":
+        """Lock both media, check that the journal may be opened, open its copies and load the ledger."""
         place = Place(
             how.storage, how.state_dir, how.second_dir, how.policy.segment_bytes, bool(found.missing)
         )
@@ -152,7 +153,7 @@ class Journal(JournalView):
                 stop.check(place.storage, place.media)
             if found.first is not None:
                 found.first.write(place.storage, place.state_dir)
-            if how.cleared is None and not found.journal_exists and not place.used:
+            if how.cleared is None and not found.journal_exists and not place.has_journal:
                 check_beginning(place)
                 how.may_begin()
             journal = cls(place, load_or_create_key(place), found, locks, how.now, how.policy)
@@ -244,6 +245,7 @@ class Journal(JournalView):
             )
 
     def _load(self, machine_id: str) -> None:
+        """Rebuild the ledger from the journal and audit it. Raises :class:`JournalDamaged`."""
         ledger, public_key = load(self._copies.database, self._key)
         if public_key != self.public_key:
             raise JournalDamaged(
@@ -354,6 +356,7 @@ class Journal(JournalView):
         self._record((Finding(Mending.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
+        """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
         plan = self._ledger.plan(entry.transaction)
         self._policy.check_increments(transaction.id, plan.moves)
@@ -495,7 +498,7 @@ class Journal(JournalView):
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """Parameters with which a journal is opened."""
+    """The parameters of :meth:`Journal.open`, stored so that the journal can be reopened."""
 
     storage: Storage
     state_dir: Path

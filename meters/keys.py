@@ -33,7 +33,7 @@ def format_fingerprint(public_key: bytes) -> str:
     return "-".join(digest[n : n + 4] for n in range(0, 16, 4))
 
 
-def signed_by(public_key: bytes, message: bytes, signature: bytes) -> bool:
+def is_signed_by(public_key: bytes, message: bytes, signature: bytes) -> bool:
     """Return whether ``signature`` is valid for ``message`` under the Ed25519 ``public_key`` (32 bytes)."""
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
@@ -97,14 +97,14 @@ class MachineKey:
 
     @property
     def fingerprint(self) -> str:
-        """Return the short form of the public key."""
+        """Return the fingerprint of the public key: its short form for people."""
         return format_fingerprint(self.public_key)
 
     def seal(self, message: bytes) -> bytes:
         """Return the 32-byte seal of ``message``; only this machine can create or check it."""
         return hmac.digest(self._seal_key, message, "sha256")
 
-    def verify_seal(self, message: bytes, seal: bytes) -> bool:
+    def is_seal_valid(self, message: bytes, seal: bytes) -> bool:
         """Return whether ``seal`` is this machine's seal of ``message``."""
         return hmac.compare_digest(self.seal(message), seal)
 

@@ -156,6 +156,7 @@ class Ledger:
                 return Plan(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
+        """Refuse transfers and reservations that would make an account negative that may not be."""
         change: dict[str, int] = {}
         if len(moves) == 1 and not holds:  # the receiving account only gains, so no check is needed
             (t,) = moves
@@ -167,7 +168,7 @@ class Ledger:
         for t in holds:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
         for name, amount_cents in change.items():
-            if amount_cents >= 0 or not find_account(name).limited:
+            if amount_cents >= 0 or not find_account(name).is_never_negative:
                 continue
             available_cents = self.taken.get(name, 0) - self.given.get(name, 0) - self.held.get(name, 0)
             if available_cents + amount_cents < 0:
@@ -234,7 +235,7 @@ class Ledger:
             books[line.book] += difference_cents
             if line.book is Book.LIVE:
                 live[line.role] += difference_cents
-            if line.limited and difference_cents < self.held[name]:
+            if line.is_never_negative and difference_cents < self.held[name]:
                 raise SelfAuditFailed(
                     f"{name} is below zero: {difference_cents - self.held[name]} cents available"
                 )

@@ -36,5 +36,5 @@ class FolderLock:
             os.pwrite(self._fd, f"{os.getpid():<31}\n".encode(), 0)
 
     def release(self) -> None:
-        """Release the lock."""
+        """Release the lock on the state folder."""
         os.close(self._fd)

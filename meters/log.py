@@ -206,7 +206,7 @@ class LogCopy:
 
     # ------------------------------------------------------------------ writing
     def write(self, item: SealedEntry) -> None:
-        """Write the next record; durable only after :meth:`sync`."""
+        """Append the next entry as a record; it is durable only after :meth:`sync`."""
         payload = item.seal + pack(item.entry.body, item.entry.previous_hex)
         length = _CRC.pack(len(payload))
         record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
@@ -254,7 +254,7 @@ class LogCopy:
         self._digest = hashlib.sha256(header)
 
     def _resume(self, segment: _Segment) -> None:
-        """Prepare to append to a scanned open segment."""
+        """Open a scanned segment that is not full, to append to it."""
         self._first, self._last, self._end = segment.first, segment.last, segment.end
         self._file = self._storage.open_file(self._build_segment_path(segment.first), write=True)
         self._size = self._file.size()
@@ -272,11 +272,11 @@ class LogCopy:
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
-    def drop_torn(self, acknowledged: int, head_hex: str) -> bool:
+    def remove_unacknowledged_record(self, acknowledged: int, head_hex: str) -> bool:
         """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
 
-        For a log without the other copy: an entry whose record was torn before it was synced was never
-        acknowledged. Other damage is not repaired.
+        This is used if the other copy is damaged too: an entry whose record was torn before it was synced was
+        never acknowledged. Other damage is not repaired; False is returned for it.
         """
         self.close()
         firsts = self.list_segment_starts()

@@ -32,7 +32,7 @@ FILE_NAME: Final = "medium.json"
 
 
 class Which(StrEnum):
-    """Which of the two media."""
+    """Which of the machine's two storage media: the first has the database, the second the log."""
 
     FIRST = "first"
     SECOND = "second"
@@ -140,6 +140,7 @@ def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
 
 
 def _pair(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+    """Return how two labelled media belong together. Raises :class:`JournalUnwritable` if they are swapped."""
     if (first.which, second.which) == (Which.SECOND, Which.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are in each other's place")
     if second.machine != first.machine or second.which is not Which.SECOND:
@@ -170,6 +171,10 @@ def _are_a_pair(first: Label, second: Label) -> bool:
 
 
 def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+    """Return the pairing of a labelled second medium with a first one without a label, which may be new.
+
+    Raises :class:`JournalUnwritable` if they are of two machines.
+    """
     if second.which is not Which.SECOND:
         raise JournalUnwritable(f"{second_dir}: the medium is a {second.which} one, not a second")
     if storage.exists(state_dir / KEY_NAME):

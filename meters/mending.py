@@ -9,7 +9,7 @@ REPLACED: Final = "memory.medium_replaced"
 
 
 class Mending(StrEnum):
-    """Kinds of damage and repair."""
+    """The kinds of damage found in the journal's copies and how each was repaired."""
 
     COMPLETED = "memory.completed"
     """One entry being written at a power loss was in one copy only."""

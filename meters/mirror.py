@@ -100,6 +100,7 @@ class Mirror:
 
     # ------------------------------------------------------------------ one copy
     def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
+        """Return the newest intact copy, or None if there is none and none is expected."""
         intact = [copy for copy in copies if copy.generation]
         if not intact:
             reasons = "; ".join(copy.why for copy in copies if copy.why)
@@ -119,6 +120,7 @@ class Mirror:
         return best
 
     def _read_copy(self, folder: Path) -> _Copy:
+        """Read and verify the copy in one folder; an invalid copy states why."""
         path = folder / self._name
         try:
             data = read_file(self._storage, path)

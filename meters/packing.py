@@ -41,7 +41,7 @@ def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
 
 
 def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
-    """Return ``short`` with the previous hash restored."""
+    """Return the entry body ``short`` with the hash of the previous entry, which is not stored, put back."""
     return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
 
 

@@ -58,7 +58,7 @@ class MeterReading:
         return values
 
     def value(self, name: str) -> int:
-        """Return one meter; raise :class:`UnknownMeter`."""
+        """Return the value of the meter ``name``; raise :class:`UnknownMeter`."""
         values = self.values
         if name not in values:
             raise UnknownMeter(f"no meter is called {name!r}")
@@ -104,7 +104,7 @@ def compute_displayed_value(value: int, digits: int = DIGITS) -> int:
 
 
 def read_meters(ledger: Ledger) -> MeterReading:
-    """Return the reading of ``ledger``."""
+    """Return the meter reading that a ledger gives."""
     flows = [
         Cell(source, target, _build_cell_dims(source, target, key), flow.amount_cents, flow.times)
         for (source, target, key), flow in ledger.flows.items()

@@ -176,7 +176,7 @@ class Play:
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
-        """Return the last steps of a long feature."""
+        """Return the last STEPS_SHOWN steps of the play, for the recall of a long feature."""
         return self.steps[-STEPS_SHOWN:]
 
 
@@ -187,7 +187,7 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
 
 
 def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
-    """Yield the last ``size`` plays, newest first."""
+    """Yield the last ``size`` plays of the journal, newest first."""
     starts = list(view.entries(PLAY_START, limit=size, newest_first=True))
     later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)

@@ -47,7 +47,7 @@ class Room:
         return full
 
     def release(self) -> bool:
-        """Release every reserve; return whether there was one."""
+        """Release the space held in reserve on every medium; return whether there was any."""
         given = False
         for folder in self._folders:
             with suppress(JournalUnwritable):

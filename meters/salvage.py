@@ -31,7 +31,7 @@ class Witness(Protocol):
     """Visitor of the entries of a history, in order."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Process one entry."""
+        """Process one intact entry, in order."""
         ...
 
 
@@ -60,7 +60,7 @@ class Salvage(Generic[W]):
     seen: W = field(repr=False)
 
     def to_json(self) -> dict[str, JSON]:
-        """Return it as stored in the new journal."""
+        """Return the salvage as the JSON that the new journal stores."""
         return {
             "sequence": self.sequence,
             "head": self.head_hex,
@@ -86,7 +86,7 @@ class Inspection(Generic[W]):
 
     @property
     def good(self) -> dict[str, int]:
-        """Return the meters on which both copies agree."""
+        """Return the values of the meters on which both copies agree."""
         return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
 
     @property
@@ -97,7 +97,7 @@ class Inspection(Generic[W]):
         return {name: (one, two) for name, one, two in both if one != two}
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether it is proved that no acknowledged entry is missing."""
         return self.agree and 0 < self.acknowledged <= self.together.sequence
 

@@ -1,12 +1,12 @@
 """One segment of the archive: a range of entries in a signed file.
 
     blocks   bodies of up to 256 entries, one a line, each with an empty previous hash, deflated together
-    facts    canonical JSON: what the segment holds, and the machine's signature of that
-    end      length of the facts u32 | magic 8
+    trailer  canonical JSON: what the segment holds, and the machine's signature of that
+    end      length of the trailer u32 | magic 8
 
-Each block's facts name the hash before it, so that a block can be proved by itself: the hashes of its entries
-must lead from that hash to the next block's, or to the head. The seals of single entries are not stored: the
-signature covers them all.
+The trailer names, for each block, the hash before it, so that a block can be proved by itself: the hashes of
+its entries must lead from that hash to the next block's, or to the head. The seals of single entries are not
+stored: the signature covers them all.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from typing import Final
 from meters.entry import BODY_BYTES_MAX, StoredEntry, encode_canonical_json, follow, parse
 from meters.errors import JournalDamaged
 from meters.fields import read_hex_field
-from meters.keys import MachineKey, signed_by
+from meters.keys import MachineKey, is_signed_by
 from meters.packing import deflate, inflate, remove_previous_hash, restore_previous_hash
 from meters.storage import Storage, StorageFile
 
@@ -37,8 +37,8 @@ _UNSHORTENED: Final = b"="
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """The signed facts of a segment, and ``digest``, which names it: the SHA-256 of the facts."""
+class SegmentTrailer:
+    """The signed trailer of a segment; ``digest``, the SHA-256 of its signed part, names the segment."""
 
     first: int
     last: int
@@ -77,7 +77,7 @@ class SegmentWriter:
         self._kinds: Counter[str] = Counter()
 
     def add(self, entry: StoredEntry) -> None:
-        """Add the next entry."""
+        """Append the next entry to the segment."""
         short = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED + entry.body if short is None else short)
         self._kinds[entry.kind] += 1
@@ -98,9 +98,9 @@ class SegmentWriter:
         return self._end + len(data)
 
     def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
-        """Write the signed facts; return the segment's digest. ``before`` is the digest of the previous segment."""
+        """Write the signed trailer; return the segment's digest. ``before`` is the digest of the previous segment."""
         self._write_block()
-        facts: dict[str, object] = {
+        trailer: dict[str, object] = {
             "format": _FORMAT,
             "first": self._first,
             "last": self._last,
@@ -112,8 +112,8 @@ class SegmentWriter:
             "kinds_before": kinds_before,
             "blocks": self._blocks,
         }
-        signed = encode_canonical_json(facts)
-        data = encode_canonical_json({"facts": facts, "signature": key.sign(_PURPOSE + signed).hex()})
+        signed = encode_canonical_json(trailer)
+        data = encode_canonical_json({"facts": trailer, "signature": key.sign(_PURPOSE + signed).hex()})
         self._write(data + _END.pack(len(data), _MAGIC))
         return hashlib.sha256(signed).hexdigest()
 
@@ -124,23 +124,24 @@ class SegmentWriter:
             yield
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the segment's files."""
         for file in self._files:
             file.close()
         self._files = []
 
 
 class Segment:
-    """A segment in one file; its facts are proved on opening, its entries as they are read."""
+    """A segment in one file; its signed trailer is verified on opening, its entries as they are read."""
 
     def __init__(self, storage: Storage, path: Path, public_key: bytes) -> None:
-        """Read the facts in ``path``; raise :class:`JournalDamaged` unless this machine signed them."""
+        """Read the signed trailer of ``path``; raise :class:`JournalDamaged` unless this machine signed it."""
         self._storage = storage
         self.path = path
-        self.facts = self._read_facts(public_key)
-        self._starts = [first for first, _, _ in self.facts.blocks]
+        self.trailer = self._read_signed_trailer(public_key)
+        self._starts = [first for first, _, _ in self.trailer.blocks]
 
-    def _read_facts(self, public_key: bytes) -> Facts:
+    def _read_signed_trailer(self, public_key: bytes) -> SegmentTrailer:
+        """Read the trailer at the end of the file and verify its signature. Raises :class:`JournalDamaged`."""
         file = self._storage.open_file(self.path, write=False)
         try:
             size = file.size()
@@ -153,26 +154,28 @@ class Segment:
             file.close()
         try:
             raw = parse(data)
-            facts, signature = raw["facts"], read_hex_field(raw, "signature")
-            signed = encode_canonical_json(facts)
-            if facts["format"] != _FORMAT:
-                raise ValueError(f"format {facts['format']}")
-            if not signed_by(public_key, _PURPOSE + signed, signature):
+            trailer, signature = raw["facts"], read_hex_field(raw, "signature")
+            signed = encode_canonical_json(trailer)
+            if trailer["format"] != _FORMAT:
+                raise ValueError(f"format {trailer['format']}")
+            if not is_signed_by(public_key, _PURPOSE + signed, signature):
                 raise JournalDamaged(str(self.path), "the signature of the segment is not the machine's")
-            return Facts(
-                first=facts["first"],
-                last=facts["last"],
-                previous_hex=facts["previous"],
-                head_hex=facts["head"],
-                before=facts["before"],
-                genesis_hex=facts["genesis"],
-                kinds=facts["kinds"],
-                kinds_before=facts["kinds_before"],
-                blocks=[(first, end, previous) for first, end, previous in facts["blocks"]],
+            return SegmentTrailer(
+                first=trailer["first"],
+                last=trailer["last"],
+                previous_hex=trailer["previous"],
+                head_hex=trailer["head"],
+                before=trailer["before"],
+                genesis_hex=trailer["genesis"],
+                kinds=trailer["kinds"],
+                kinds_before=trailer["kinds_before"],
+                blocks=[(first, end, previous) for first, end, previous in trailer["blocks"]],
                 digest=hashlib.sha256(signed).hexdigest(),
             )
         except (ValueError, KeyError, TypeError) as why:
-            raise JournalDamaged(str(self.path), f"the facts of the segment are not whole ({why!r})") from why
+            raise JournalDamaged(
+                str(self.path), f"the signed trailer of the segment is not valid ({why!r})"
+            ) from why
 
     def find_block_number(self, sequence: int) -> int:
         """Return the number of the block that holds entry ``sequence`` (the nearest one if none does)."""
@@ -180,7 +183,7 @@ class Segment:
 
     def read_block(self, number: int) -> list[StoredEntry]:
         """Return the entries of a block after proving them; raise :class:`JournalDamaged`."""
-        first, _, previous_hex = self.facts.blocks[number]
+        first, _, previous_hex = self.trailer.blocks[number]
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_bodies(number):
             where = f"{self.path} block {number + 1}"
@@ -190,10 +193,10 @@ class Segment:
 
     def read_bodies(self, number: int) -> list[tuple[bytes, str]]:
         """Return the proved bodies of a block's entries with their hashes; raise :class:`JournalDamaged`."""
-        blocks = self.facts.blocks
+        blocks = self.trailer.blocks
         first, end, previous_hex = blocks[number]
         start = blocks[number - 1][1] if number else 0
-        last = (self.facts.last + 1, 0, self.facts.head_hex)
+        last = (self.trailer.last + 1, 0, self.trailer.head_hex)
         after = blocks[number + 1] if number + 1 < len(blocks) else last
         file = self._storage.open_file(self.path, write=False)
         try:

@@ -29,7 +29,7 @@ class MediumError(Exception):
 
 
 class Rows(Protocol):
-    """The rows that a statement returns."""
+    """The rows that a database statement returns."""
 
     def fetchone(self) -> Any:
         """Return the next row, or None."""
@@ -252,7 +252,7 @@ class _DiskFile:
 
 
 class DiskStorage:
-    """The real medium."""
+    """The operating system's files as :class:`Storage`, with every write made durable."""
 
     _beside: ThreadPoolExecutor | None = None
 

@@ -44,7 +44,7 @@ class PageSums:
         self._file: StorageFile = storage.open_file(path, write=False)
 
     def close(self) -> None:
-        """Close the descriptor (after SQLite's)."""
+        """Close the descriptor of the database file; call it only after SQLite has closed its own."""
         self._file.close()
 
     # ------------------------------------------------------------------ checking
@@ -84,6 +84,7 @@ class PageSums:
         return last + 1 if last < len(self._sums) else 1
 
     def _read_sums(self, pages: range) -> Iterator[tuple[int, int]]:
+        """Read pages from the file; yield the number and CRC-32 of each."""
         for start in range(pages.start, pages.stop, _CHUNK_PAGES):
             count = min(_CHUNK_PAGES, pages.stop - start)
             chunk = memoryview(self._file.read_at((start - 1) * PAGE_BYTES, count * PAGE_BYTES))
@@ -92,8 +93,11 @@ class PageSums:
 
     # ------------------------------------------------------------------ moving the WAL
     @property
-    def moving(self) -> bool:
-        """Return whether a move was started and not finished: it must be settled before anything else."""
+    def is_wal_move_unfinished(self) -> bool:
+        """Return whether moving the WAL into the file was started and not finished.
+
+        If so, call :meth:`settle` before using the file: the pages being moved are not checked.
+        """
         return bool(self._moving)
 
     def settle(self, move_wal: Callable[[], bool]) -> bool:
@@ -158,12 +162,13 @@ class PageSums:
 
     # ------------------------------------------------------------------ the sums file
     def _load(self) -> None:
+        """Read the sums and the numbers of the pages being moved. Raises :class:`JournalDamaged`."""
         path = self._path.with_name(self._path.name + SUFFIX)
         data = read_file(self._storage, path)
         if data is None:
             raise JournalDamaged(str(path), "the page sums are missing")
         body, seal = data[:-SEAL_BYTES], data[-SEAL_BYTES:]
-        if not self._key.verify_seal(body, seal):
+        if not self._key.is_seal_valid(body, seal):
             raise JournalDamaged(str(path), "the page sums are not what was written")
         magic, page_bytes, moving, pages = _HEAD.unpack_from(body)
         if magic != _MAGIC or page_bytes != PAGE_BYTES:
@@ -173,6 +178,7 @@ class PageSums:
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
     def _save(self, moving: frozenset[int]) -> None:
+        """Replace the sums file durably; ``moving`` are the pages that a WAL move is about to change."""
         self._moving = moving
         body = _HEAD.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
         body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()

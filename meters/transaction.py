@@ -227,6 +227,7 @@ class Transaction:
             )
 
     def _check_counts(self) -> None:
+        """Raise :class:`InvalidTransaction` unless every count has a name and a positive amount."""
         if not isinstance(self.counts, Mapping):
             raise InvalidTransaction(
                 f"{self.id}: counts {_format_short_value(self.counts)} must be a mapping"

@@ -111,6 +111,7 @@ class JournalView:
     def _iter_oldest_first(
         self, kinds: Sequence[str], since: int, until: int | None
     ) -> Iterator[StoredEntry]:
+        """Yield entries from the archive, then the database; go on if entries are archived meanwhile."""
         while True:
             base = self._find_last_archived()
             if since < base:
@@ -183,6 +184,7 @@ class JournalView:
             yield item.entry.body
 
     def _iter_chained_bodies(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the bodies of all entries after ``after``, from the archive and then the database."""
         base, base_hex = self._database.base()
         if after < base:
             for sequence, body, hash_hex in self._archive.iter_bodies(after):
@@ -206,7 +208,7 @@ class JournalView:
         return self._archive
 
     def _read_boundary(self) -> Boundary | None:
-        """Return where the archive ends."""
+        """Return the archive's boundary from the machine state, or None without an archive."""
         stored = self._ledger.state.get(STATE)
         if stored is not self._known[0]:
             self._known = stored, Boundary.from_state(stored)
@@ -273,7 +275,7 @@ class JournalView:
         self._ledger.run_full_audit()
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files of the journal."""
         self._database.close()
 
     def __enter__(self) -> Self:

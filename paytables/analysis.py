@@ -51,7 +51,7 @@ class WinDistribution:
 
     def __post_init__(self) -> None:
         if Fraction(sum(self.counts.values()), self.total) + self.tail != 1:
-            raise ValueError("a law's cases and its tail must add to one")
+            raise ValueError("the cases of a distribution and its tail must add to one")
 
     def moment(self, power: int) -> Fraction:
         """Return E[win^power] over the listed cases, without the tail."""
@@ -185,14 +185,14 @@ class FeatureFigures:
 class Doubled:
     """The effect of a double-up on a game: the same return, with fewer and larger wins.
 
-    ``most_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``law`` (the win
-    distribution) are for a player who doubles as often as the game allows; both are None if they were not
+    ``most_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``distribution`` (of the
+    win) are for a player who doubles as often as the game allows; both are None if they were not
     requested or cannot be computed exactly.
     """
 
     most_credits: int
     variance: Fraction | None = None
-    law: WinDistribution | None = None
+    distribution: WinDistribution | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ class BetAnalysis:
     least_hit_credits: int = 1
     """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
     return_bet_probability: Fraction | None = None
-    law: WinDistribution | None = None
+    distribution: WinDistribution | None = None
     max_win_credits: int | None = None
     max_win_probability: Fraction | None = None
     doubled: Doubled | None = None
@@ -241,32 +241,38 @@ class BetAnalysis:
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
 
-    def with_distribution(self, law: WinDistribution, *, least_hit_credits: int | None = None) -> Self:
+    def with_distribution(
+        self, distribution: WinDistribution, *, least_hit_credits: int | None = None
+    ) -> Self:
         """Return a copy with every figure that follows from the complete win distribution.
 
         At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``
         sets another limit.
         """
-        top, hit = max(law.counts), least_hit_credits or self.cost_credits + 1
+        top, hit = max(distribution.counts), least_hit_credits or self.cost_credits + 1
         return replace(
             self,
-            variance=law.variance(),
-            hit_probability=law.compute_chance_of_at_least(hit),
+            variance=distribution.variance(),
+            hit_probability=distribution.compute_chance_of_at_least(hit),
             least_hit_credits=hit,
-            return_bet_probability=law.compute_chance_of_at_least(self.cost_credits),
-            law=law,
+            return_bet_probability=distribution.compute_chance_of_at_least(self.cost_credits),
+            distribution=distribution,
             max_win_credits=top,
-            max_win_probability=law.compute_chance_of_at_least(top),
+            max_win_probability=distribution.compute_chance_of_at_least(top),
         )
 
     @property
     def profit_probability(self) -> Fraction | None:
         """Return the probability that a game wins more than its cost, or None if it was not computed."""
-        return None if self.law is None else self.law.compute_chance_of_at_least(self.cost_credits + 1)
+        return (
+            None
+            if self.distribution is None
+            else self.distribution.compute_chance_of_at_least(self.cost_credits + 1)
+        )
 
     @property
     def mean_credits(self) -> Fraction:
-        """Return the expected win of one game."""
+        """Return the expected win of one game, in credits."""
         return self.rtp * self.cost_credits
 
     @property

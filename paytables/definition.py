@@ -126,26 +126,27 @@ _PAYS: Final = "{pays}"
 class Definition(Strict):
     """The part of a definition that every family has; a family adds its own tables.
 
-    ``{pays}`` in a language's help text is replaced by :meth:`pay_lines`, one paragraph per line, so that the
-    rules state what the bets pay.
+    ``{pays}`` in a language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
+    so that the rules state what the bets pay.
     """
 
     game: Header
     art: Art = Art()
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, one line per bet, by language. Families without such a list return nothing."""
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
+        """Return the rows of the pay table as text, by language; empty for a family without a pay table."""
         return {}
 
     @model_validator(mode="after")
     def _pays_in_help(self) -> Self:
+        """Replace ``{pays}`` in the help texts by the rows of the pay table."""
         texts = self.game.help.model_dump()
-        pay_lines = self.pay_lines() if any(_PAYS in text for text in texts.values()) else {}
+        rows = self.format_pay_table_rows() if any(_PAYS in text for text in texts.values()) else {}
         for code, text in texts.items():
-            if _PAYS in text and code not in pay_lines:
+            if _PAYS in text and code not in rows:
                 raise ValueError(f"game.help.{code}: contains {_PAYS}, but this family has no list of pays")
         help_ = {
-            code: text.replace(_PAYS, "\n\n".join(("", *pay_lines.get(code, ()), ""))).strip()
+            code: text.replace(_PAYS, "\n\n".join(("", *rows.get(code, ()), ""))).strip()
             for code, text in texts.items()
         }
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})

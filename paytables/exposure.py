@@ -52,7 +52,7 @@ class _Reach:
         return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
     def find_highest_sum(self) -> int:
-        """Return the highest reachable sum."""
+        """Return the highest sum of stakes that the table's limits permit."""
         sums: Sums = 1
         rounds = {self._round(spot) for spot in self.spots.values()}
         for names in sorted(rounds, key=lambda names: -max(self.spots[name].most for name in names)):

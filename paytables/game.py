@@ -77,7 +77,7 @@ class Rules(Protocol):
         """Return the spots of a table in its current state, or nothing if a wager is a single bet."""
 
     @property
-    def by_wheel(self) -> bool:
+    def is_decided_by_wheel(self) -> bool:
         """Return whether a real wheel decides a round: the round asks :data:`WHEEL_DECIDES`, and the wheel answers."""
 
     @property

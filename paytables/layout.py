@@ -175,7 +175,7 @@ class Layout:
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:
-        """Return the spots by id."""
+        """Return the betting spots by id."""
         return {spot.id: spot for spot in self.spots}
 
     @property
@@ -360,7 +360,7 @@ class TableRules(Tableless):
         raise NotImplementedError
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return the spots in the table's current state."""
+        """Return the betting spots in the table's current state."""
         return self.cloth.spots
 
     @property
@@ -514,13 +514,13 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
                 prizes[key] += weight
                 if not isinstance(case.weight, int):
                     shared.add(key)
-    law, cost = build_distribution(wins), wager.credits
+    distribution, cost = build_distribution(wins), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
         bet=name,
         cost_credits=cost,
         options=wager.options,
-        rtp=law.moment(1) / cost,
+        rtp=distribution.moment(1) / cost,
         cycle=total_weight if is_counted else None,
         mean_staked_credits=cost + Fraction(added, total_weight) if added else None,
     )
@@ -539,4 +539,4 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),
-    ).with_distribution(law)
+    ).with_distribution(distribution)

@@ -52,6 +52,7 @@ def find_numbers_in_definition(text: str) -> set[int]:
 
 
 def _find_numbers(data: object) -> set[int]:
+    """Return every number that the data contain or imply: values, lengths, and counts of equal items."""
     if isinstance(data, bool) or data is None:
         return set()
     if isinstance(data, int):

@@ -90,7 +90,7 @@ class SideBet:
 
 
 def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
-    """Return what a row wins of its level."""
+    """Return what a row of odds wins of its progressive level: all of it, or a share."""
     return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
 
 

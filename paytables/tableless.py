@@ -23,7 +23,7 @@ class Tableless:
         """Return no spots: a wager is a single bet."""
         return ()
 
-    by_wheel: bool = False
+    is_decided_by_wheel: bool = False
     """Whether a real wheel decides a round instead of the random number generator."""
 
     @property

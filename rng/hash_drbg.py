@@ -26,6 +26,7 @@ class HashDrbg(Mechanism):
         self._c = int.from_bytes(self._hash_df(b"\x00" + seed))
 
     def _generate(self, count: int, additional_input: bytes) -> bytes:
+        """Generate ``count`` bytes (SP 800-90A, Hash_DRBG generate and Hashgen), and update the state."""
         modulus = 1 << 8 * self.SEED_BYTES
         if additional_input:
             mixed = self._hash(b"\x02" + self._v.to_bytes(self.SEED_BYTES) + additional_input)

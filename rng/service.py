@@ -37,7 +37,7 @@ Event = Callable[[str, Mapping[str, object]], None]
 
 
 def _ignore_event(code: str, values: Mapping[str, object]) -> None:
-    """Ignore an event."""
+    """Ignore an event (the default receiver)."""
 
 
 class Step(WordDraws):
@@ -72,6 +72,7 @@ class Step(WordDraws):
         self._service._close_step(self)  # noqa: SLF001
 
     def _take(self, count: int) -> bytes:
+        """Return the next ``count`` random bytes; generate more if the step's buffer has too few."""
         if not self._open:
             raise StepClosed("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (what the step still holds is no longer good)
@@ -169,6 +170,7 @@ class RandomService:
         return service
 
     def _seed(self, personalization: Personalization, reserved: bytes) -> None:
+        """Instantiate the generator with fresh entropy; in a forked child process it fails on every draw."""
         mechanism = MECHANISMS[self._policy.mechanism]
         self._drbg = mechanism(
             self._gatherer.gather(), personalization.nonce(), personalization.encode() + reserved

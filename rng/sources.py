@@ -22,7 +22,7 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCE
 
 
 class EntropySource(Protocol):
-    """A source of noise, one sample per byte."""
+    """Interface of an entropy source: each sample is one byte of noise."""
 
     @property
     def name(self) -> str:
@@ -77,7 +77,7 @@ class HardwareSource:
         """Return the path of the device."""
         return str(self.path)
 
-    def present(self) -> bool:
+    def is_present(self) -> bool:
         """Return whether the device exists, has hardware behind it, and may be read by this process.
 
         A device that exists but is broken counts as present, so that its failure is reported.
@@ -156,4 +156,4 @@ class JitterSource:
 def list_available_sources() -> tuple[EntropySource, ...]:
     """Return every source of this machine: kernel and processor always, hardware if present."""
     hardware = HardwareSource()
-    return (KernelSource(), JitterSource(), *((hardware,) if hardware.present() else ()))
+    return (KernelSource(), JitterSource(), *((hardware,) if hardware.is_present() else ()))

@@ -45,7 +45,7 @@ _FILE_CHANGED = 4
 _MEMORY_FAULTS = (RestartAsked, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
 
 
-async def _run(work: Coroutine[object, object, None]) -> bool:
+async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
     """Run until the work ends or a signal stops it; return whether it ended by itself."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
@@ -89,7 +89,7 @@ def _run_until_stopped(
         await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 
     try:
-        asyncio.run(_run(run_once_media_respond(machine, still, clock, patience_s=patience_s)))
+        asyncio.run(_run_until_signal(run_once_media_respond(machine, still, clock, patience_s=patience_s)))
     except RecordError as error:
         raise JournalDamaged("the memory", str(error)) from error
     except ExceptionGroup as group:
@@ -122,14 +122,14 @@ def _ask(
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
-        done = asyncio.run(_run(run_once_media_respond(ask, still, clock)))
+        done = asyncio.run(_run_until_signal(run_once_media_respond(ask, still, clock)))
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _say(str(error))
         lock = FolderLock(folder.root)
         waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
-        done = asyncio.run(_run(waiting))
+        done = asyncio.run(_run_until_signal(waiting))
         lock.release()
     sys.exit(_FILE_CHANGED if done else 0)
 
@@ -209,7 +209,7 @@ def main(
             code, why = fault
             _say(f"{code}: {why}")
             waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
-            sys.exit(_RESTART if asyncio.run(_run(waiting)) else 0)
+            sys.exit(_RESTART if asyncio.run(_run_until_signal(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
@@ -218,12 +218,12 @@ def main(
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _say(str(error))
-            asyncio.run(_run(serve_tilt_screen(folder, file.machine, clock, str(error))))
+            asyncio.run(_run_until_signal(serve_tilt_screen(folder, file.machine, clock, str(error))))
     except (OperatorError, JournalError) as error:
         _say(str(error))
         if not stay or cabinet is None or isinstance(error, JournalError):
             sys.exit(_OPERATOR_ERROR)
-        if asyncio.run(_run(wait_for_file(folder, cabinet, clock, str(error)))):
+        if asyncio.run(_run_until_signal(wait_for_file(folder, cabinet, clock, str(error)))):
             sys.exit(_FILE_CHANGED)
 
 

@@ -52,7 +52,7 @@ _OPERATOR_ERROR: Final = 2
 
 
 class BenchError(Exception):
-    """The bench cannot start; the text says why."""
+    """Error: the bench cannot start; the text says why."""
 
 
 def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:
@@ -90,7 +90,7 @@ class Bench:
 
     @property
     def socket_path(self) -> Path:
-        """Return the path of the socket for clients."""
+        """Return the path of the socket to which clients of the bench connect."""
         return self._run / "bench.sock"
 
     async def start(self) -> None:
@@ -154,6 +154,7 @@ class Bench:
 
     # ------------------------------------------------------------ the socket
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one client: greet it if it knows the token, then obey its commands."""
         try:
             greeting = await self._read(reader)
             if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):
@@ -218,7 +219,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; see the module."""
+    """Run the bench by its command line; return the exit status."""
     close_process()
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")

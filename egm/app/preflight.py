@@ -100,6 +100,7 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
 
 
 def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
+    """Yield a fault for each port and file that the cabinet file names and that does not exist."""
     yield from find_missing_ports(file)
     named: dict[str, Path | None] = {
         "software.manifest": None if file.software is None else file.software.manifest,

@@ -190,6 +190,7 @@ class MachineProcess:
 
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
+        """Open the journal on both media, with the profile's rules. Raises OperatorError, JournalError."""
         rules, memory = self._profile.journal, self._file.memory
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
         for fault in find_shared_folders(self._file, self._folder.root):
@@ -237,6 +238,7 @@ class MachineProcess:
         return OPENING_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
+        """Create the machine of the first position, install its features, and record what start-up found."""
         named = self._file.machine
         first = self._create_machine(journal, Position(of=named.positions))
         note_clock(first)  # before anything is recorded with an untrusted time
@@ -325,6 +327,7 @@ class MachineProcess:
         return machine
 
     def _open_station(self, machine: Machine) -> Station:
+        """Create the station of one position: drivers, screen server and services."""
         station = Station(machine, self._installed, self._folder, self._handle_at, self._notify_attachments)
         machine.recorded = partial(self._schedule_update_after_entry, station)
         self._table.sit(machine, partial(self._handle_at, station))
@@ -369,6 +372,7 @@ class MachineProcess:
             station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
 
     def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
+        """Report refused games to journal, operator and service menu. Raises LocalError if none is left."""
         for refusal in refused:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
@@ -403,6 +407,7 @@ class MachineProcess:
 
     # ------------------------------------------------------------------ working
     async def _work(self) -> None:
+        """Run drivers, attachments and services together until the machine is stopped."""
         self._stopped = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
@@ -454,7 +459,7 @@ class MachineProcess:
 
     @contextlib.contextmanager
     def _stops(self) -> Iterator[None]:
-        """Stop the machine on any internal error."""
+        """Stop the machine if the body raises any error."""
         try:
             yield
         except Exception as error:

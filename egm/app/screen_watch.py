@@ -42,7 +42,7 @@ class ScreenWatch:
         return self._machine.clock.monotonic_ns() / 1e9
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Watch the screens until cancelled."""
         while True:
             self.look()
             await asyncio.sleep(_LOOK_S)

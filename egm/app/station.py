@@ -14,9 +14,9 @@ from egm.app.absent import settle_absent
 from egm.app.ports import Ports
 from egm.app.view import build_game_view, build_guest_view, snapshot
 from egm.app.wiring import (
-    bell,
     find_lit_lamps,
     find_lit_tower_lights,
+    is_bell_ringing,
     iter_reported_events,
     select_tested_outputs,
     to_event,
@@ -94,7 +94,7 @@ class Station:
         machine.outbox = self
 
     def open(self, ports: Ports) -> None:
-        """Start using the devices."""
+        """Connect the position's drivers to their ports."""
         self.ports = ports
         game = open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
@@ -180,6 +180,7 @@ class Station:
         return self.machine.profile.play.game_time_ms / 1000
 
     def _build_greeting(self) -> tuple[Message, ...]:
+        """Return the messages that a screen receives when it connects."""
         offered, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
             build_game_view(
@@ -211,7 +212,7 @@ class Station:
         return build_guest_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
-        """Return what a person may see here."""
+        """Return the snapshot that a person at this position may see."""
         return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
     def changed(self) -> None:
@@ -229,6 +230,7 @@ class Station:
         self._changed()
 
     def _settle_devices(self, now: Snapshot) -> None:
+        """Set each device to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, ports = self.machine, self.engine.state, self.ports
         if ports.acceptor is not None:
             taking = machine.state(ServiceDesk).bench.taking
@@ -258,4 +260,4 @@ class Station:
             if lit
             else frozenset[str]().union(*map(find_lit_tower_lights, shown))
         )
-        board.bell(on="bell" in lit or any(map(bell, shown)))
+        board.bell(on="bell" in lit or any(map(is_bell_ringing, shown)))

@@ -210,6 +210,7 @@ def _sum_cents_bet_needs(machine: Machine) -> int:
 
 
 def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:
+    """Return the names of the player's inputs that the machine accepts now."""
     lit = [event.value for event in _LAMPS if engine.accepts(event)]
     machine = engine.machine
     game_id = machine.selection.game_id

@@ -94,6 +94,6 @@ def _needs_person(notice: Notice) -> bool:
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 
 
-def bell(snapshot: Snapshot) -> bool:
+def is_bell_ringing(snapshot: Snapshot) -> bool:
     """Return whether the bell rings: a door is open or money waits for the attendant."""
     return snapshot.state == State.DOOR_OPEN or snapshot.handpay is not None

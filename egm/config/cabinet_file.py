@@ -163,7 +163,7 @@ class Device(_Table):
 
 
 class Metrics(_Table):
-    """The port for Prometheus. Loopback only."""
+    """The port for Prometheus, on the loopback address only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
     """The port on 127.0.0.1; 0: any free one."""
@@ -172,7 +172,7 @@ class Metrics(_Table):
 
 
 class Memory(_Table):
-    """Location of the machine's memory."""
+    """The location of the machine's memory: the folders on both media."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
     """The folder of the journal's second copy, preferably on another medium; by default in the first copy's folder."""
@@ -196,7 +196,7 @@ class Software(_Table):
 
 
 class Gat(_Table):
-    """The port for an inspector's verifier."""
+    """The serial port for an inspector's verifier (GAT protocol)."""
 
     port: str = "pty"
     """A serial port; `pty`: a pseudo-terminal named `run/gat` in the state folder."""
@@ -213,7 +213,7 @@ class Validation(StrEnum):
     """The machine makes numbers from a host's identifier; the host redeems tickets."""
 
     @property
-    def by_host(self) -> bool:
+    def is_by_host(self) -> bool:
         """Return whether a host must be queried about an inserted ticket."""
         return self is not Validation.STAND_ALONE
 
@@ -235,7 +235,7 @@ class Host(_Table):
     @property
     def is_used(self) -> bool:
         """Return whether any money goes through a host."""
-        return self.tickets.by_host or self.transfers or self.bonuses
+        return self.tickets.is_by_host or self.transfers or self.bonuses
 
 
 GAMES_MAX: Final = 1000
@@ -243,7 +243,7 @@ GAMES_MAX: Final = 1000
 
 
 class CabinetFile(_Table):
-    """A complete cabinet."""
+    """The validated content of a cabinet file."""
 
     machine: Machine
     games: Annotated[tuple[GameSlot, ...], Field(max_length=GAMES_MAX)]

@@ -108,6 +108,7 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
 
 
 def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
+    """Yield a fault for each error; an unknown key and the missing key that it means are one fault."""
     strangers = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
     for at in strangers:
@@ -236,6 +237,7 @@ class Lines:
         return None
 
     def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Where:
+        """Return the path of the table that a header opens, and count the tables of an array."""
         path: Where = ()
         found: Any = header
         while found:
@@ -273,7 +275,7 @@ def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_inner_header(found: object) -> object:
-    """Return what a header names below this key."""
+    """Return the table that a header of the file refers to; of an array of tables, the first."""
     return found[0] if isinstance(found, list) else found
 
 

@@ -39,7 +39,7 @@ def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefi
 
 
 def resolve_reference(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
-    """Return what a ``$ref`` refers to."""
+    """Return the schema that a ``$ref`` refers to."""
     reference = stated.get("$ref")
     if reference is None:
         return stated
@@ -48,7 +48,7 @@ def resolve_reference(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> Json
 
 
 def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
-    """Return a kind in a few words."""
+    """Return the kind of value that a schema accepts, in a few words."""
     stated = resolve_reference(schema_, stated)
     if "anyOf" in stated:
         return " or ".join(

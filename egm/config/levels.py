@@ -18,7 +18,7 @@ LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 
 class Kind(StrEnum):
-    """The scope of a level."""
+    """The scope of a progressive level: one machine, one venue or several venues."""
 
     STAND_ALONE = "stand_alone"
     """Of one machine."""
@@ -79,6 +79,7 @@ class LevelSlot(_Table):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> "LevelSlot":
+        """Refuse keys that do not belong to this kind of level."""
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:
                 raise ValueError(

@@ -74,7 +74,7 @@ class SasLine(Documented, BaseModel):
 
     @property
     def groups(self) -> frozenset[Group]:
-        """Return the polls that this host may use."""
+        """Return the groups of long polls that this host may use."""
         return (ON | self.enable) - self.disable
 
     @property

@@ -17,12 +17,15 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the lock file that proves the owner of a link."""
+    """Return the path of the lock file that the running owner of the symbolic link ``link`` holds."""
     return link.with_name(f".{link.name}.owner")
 
 
 def claim(link: Path, terminal: str) -> int:
-    """Lock ``link`` as leading to ``terminal`` of this process, until the returned descriptor is closed."""
+    """Lock the symbolic link ``link`` as leading to ``terminal`` of this process; return the lock's descriptor.
+
+    The lock is held until the descriptor is closed.
+    """
     fresh = link.with_name(f".{link.name}.owner.new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -33,7 +36,10 @@ def claim(link: Path, terminal: str) -> int:
 
 
 def find_proven_terminal(link: Path) -> str | None:
-    """Return the terminal that a running owner means by ``link``; None if there is no owner, or it differs."""
+    """Return the terminal that the symbolic link ``link`` leads to, if its running owner states the same.
+
+    None: no running process owns the link, or it states another terminal.
+    """
     try:
         descriptor = os.open(find_owner_lock(link), os.O_RDONLY | os.O_CLOEXEC)
         leads_to = str(link.readlink())

@@ -82,7 +82,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
 
 
 class BillDriver(LineDriver[M]):
-    """Common base of bill acceptor drivers."""
+    """Common base of bill acceptor drivers: offers, escrow orders, and the notes to accept."""
 
     def __init__(
         self,
@@ -157,20 +157,20 @@ class BillDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the device's side
     @property
-    def _wanted(self) -> bool:
+    def _accepts_anything(self) -> bool:
         """Return whether anything at all is to be accepted."""
-        return bool(self._wanted_notes) or self._wants_tickets
+        return bool(self._wanted_notes) or self._accepts_tickets
 
     @property
     def _wanted_notes(self) -> list[int]:
         """Return the codes of the notes to accept."""
-        if self._worth.differs:
+        if self._worth.has_differences:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
 
     @property
-    def _wants_tickets(self) -> bool:
-        return self._barcodes and not self._worth.differs
+    def _accepts_tickets(self) -> bool:
+        return self._barcodes and not self._worth.has_differences
 
     def _note_worth(self, code: int, reported: ReportedWorth | None) -> None:
         """Store what the acceptor reports about a note code; None if it does not reply."""
@@ -206,7 +206,11 @@ class BillDriver(LineDriver[M]):
             self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
         ours = self._left
-        if ours is not None and (ours.content, ours.code) == (content, code) and self._answer_applies(ours):
+        if (
+            ours is not None
+            and (ours.content, ours.code) == (content, code)
+            and self._is_answer_valid_for(ours)
+        ):
             self._offer, self._left = ours, None  # the line was silent, and the item has stayed
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
@@ -217,9 +221,9 @@ class BillDriver(LineDriver[M]):
         self._offer = offer = _Offer(self._offers, content, code, now)
         match content:
             case Note(amount_cents=cents):
-                accepted = cents in self._denominations and not self._worth.differs
+                accepted = cents in self._denominations and not self._worth.has_differences
             case Barcode():
-                accepted = self._barcodes and not self._worth.differs
+                accepted = self._barcodes and not self._worth.has_differences
             case None:
                 accepted = False
         if accepted and content is not None:
@@ -228,7 +232,7 @@ class BillDriver(LineDriver[M]):
             offer.answer = Answer.RETURN
             offer.reason = ReturnReason.NOT_ENABLED
 
-    def _answer_applies(self, offer: _Offer) -> bool:
+    def _is_answer_valid_for(self, offer: _Offer) -> bool:
         """Return whether the answer given to an offer of the last session still applies (never a stack order)."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
@@ -267,7 +271,7 @@ class BillDriver(LineDriver[M]):
             self._timer.restart()
         elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
-        elif self._timer.count() > ORDER_SECONDS:
+        elif self._timer.add_elapsed() > ORDER_SECONDS:
             text = "the acceptor did not say what became of a note or ticket that it was ordered to stack"
             self._escrow.give_up(text)
             self._offer, self._left, self._given_up = None, None, True

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
-from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number, read_word
+from egm.devices.twin import ActionError, M, Port, Twin, Values, number, read_flag, read_word
 
 ACCEPT_SECONDS: Final = 0.8
 STACK_SECONDS: Final = 0.7
@@ -22,7 +22,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class Phase(StrEnum):
-    """State of the acceptor."""
+    """The state of the simulated acceptor in moving one item."""
 
     STARTING = "starting"
     READY = "ready"
@@ -82,7 +82,7 @@ class BillTwin(Twin[M]):
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
     def _is_enabled(self, paper: Paper) -> bool:
-        """Return whether the machine has enabled this item."""
+        """Return whether the machine has enabled this kind of note or ticket."""
 
     @abstractmethod
     def _is_accepting(self) -> bool:
@@ -92,7 +92,7 @@ class BillTwin(Twin[M]):
         """Handle a change of phase, for protocols that report events rather than states."""
 
     # ------------------------------------------------------------ what a protocol may order
-    def order_stack(self) -> bool:
+    def stack_escrowed_item(self) -> bool:
         """Move the item in escrow to the box; return False if escrow is empty."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
@@ -101,7 +101,7 @@ class BillTwin(Twin[M]):
         self._schedule_step(STACK_SECONDS / 2, self._move_past_return)
         return True
 
-    def order_return(self) -> bool:
+    def return_escrowed_item(self) -> bool:
         """Move the item in escrow back out; return False if escrow is empty."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
@@ -109,7 +109,7 @@ class BillTwin(Twin[M]):
         self._give_back()
         return True
 
-    def order_hold(self) -> bool:
+    def extend_escrow_time(self) -> bool:
         """Extend the escrow time; return False if there is no item in escrow."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
@@ -132,12 +132,13 @@ class BillTwin(Twin[M]):
         self._handle_phase_change(phase)
 
     def _stop_in_fault(self, phase: Phase) -> None:
-        """Stop in a fault that no command ends."""
+        """Stop the acceptor in a fault that only a manual action ends."""
         self._stop_timers()
         self._stuck = phase
         self._go(phase)
 
     def _move_into_escrow(self) -> None:
+        """Move the inserted item into escrow, or jam or reject it; without an order it is returned in time."""
         paper = self._paper
         if paper is None:
             return
@@ -187,7 +188,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert,
             "insert_ticket": self._insert_ticket,
@@ -228,7 +229,7 @@ class BillTwin(Twin[M]):
         if cents not in self._codes:
             known = ", ".join(map(str, sorted(self._codes)))
             raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")
-        fake = flag(values, "counterfeit", default=False)
+        fake = read_flag(values, "counterfeit", default=False)
         return self._push(Paper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
@@ -239,7 +240,7 @@ class BillTwin(Twin[M]):
         return self._push(Paper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
-        """Jam the moving item, or the next one."""
+        """Jam the item that is moving now, or else the next one."""
         if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
             self._stop_in_fault(Phase.JAM)
             return "jammed"
@@ -259,7 +260,7 @@ class BillTwin(Twin[M]):
 
     def _set_box(self, values: Values) -> str:
         """Remove (``present`` false) or replace (true) the note box."""
-        if flag(values, "present"):
+        if read_flag(values, "present"):
             return self._clear({})
         self._stop_in_fault(Phase.BOX_OUT)
         return "box out"
@@ -273,18 +274,18 @@ class BillTwin(Twin[M]):
         return "box full"
 
     def _pull_back_bill(self, _: Values) -> str:
-        """Pull the bill back by a string."""
+        """Simulate a fraud: pull the bill back by a string after it was accepted."""
         self._stop_timers()
         self._go(Phase.CHEATED)
         return "cheated"
 
     def _fail(self, _: Values) -> str:
-        """Break the head."""
+        """Break the acceptor's sensor head."""
         self._stop_in_fault(Phase.FAILED)
         return "failed"
 
     def _report_false_bill(self, _: Values) -> str:
-        """Report a stacked bill that never existed."""
+        """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
         self._go(Phase.IN_BOX)
         return "lying"
@@ -302,7 +303,7 @@ class BillTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else Paper(**paper)

@@ -32,7 +32,7 @@ from egm.errors import OperatorError
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One protocol."""
+    """One supported device protocol: its driver, its simulated device and its settings."""
 
     kind: str
     line: LineSettings

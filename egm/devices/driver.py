@@ -51,11 +51,11 @@ class OrderTimer:
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Restart from zero: there is no order, or it has made progress."""
+        """Set the sum to zero, because there is no order or it has made progress."""
         self.seconds, self._counted_at = 0.0, None
 
-    def count(self) -> float:
-        """Add the time since the last call, and return the sum."""
+    def add_elapsed(self) -> float:
+        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, and return the sum."""
         now = asyncio.get_running_loop().time()
         if self._counted_at is not None:
             self.seconds += min(now - self._counted_at, _TURN_SECONDS_MAX)
@@ -97,7 +97,7 @@ class LineDriver(ABC, Generic[M]):
 
     @property
     def name(self) -> str:
-        """Return its name in the cabinet file."""
+        """Return the device's name in the cabinet file."""
         return self._name
 
     @property
@@ -138,7 +138,7 @@ class LineDriver(ABC, Generic[M]):
 
     @abstractmethod
     async def _cycle(self) -> None:
-        """Query, act, pause."""
+        """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
         """Do what must not wait forever while there is no line; called repeatedly."""
@@ -255,6 +255,7 @@ class LineDriver(ABC, Generic[M]):
             self._emit(CommUp(device=self._name))
 
     def _note_missing_reply(self) -> None:
+        """Count a query without a reply; report the line as lost after enough of them."""
         self.exchanges.unanswered += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
@@ -287,7 +288,7 @@ class LineDriver(ABC, Generic[M]):
 
     def _show_worth(self, worth: Worth) -> None:
         """Report the faults found in an acceptor's channels, once all of them have been queried."""
-        if worth.is_known or worth.differs:
+        if worth.is_known or worth.has_differences:
             for code in WORTH_FAULTS:
                 self._set_found(code, worth.faults.get(code))
 

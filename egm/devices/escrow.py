@@ -45,7 +45,7 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
 class Verdict(StrEnum):
-    """The meaning of a report."""
+    """What a report of the acceptor means for the bill or ticket in escrow."""
 
     CREDITED = "credited"  # this report caused the credit
     REPEAT = "repeat"  # already credited; acknowledge again

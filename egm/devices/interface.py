@@ -136,7 +136,7 @@ class Stacked(DeviceEvent):
 
 
 class ReturnReason(StrEnum):
-    """Why an inserted note or ticket was returned."""
+    """The reason why an inserted note or ticket was returned."""
 
     ORDERED = "ordered"  # the machine requested it
     NOT_ENABLED = "not_enabled"  # a denomination that is not enabled now
@@ -262,7 +262,7 @@ class InputsKnown(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """Phases of a game on a real wheel."""
+    """The phases of one game on a real wheel."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -294,7 +294,7 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """Return its name in the cabinet file."""
+        """Return the device's name in the cabinet file."""
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
         """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
@@ -329,24 +329,24 @@ class CoinAcceptor(Device, Protocol):
         """Accept these coins, as far as the acceptor has a channel for them."""
 
     def disable(self) -> None:
-        """Accept none: coins fall through to the tray."""
+        """Accept no coins: all of them fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
         """Set where accepted coins go: the hopper, or the drop box in the base."""
 
 
 class Hopper(Device, Protocol):
-    """Pays coins of one denomination."""
+    """Interface of a hopper, which pays coins of one denomination."""
 
     def pay(self, payout_id: str, coins: int) -> None:
         """Pay ``coins`` exactly once per ``payout_id``, which the ledger stores. Refused while a payout is open."""
 
     def stop(self) -> None:
-        """Stop immediately; :class:`PayoutFinished` reports what was paid."""
+        """Stop paying immediately; :class:`PayoutFinished` reports what was paid."""
 
 
 class TicketPrinter(Device, Protocol):
-    """Prints one ticket at a time."""
+    """Interface of a ticket printer, which prints one ticket at a time."""
 
     def print_ticket(self, job: TicketJob) -> None:
         """Print exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
@@ -356,10 +356,10 @@ class IoBoard(Device, Protocol):
     """Doors, key switches, buttons, lamps, tower light and bell."""
 
     def lamps(self, lit: frozenset[str]) -> None:
-        """Light exactly these button lamps."""
+        """Light exactly these button lamps; all others go out."""
 
     def tower(self, lights: frozenset[str]) -> None:
-        """Light exactly these tower elements."""
+        """Light exactly these elements of the light tower; all others go out."""
 
     def bell(self, *, on: bool) -> None:
         """Switch the alarm bell, which works without the screen's loudspeaker."""

@@ -22,7 +22,7 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- notes and tickets
 class EscrowPhase(StrEnum):
-    """Known progress of an ordered stacking."""
+    """How far an ordered stacking has come, as far as known."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
@@ -157,7 +157,7 @@ CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED, PrintState.DISPU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintRecord:
-    """A ticket whose printing is not finished."""
+    """The record of a ticket whose printing is not finished."""
 
     job: TicketJob
     state: PrintState
@@ -170,7 +170,7 @@ class PrintLedger(Protocol):
         """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), also after a restart."""
 
     def opened(self, job: TicketJob) -> None:
-        """Open a ticket as PENDING."""
+        """Record the print order of a ticket, in state PENDING, before it is sent."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record its next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""

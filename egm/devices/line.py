@@ -34,7 +34,7 @@ class LineLostError(PeerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineSettings:
-    """UART settings of a protocol."""
+    """The UART settings that a protocol requires."""
 
     baud: int = 9600
     bits: Literal[7, 8] = 8
@@ -51,7 +51,7 @@ class Handle(Protocol):
     """An open port, as used by :class:`SerialLine` (``serial.Serial`` is one)."""
 
     def fileno(self) -> int:
-        """Return the descriptor, in non-blocking mode."""
+        """Return the port's file descriptor, which is in non-blocking mode."""
 
     def close(self) -> None:
         """Close the port."""
@@ -158,6 +158,7 @@ class SerialLine:
         return self._handle.fileno()
 
     def _read_available(self) -> None:
+        """Read what has arrived; mark the line as lost if it hung up."""
         fileno = self._get_fileno()
         try:
             data = os.read(fileno, _READ_BYTES)

@@ -99,6 +99,7 @@ class PrinterDriver(LineDriver[M]):
         """Do nothing: every cycle queries the printer's complete status."""
 
     async def _cycle(self) -> None:
+        """Run one cycle: query the status twice and, if both agree, advance the open print order."""
         first = await self._ask_status()
         status = None if first is None else await self._ask_status()
         self._hold_against_power(answered=status is not None)
@@ -166,6 +167,7 @@ class PrinterDriver(LineDriver[M]):
                 pass
 
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
+        """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
         waited = self._measure_wait()
         if status.stops_printing or status.busy or status.ticket_in_path:
             if waited > PENDING_SECONDS:
@@ -185,6 +187,7 @@ class PrinterDriver(LineDriver[M]):
             self._answered_at = asyncio.get_running_loop().time()
 
     async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
+        """Advance a ticket being printed: bar code complete, failed, or disputed if it may have come out."""
         waited = self._measure_wait()
         if status.barcode_done:
             self._move(record, PrintState.BARCODE_DONE)

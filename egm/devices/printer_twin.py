@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
+from egm.devices.twin import ActionError, M, Port, Twin, Values, number, read_flag
 
 BARCODE_SECONDS: Final = 0.7
 _SETTLE_SECONDS: Final = 0.5
@@ -18,7 +18,7 @@ _REMEMBERED_TICKETS: Final = 50
 
 
 class PrinterTwin(Twin[M]):
-    """Base of the simulated printers; see the module."""
+    """Common base of the simulated printers."""
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
@@ -64,6 +64,7 @@ class PrinterTwin(Twin[M]):
         self._schedule_step(BARCODE_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
+        """Print the job's bar code completely, or only partly if a jam was ordered."""
         if self._jam_next:
             self._jam_next = False
             self._jam = True
@@ -108,19 +109,19 @@ class PrinterTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
         self.printed = list(memory["printed"])
         self.power_restored()
 
     def power_restored(self) -> None:
-        """Let somebody take what is in the path."""
+        """Schedule that a person takes the ticket left in the paper path, unless tickets are held."""
         if self._in_path and not self._hold:
             self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "take": self._take,
             "hold": self._set_hold,
@@ -142,8 +143,8 @@ class PrinterTwin(Twin[M]):
         return "ticket taken" if was else "no ticket to take"
 
     def _set_hold(self, values: Values) -> str:
-        """Set ``hold`` (``on``): nobody takes tickets until ``take``."""
-        self._hold = flag(values, "on", default=True)
+        """Set whether tickets stay in the bezel (``on``) until the action ``take``."""
+        self._hold = read_flag(values, "on", default=True)
         return "tickets stay in the bezel" if self._hold else "tickets are taken"
 
     def _jam_next_ticket(self, _: Values) -> str:
@@ -152,7 +153,7 @@ class PrinterTwin(Twin[M]):
         return "the next ticket jams"
 
     def _clear(self, _: Values) -> str:
-        """Remove the paper and repair the device."""
+        """Remove the paper from the path and repair the printer."""
         self._stop_timers()
         self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
         self._busy = self._in_path = False
@@ -164,27 +165,27 @@ class PrinterTwin(Twin[M]):
         return f"{self.paper_tickets} tickets left"
 
     def _set_head(self, values: Values) -> str:
-        """Raise or lower the head (``up``)."""
-        self._head_up = flag(values, "up")
+        """Raise or lower the print head (``up``)."""
+        self._head_up = read_flag(values, "up")
         return "head up" if self._head_up else "head down"
 
     def _set_chassis(self, values: Values) -> str:
         """Open or close the chassis (``open``)."""
-        self._chassis_open = flag(values, "open")
+        self._chassis_open = read_flag(values, "open")
         return "chassis open" if self._chassis_open else "chassis closed"
 
     def _fail(self, _: Values) -> str:
-        """Break the electronics."""
+        """Break the printer's electronics."""
         self._failure = True
         return "failed"
 
     def _report_false_barcode(self, _: Values) -> str:
-        """Report a bar code that was never printed."""
+        """Simulate a defect: report a bar code that was never printed."""
         self._barcode_done = True
         return "lying"
 
     def _forget_barcode(self, _: Values) -> str:
-        """Print the next ticket completely without reporting it."""
+        """Simulate a defect: print the next ticket completely without reporting it."""
         self._forgets = True
         return "the next ticket will be forgotten"
 

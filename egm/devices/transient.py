@@ -32,7 +32,7 @@ class TransientEscrowLedger:
         self.contradictions: list[int] = []
 
     def pending(self) -> EscrowRecord | None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         return self._record
 
     def _open(self, phase: EscrowPhase) -> EscrowRecord:
@@ -41,48 +41,48 @@ class TransientEscrowLedger:
         return self._record
 
     def may_order(self) -> bool:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         return True
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         if self._record is not None:
             raise LedgerOrderError(f"a stacking is still open: {self._record}")
         self._record = EscrowRecord(content=content, phase=EscrowPhase.ORDERED, mark=mark)
 
     def credit_stacked_paper(self) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         record = self._open(EscrowPhase.ORDERED)
         self.credited.append(record.content)
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         self._open(EscrowPhase.VENDED)
         self._record = None
 
     def void_unstacked_paper(self, why: str) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         self._open(EscrowPhase.ORDERED)
         self._record = None
         self.refused.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         self.disputed.append(self._open(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         self.contradictions.append(most_cents)
 
     def moving(self, *, outward: bool) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         self._record = replace(self._open(EscrowPhase.ORDERED), outward=outward)
 
     def set_mark(self, mark: int) -> None:
-        """See :class:`EscrowLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
         if self._record is not None:
             self._record = replace(self._record, mark=mark)
 
@@ -96,13 +96,13 @@ class TransientCoinLedger:
         self.doubts: list[CoinDoubt] = []
 
     def position(self) -> int | None:
-        """See :class:`~egm.devices.ledgers.CoinLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.CoinLedger`."""
         return self._position
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
-        """See :class:`~egm.devices.ledgers.CoinLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.CoinLedger`."""
         self.coins.extend(coins)
         self.doubts += [] if doubt is None else [doubt]
         self._position = position
@@ -118,11 +118,11 @@ class TransientPayoutLedger:
         self.stray_coins = 0
 
     def pending(self) -> PayoutRecord | None:
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
         return self._record
 
     def ordered(self, record: PayoutRecord) -> None:
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
         if self._record is not None or record.payout_id in self.paid:
             raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
         self._record = record
@@ -133,24 +133,24 @@ class TransientPayoutLedger:
         return self._record
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
         self._record = replace(self._open(payout_id), paid_coins=paid_coins)
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
         record, self._record = self._open(payout_id), None
         self.paid[payout_id] = paid_coins
         if doubt:
             self.disputed[payout_id] = record.coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
         if self._record is not None:
             raise LedgerOrderError(f"payout {payout_id} was never ordered, and {self._record} is open")
         self.paid[payout_id] = 0
 
     def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
         self.stray_coins += coins
 
 
@@ -162,18 +162,18 @@ class TransientPrintLedger:
         self.history: list[tuple[str, PrintState]] = []
 
     def pending(self) -> PrintRecord | None:
-        """See :class:`~egm.devices.ledgers.PrintLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PrintLedger`."""
         return self._record
 
     def opened(self, job: TicketJob) -> None:
-        """See :class:`~egm.devices.ledgers.PrintLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PrintLedger`."""
         if self._record is not None:
             raise LedgerOrderError(f"ticket {job.job_id} cannot be opened; open is {self._record.job.job_id}")
         self._record = PrintRecord(job=job, state=PrintState.PENDING)
         self.history.append((job.job_id, PrintState.PENDING))
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """See :class:`~egm.devices.ledgers.PrintLedger`."""
+        """Behave as specified by :class:`~egm.devices.ledgers.PrintLedger`."""
         if self._record is None or self._record.job.job_id != job_id:
             raise LedgerOrderError(f"ticket {job_id} is not open; open is {self._record}")
         if state not in AFTER[self._record.state]:

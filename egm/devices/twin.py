@@ -81,7 +81,7 @@ class Port:
         self.drop_next = 0
 
     @property
-    def plugged(self) -> bool:
+    def is_plugged_in(self) -> bool:
         """Return whether the cable is plugged in."""
         return self._master >= 0
 
@@ -91,7 +91,7 @@ class Port:
 
     def plug(self) -> None:
         """Plug the cable in: a new pseudo-terminal under the same name."""
-        if self.plugged:
+        if self.is_plugged_in:
             return
         self._master, self._slave = self._make_pair()
         os.set_blocking(self._master, False)
@@ -104,7 +104,7 @@ class Port:
 
     def unplug(self) -> None:
         """Unplug the cable: the machine's port hangs up and its name is removed."""
-        if not self.plugged:
+        if not self.is_plugged_in:
             return
         asyncio.get_running_loop().remove_reader(self._master)
         self.link.unlink(missing_ok=True)
@@ -116,6 +116,7 @@ class Port:
         self._master = self._slave = self._owner = -1
 
     def _read_available(self) -> None:
+        """Read what the machine has sent; process it at the line's speed."""
         try:
             data = os.read(self._master, _READ_BYTES)
         except (BlockingIOError, OSError):
@@ -133,7 +134,7 @@ class Port:
         self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def hear(self, data: bytes) -> None:
-        """Receive bytes from the machine."""
+        """Process bytes received from the machine."""
         if self.silent:
             return
         if self.echoes:
@@ -146,7 +147,7 @@ class Port:
 
     def send(self, data: bytes) -> None:
         """Send a reply, with the current faults of the cable."""
-        if self.silent or not self.plugged:
+        if self.silent or not self.is_plugged_in:
             return
         if self.drop_next:
             self.drop_next -= 1
@@ -208,7 +209,7 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def power_restored(self) -> None:
-        """Handle the return of power."""
+        """Change the device's state as the return of power does."""
 
     def begin(self) -> None:
         """Start the device's autonomous behaviour, once the bench runs."""
@@ -279,7 +280,7 @@ class Twin(ABC, Generic[M]):
         self.port.unplug()
 
     def act(self, action: str, values: Values) -> str:
-        """Perform ``action`` and describe the result. Raises :class:`ActionError`."""
+        """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         table = {**self._list_line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
@@ -293,8 +294,13 @@ class Twin(ABC, Generic[M]):
         return done
 
     def describe(self) -> dict[str, object]:
-        """Return :meth:`state`, with plug and power."""
-        return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
+        """Return the device's state for the bench, with whether it is plugged in and powered."""
+        return {
+            "kind": self.kind,
+            "powered": self.powered,
+            "plugged": self.port.is_plugged_in,
+            **self.state(),
+        }
 
     def _list_line_actions(self) -> dict[str, Callable[[Values], str]]:
         return {
@@ -335,7 +341,7 @@ class Twin(ABC, Generic[M]):
         return "cable in"
 
     def _hand_silence(self, values: Values) -> str:
-        self.port.silent = flag(values, "on", default=True)
+        self.port.silent = read_flag(values, "on", default=True)
         return "silent" if self.port.silent else "answering"
 
     def _hand_late(self, values: Values) -> str:
@@ -351,7 +357,7 @@ class Twin(ABC, Generic[M]):
         return f"the next {self.port.drop_next} answers are lost"
 
     def _hand_split(self, values: Values) -> str:
-        self.port.split = flag(values, "on", default=True)
+        self.port.split = read_flag(values, "on", default=True)
         return "one byte at a time" if self.port.split else "whole answers"
 
     def _hand_clear_line(self, _: Values) -> str:
@@ -391,7 +397,7 @@ def number(values: Values, key: str, *, default: int | None = None) -> int:
     return value
 
 
-def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
+def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
     """Return a boolean from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
     value = values.get(key, default)
     if not isinstance(value, bool):

@@ -52,17 +52,17 @@ class Worth:
 
     @property
     def is_known(self) -> bool:
-        """Return whether every channel has been queried."""
+        """Return whether the device has reported the value of every channel."""
         return not self._unasked
 
     @property
-    def differs(self) -> bool:
+    def has_differences(self) -> bool:
         """Return whether a channel has another value than the cabinet file states."""
         return bool(self._differs)
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """Return the faults to show."""
+        """Return the faults that wrong or unknown values cause, with their details."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _format_channels(self._untold)} if self._untold else {}

@@ -52,7 +52,7 @@ class Verifier:
         opened = [source for source in read if source is not None]
         opened += [source for game in games for source in game.assets.values()]
         findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
-        if findings.right:
+        if findings.is_all_as_signed:
             self._record_installed_changes(stored, findings)
         self._conclude(findings, "start")
 
@@ -70,7 +70,7 @@ class Verifier:
     def _conclude(self, findings: Findings, why: str) -> None:
         standing = self._machine.faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
-        if findings.right:
+        if findings.is_all_as_signed:
             self._machine.log("software.verified", {"version": findings.version, "when": why})
         else:
             self._machine.record(
@@ -80,7 +80,7 @@ class Verifier:
             )
         if standing is not None and standing["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": DIFFERS}))
-        if not findings.right:
+        if not findings.is_all_as_signed:
             self._lock(CHECK, detail)
             self._lock(DIFFERS, detail)
 

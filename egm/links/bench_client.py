@@ -55,7 +55,7 @@ class BenchClient:
         return answer
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the bench."""
         self._file.close()
         self._socket.close()
 

@@ -70,7 +70,7 @@ class Series:
 
     @property
     def is_counter(self) -> bool:
-        """Return whether it only ever grows."""
+        """Return whether the series is a counter, which only increases."""
         return self.name.endswith("_total")
 
 
@@ -283,7 +283,7 @@ class Exporter:
         self.port: int = self._server.server_port
 
     def close(self) -> None:
-        """Stop serving."""
+        """Stop serving the metrics."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

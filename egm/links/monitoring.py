@@ -35,7 +35,7 @@ _LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
 class Monitoring:
-    """Keeps what is exported true, and serves it."""
+    """Service that keeps the exported metrics current and serves them."""
 
     name = "metrics"
 
@@ -91,7 +91,7 @@ class Monitoring:
             return exporter
 
     def changed(self, now: Snapshot) -> None:
-        """Schedule a new reading."""
+        """Schedule a new reading of the metrics."""
         self._now = now
         self._read_in(_FOLLOW_SECONDS)
 

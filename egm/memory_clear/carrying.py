@@ -178,7 +178,7 @@ def clearance(
         reason=reason,
         challenge=challenge,
         opening=(*carried_state, *opening.values(), *_build_transfer_block(found)),
-        claims_record={"claims": described, "roster": roster, "complete": found.inspection.complete},
+        claims_record={"claims": described, "roster": roster, "complete": found.inspection.is_complete},
         owed_cents=found.inspection.together.credits_cents
         if found.inspection.agree
         else max(copy.credits_cents for copy in copies),
@@ -218,7 +218,7 @@ def _encode_decision(decision: Decision) -> dict[str, JSON]:
 
 def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
     """Return the entries that block transfers until the host registers anew, if not every transfer is proved."""
-    if found.inspection.complete:
+    if found.inspection.is_complete:
         return ()
     last = found.inspection.together
     return (

@@ -208,7 +208,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _require_ticket(machine, pay_out.id).number
-    ring = ring_state(machine.journal, pay_out.id) if machine.state(HostMoney).validation.by_host else {}
+    ring = ring_state(machine.journal, pay_out.id) if machine.state(HostMoney).validation.is_by_host else {}
     machine.record(
         "voucher.out",
         transaction_id=f"{pay_out.id}.printed",

@@ -73,7 +73,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     """Return whether the form has a ticket number and this machine keeps its own tickets."""
     return (
         ticket_ledger.tickets_may_move(machine)
-        and not machine.state(HostMoney).validation.by_host
+        and not machine.state(HostMoney).validation.is_by_host
         and has_text_in(event, "number")
     )
 

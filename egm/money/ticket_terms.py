@@ -58,6 +58,6 @@ class TicketTerms:
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:
     """Return the host's ticket terms; the defaults if no host validates tickets (any more)."""
-    if not machine.state(HostMoney).validation.by_host:
+    if not machine.state(HostMoney).validation.is_by_host:
         return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

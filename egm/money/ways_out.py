@@ -76,7 +76,7 @@ def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
         "limit": amount_cents > tickets.limit_cents,
         "clock": not machine.times.is_believed or CLOCK_FAULT in machine.faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or (tickets.central and not machine.state(HostMoney).validation.by_host)
+        or (tickets.central and not machine.state(HostMoney).validation.is_by_host)
         or (desk is not None and not tickets_may_move(machine)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")

@@ -43,7 +43,7 @@ class Recorded:
         return cls(int(state or 0))
 
     def to_json(self) -> dict[str, int | str]:
-        """Encode it as the journal's state."""
+        """Return the roster's number and digest as the JSON that the machine state stores."""
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:
@@ -121,7 +121,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
 
 def _collect(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
     for item in items:
-        if not key.verify_seal(bytes.fromhex(item.entry.hash_hex), item.seal):
+        if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]

@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """One permission."""
+    """A permission that a role may have."""
 
     ANSWER_CALLS = "answer_calls"
     CLEAR_TILTS = "clear_tilts"

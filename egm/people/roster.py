@@ -154,12 +154,12 @@ class Roster:
         return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
     def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Enable a disabled person."""
+        """Return the roster with a disabled person enabled again; ``by`` did it at ``at``."""
         person = replace(self._find_person(person_id), disabled=False)
         return self._append_change("enabled", person, self.pins[person_id], by, at)
 
     def set_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
-        """Set a person's new PIN."""
+        """Return the roster with a person's new PIN; ``by`` set it at ``at``."""
         return self._append_change("pin", self._find_person(person_id), PinDigest.of(pin), by, at)
 
     def _find_person(self, person_id: str) -> Person:
@@ -169,6 +169,10 @@ class Roster:
         return person
 
     def _append_change(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
+        """Return the roster with one more, sealed change, and write it to its file if it has one.
+
+        Raises RosterError if the file cannot be written or was changed meanwhile.
+        """
         change = Change(
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),

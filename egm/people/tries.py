@@ -26,7 +26,7 @@ LOCKED_SECONDS: Final = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """One wrong PIN; ``number`` as returned by :func:`find_counted_number`."""
+    """A wrong PIN that was entered; ``number`` is the staff number of :func:`find_counted_number`."""
 
     id: str
     number: str
@@ -42,8 +42,8 @@ class WrongPin:
         return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)
 
     @property
-    def locks(self) -> bool:
-        """Return whether it still counts towards the lock."""
+    def counts_towards_lock(self) -> bool:
+        """Return whether this wrong PIN still counts towards the lock of its staff number."""
         now = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.
         age = now - self.up_seconds if now >= self.up_seconds else now

@@ -144,13 +144,13 @@ def has_won(rules: Game, game: GameRecord) -> bool:
     A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
     real wheel decides the game, the player cannot answer for it.
     """
-    if game.outcome is not None or (rules.rules.by_wheel and len(game.steps) == 1):
+    if game.outcome is not None or (rules.rules.is_decided_by_wheel and len(game.steps) == 1):
         return False
     outcomes = [outcome for _, outcome in list_chance_free_answers(rules, game) if outcome is not None]
     if not outcomes:
         return False
     settled = list_decided_bets(replay(rules, game))
-    settled_credits = sum(settlement.credits for settlement in settled if not settlement.gives_back)
+    settled_credits = sum(settlement.credits for settlement in settled if not settlement.is_stake_returned)
     return any(
         end.win_credits - end.push_credits > settled_credits or end.progressives or end.merchandise
         for end in outcomes

@@ -36,7 +36,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
-        or progressives.need_a_hand(machine, game)
+        or progressives.must_attendant_pay(machine, game)
         or bool(merchandise.list_won_prizes(machine, game))
     )
 

@@ -129,7 +129,7 @@ def _examine(
     has_wheel: bool,
 ) -> InstalledGame:
     game = load_game(slot.game)
-    if game.rules.by_wheel and not has_wheel:
+    if game.rules.is_decided_by_wheel and not has_wheel:
         raise OperatorError(f"{game.id}: needs a real wheel, but the cabinet file has no wheel device")
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:

@@ -119,7 +119,7 @@ def is_decided_by_wheel(machine: Machine) -> bool:
     if game is None or game.outcome is not None or len(game.steps) > 1:
         return False
     with suppress(*NO_REPLAY):
-        return find_definition(machine, game.game).rules.by_wheel
+        return find_definition(machine, game.game).rules.is_decided_by_wheel
     return False
 
 

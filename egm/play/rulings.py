@@ -130,7 +130,9 @@ def _build_settling_transfers(
     """Return the refund of the undecided stakes, and the payment of the decided bets."""
     unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
     over_cents = sum(settlement.staked for settlement in decided) * unit_cents
-    push_cents = sum(settlement.credits for settlement in decided if settlement.gives_back) * unit_cents
+    push_cents = (
+        sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
+    )
     staked_cents = sum(cents for _, cents in staked)
     amounts_cents = (over_cents - push_cents, push_cents, staked_cents - over_cents)
     _, pushed, undecided = split_stakes(staked, amounts_cents, machine.position)

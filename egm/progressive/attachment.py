@@ -78,7 +78,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
-        """Carry messages and process time until cancelled."""
+        """Exchange messages with the controller and process time until cancelled."""
         self._read_memory()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
@@ -120,7 +120,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
-        """Enrol again."""
+        """Enrol again in every level, because the connection is new."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
@@ -139,7 +139,7 @@ class ProgressiveLink:
         self._schedule_attend()
 
     def misunderstood(self, text: str) -> None:
-        """Record an invalid message; nothing moves."""
+        """Record that the controller sent an invalid message; nothing else changes."""
         self._record_complaint("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link
@@ -160,6 +160,7 @@ class ProgressiveLink:
             self._read_claim(claim, stored, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
+        """Restore an open claim from the journal's record, with the payment it has to report."""
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -253,6 +254,7 @@ class ProgressiveLink:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
+        """Submit what the link reports to the machine as events or journal entries."""
         match news:
             case Locked():
                 award = {"claim": news.claim, "amount_cents": news.amount_cents}

@@ -26,7 +26,7 @@ class Bet:
 
     @property
     def cents(self) -> int:
-        """Return its cost, minor units."""
+        """Return the cost of the bet, in minor units."""
         return self.wager.credits * self.denomination_cents
 
     @property

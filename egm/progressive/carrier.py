@@ -29,7 +29,7 @@ class Carrier(Protocol):
     """A connection to a controller. It stores nothing: the link sends lost messages again."""
 
     async def run(self, ears: CarrierListener) -> None:
-        """Connect, and reconnect after each interruption, until cancelled."""
+        """Carry messages until cancelled, reconnecting after each interruption; ``ears`` receives them."""
         ...
 
     def send(self, message: FromMachine) -> None:

@@ -224,6 +224,7 @@ def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
 
 
 def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, where: str) -> None:
+    """Raise LevelFileError unless the level's terms are those of the game that plays for it."""
     if not play.one_price:
         raise LevelFileError(f"{where}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:

@@ -34,7 +34,7 @@ class Position:
 
 
 class LevelDisplay(Protocol):
-    """The linked levels as last received."""
+    """The current values of linked levels as last received."""
 
     def shown(self, pool: str) -> Shown:
         """Return what a linked level shows now; zero and down if it was never received."""
@@ -54,7 +54,7 @@ class LinkedLevels(LevelDisplay, Protocol):
 
 
 class BroadcastLevels(LevelDisplay, Protocol):
-    """The levels that a SAS host broadcasts."""
+    """The values of levels as a SAS host broadcasts them."""
 
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
         """Store a broadcast: the displayed amounts of a group's levels, minor units."""

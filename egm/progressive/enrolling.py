@@ -125,7 +125,7 @@ def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | s
 
 def _ask(machine: Machine, persons: list[str]) -> None:
     enrolling = machine.state(Enrolling)
-    key = enrolling.folder.ask()
+    key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
     enrolling.stick.ask(request_of(key, machine.identity.serial))
     machine.log("link.requested", {"key": compute_key_digest(key.public_key()), "persons": persons})
@@ -196,7 +196,7 @@ class LinkPage(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open a step's form."""
+        """Open the form of the touched step."""
         steps = _open(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
 
@@ -210,6 +210,7 @@ def _open(machine: Machine) -> dict[str, Form]:
 
 
 def _iter_tables(machine: Machine) -> Iterator[Table]:
+    """Yield the tables of the link page: the certificate in use, the pending request, and the answer."""
     enrolling = machine.state(Enrolling)
     yield from _iter_certificate_in_use(machine)
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):

@@ -121,7 +121,7 @@ class Answer:
 
     @classmethod
     def read(cls, data: object) -> Self:
-        """Decode an answer from its JSON. Raises EnrolmentError."""
+        """Decode the controller's answer from its JSON data. Raises EnrolmentError."""
         match data:
             case {
                 "host": str(host),
@@ -190,7 +190,7 @@ class Facts:
     broker: str
 
     def to_json(self) -> dict[str, str]:
-        """Return it as stored in the journal."""
+        """Return the facts as the JSON that the journal stores."""
         data = {name: str(value) for name, value in asdict(self).items()}
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
@@ -214,7 +214,7 @@ class Stick:
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return its content: ``request`` and ``answer``. Raises EnrolmentError."""
+        """Return the content of the stick: its ``request`` and ``answer``. Raises EnrolmentError."""
         data = self._run_device_operation(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")

@@ -57,18 +57,18 @@ class Feeder:
 
     @property
     def last(self) -> int:
-        """Return the last contribution made."""
+        """Return the sequence number of the last contribution made."""
         return self.pending[-1].sequence if self.pending else self.counted
 
     def parted(self) -> None:
-        """Handle the loss of the connection."""
+        """Handle the loss of the connection: the machine must enrol again, and contributions are sent again."""
         self.joined = False
         self.refused = None
         self.values_heard = 0
         self.sent = self.counted
 
     @property
-    def mystery(self) -> bool:
+    def is_mystery(self) -> bool:
         """Return whether it is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 

@@ -49,7 +49,7 @@ def open_levels(machine: Machine) -> None:
     stays in memory with all it holds. Raises :class:`LevelDefectiveError` if a level's pools do not add up.
     """
     for pool in machine.state(Pools).by_id.values():
-        if not pool.own:
+        if not pool.is_own:
             _link(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
@@ -96,7 +96,7 @@ def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
     Raises :class:`LevelDefectiveError`: the machine must then stop.
     """
     for pool in bet.pools:
-        if pool.own:
+        if pool.is_own:
             posting.compare(pool.id, _level(machine, pool.id), machine.journal.balance_cents)
     pools = {pool.level: pool for pool in bet.pools}
     return _round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
@@ -339,7 +339,7 @@ def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...],
     return tuple(transfers), {**state, **dict.fromkeys(untold), **build_closing_state(machine, game, "void")}
 
 
-def need_a_hand(machine: Machine, game: GameRecord) -> bool:
+def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
     """Return whether an attendant must pay: a level at or above the profile's limit, or one without a reply."""
     limit_cents = machine.profile.progressives.hand_cents
     return any(

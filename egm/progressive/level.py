@@ -95,7 +95,7 @@ class Level:
 
     @property
     def held(self) -> Fraction:
-        """Return the total in its pools, minor units."""
+        """Return the money in the level's current, hidden and overflow pools, in minor units."""
         return self.current + self.hidden + self.overflow
 
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:

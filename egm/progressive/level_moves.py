@@ -28,7 +28,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
         and source.held > 0
         and str(event.data["source"]) not in pools.by_id
         and target is not None
-        and target.own
+        and target.is_own
     )
 
 

@@ -21,7 +21,7 @@ def own_level(machine: Machine, pool: str) -> Level | None:
 
 def find_shown(machine: Machine, pool: Pool) -> Shown:
     """Return what a level shows now."""
-    if pool.own:
+    if pool.is_own:
         level = own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
     displays = machine.state(LevelDisplays)

@@ -47,7 +47,7 @@ _OVER_MAX: Final = 64
 
 
 class Phase(StrEnum):
-    """The progress of a claim."""
+    """How far a claim of a linked prize has come."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -169,14 +169,14 @@ class Link:
 
     # ------------------------------------------------------------------ what is asked of it
     def shown(self, level: str, now_ns: int) -> Shown:
-        """Return what a level shows."""
+        """Return what the machine displays for a linked level now."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.shown(now_ns, self._stale_ns)
 
     def claims(self) -> dict[str, Phase]:
-        """Return every open claim with its phase."""
+        """Return every open claim, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
     def take_messages(self) -> list[FromMachine]:
@@ -185,7 +185,7 @@ class Link:
         return taken
 
     def take_news(self) -> list[News]:
-        """Return and clear the news, in order."""
+        """Return the news since the last call, in order, and clear it."""
         taken, self._news = self._news, []
         return taken
 
@@ -225,7 +225,7 @@ class Link:
             self._open[claim].awarded = True
 
     def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
-        """Note that the award is paid, durably."""
+        """Record that an award has been paid durably, so that the controller is told."""
         entry = self._open.setdefault(commit.claim, _Open(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
@@ -295,6 +295,7 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
+        """Accept the terms of an enrolled level, or refuse them; replies to an earlier enrolment are ignored."""
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
@@ -326,14 +327,15 @@ class Link:
             self._ask(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
-        elif feeder.commitment != before and feeder.mystery:
+        elif feeder.commitment != before and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
+        """Remove the contributions that the controller has counted, and send what was waiting for that."""
         feeder = self.feeders.get(level)
         if feeder is None:
             return
-        if feeder.mystery:
+        if feeder.is_mystery:
             self._news += [Found(level, each) for each in won if each.claim not in self._open]
             self._news.append(Decided(level, sequence))
         if sequence > feeder.last:
@@ -394,6 +396,7 @@ class Link:
                 self._turn_away(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
+        """React to a refused contribution: resend from the gap, enrol again, or stop feeding the level."""
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
@@ -409,6 +412,7 @@ class Link:
             self._turn_away(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
+        """React to a refused claim: enrol or claim again, wait, or report the refusal."""
         entry = self._open.get(message.claim)
         if entry is None:
             return

@@ -40,7 +40,7 @@ _ANSWER: Final = "answer.json"
 
 @dataclass(frozen=True, slots=True)
 class LinkFolder:
-    """The folder; ``root`` need not exist yet."""
+    """The folder of the machine's certificates for the link; ``root`` need not exist yet."""
 
     root: Path
 
@@ -66,7 +66,7 @@ class LinkFolder:
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:
-        """Return the key of a pending request; None if there is no intact one.
+        """Return the private key of the pending certificate request; None if there is no intact key.
 
         Raises EnrolmentError, OperatorError.
         """
@@ -80,8 +80,11 @@ class LinkFolder:
             return None
         return key if isinstance(key, Ed25519PrivateKey) else None
 
-    def ask(self) -> Ed25519PrivateKey:
-        """Return or create the key of the pending request. Raises EnrolmentError, OperatorError."""
+    def get_or_create_request_key(self) -> Ed25519PrivateKey:
+        """Return the private key of the pending certificate request; create and store it if there is none.
+
+        Raises EnrolmentError, OperatorError.
+        """
         key = self.asking()
         if key is None:
             key = Ed25519PrivateKey.generate()

@@ -72,7 +72,7 @@ class ProgressiveMessageError(PeerError):
 
 
 class Reason(StrEnum):
-    """Why a controller refuses."""
+    """The reason why the controller refuses a message."""
 
     UNKNOWN_MACHINE = "unknown_machine"
     NOT_JOINED = "not_joined"

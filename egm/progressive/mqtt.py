@@ -61,7 +61,7 @@ class MqttCarrier:
             self._outbox.put_nowait(message)
 
     async def run(self, ears: CarrierListener) -> None:
-        """Connect, and reconnect after each interruption, until cancelled."""
+        """Carry messages until cancelled, reconnecting after each interruption; ``ears`` receives them."""
 
         async def serve(line: Line) -> None:
             await line.subscribe(topics.ALL_VALUES)

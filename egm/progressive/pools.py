@@ -44,8 +44,8 @@ class Pool:
         return self.definition.id
 
     @property
-    def own(self) -> bool:
-        """Return whether this machine manages it itself."""
+    def is_own(self) -> bool:
+        """Return whether this machine keeps the level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 

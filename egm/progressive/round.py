@@ -75,8 +75,8 @@ class FormerPool:
     keeper: Keeper
 
     @property
-    def own(self) -> bool:
-        """Return whether this machine manages it itself."""
+    def is_own(self) -> bool:
+        """Return whether this machine kept the level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 
@@ -117,13 +117,13 @@ class Round:
                 self._contribute_to_controller(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.memory.shown_cents(pool.id)
-            if not pool.own:  # a broadcasting host reads the wagers from the meters
+            if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
             odds = before.mystery_odds(fed_cents)
             self._step(pool, before, before.contribute(fed_cents))
             self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
-            if odds is not None and self._draw_mystery(pool, odds, chance):
+            if odds is not None and self._draw_mystery_hit(pool, odds, chance):
                 self._record_hit(name, pool, mystery=True)
 
     def award(self, hits: Iterable[LevelHit]) -> None:
@@ -166,7 +166,7 @@ class Round:
             return made[-1 - hits] or 0
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
-    def _draw_mystery(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+    def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
         favourable, bound = odds
         if favourable >= bound:
             return True
@@ -178,8 +178,9 @@ class Round:
     def _record_hit(
         self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
+        """Record the hit of a level: its amount is known if the machine or a broadcast states it, else claimed."""
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
-        if pool.own:
+        if pool.is_own:
             before = self._find_current_level(pool)
             amount_cents, after = before.hit(share or FULL_LEVEL)
             self._step(pool, before, after)

@@ -24,7 +24,7 @@ def build_downlink_topic(machine: str) -> str:
 
 
 def value(level: str) -> str:
-    """Return the topic of a level's value; retained."""
+    """Return the topic on which a level's value is published as a retained message."""
     return f"{PREFIX}/level/{level}/value"
 
 
@@ -40,5 +40,5 @@ def sign_of(topic: str) -> str:
 
 
 def parse_machine(topic: str) -> str:
-    """Return the machine of an uplink topic."""
+    """Return the serial number of the machine that an uplink topic belongs to."""
     return topic.removeprefix(f"{PREFIX}/machine/").removesuffix("/up")

@@ -31,7 +31,7 @@ class TriggerError(LocalError):
 
 
 class Chance(Protocol):
-    """Further random numbers of one draw."""
+    """Source of further random numbers for one draw."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""

@@ -108,12 +108,12 @@ def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
 
 
 def is_held(machine: Machine, claim: str) -> bool:
-    """Return whether a claim waits for its ruling."""
+    """Return whether a claim is held until persons have ruled on it."""
     return claim in list_held_prizes(machine)
 
 
 def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
-    """Return what waits for a ruling, by claim."""
+    """Return the prizes that are held for a ruling, by claim."""
     stored = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in stored.items() if prize.ruling is None}
 

@@ -172,18 +172,20 @@ def _create_console_window(
     With ``state`` it is the player's screen, which also starts the top screen on the next free display.
     Without ``state`` it is the top screen itself.
     """
-    from egm.screen.displays import Above, Card, Head  # noqa: PLC0415 (see main)
+    from egm.screen.displays import Card, DisplayOutput, TopScreenProcess  # noqa: PLC0415 (see main)
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.window import Window  # noqa: PLC0415
 
     if lease is not None:  # The player's screen has priority over the top screen.
         os.nice(5)
-    head = Head(Card.open() if lease is None else Card(lease), display)
+    output = DisplayOutput(Card.open() if lease is None else Card(lease), display)
     if state is None:
-        return Window(theme, head=head, deaf=True, make=TopPicture)
+        return Window(theme, output=output, deaf=True, make=TopPicture)
     signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
-    above = Above(head, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent)))
-    return Window(theme, head=head, above=above)
+    above = TopScreenProcess(
+        output, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent))
+    )
+    return Window(theme, output=output, above=above)
 
 
 def _create_speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":

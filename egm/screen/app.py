@@ -57,15 +57,15 @@ class Surface(Protocol):
         ...
 
     def show(self) -> None:
-        """Show what was drawn."""
+        """Show the drawn frame to the viewer."""
         ...
 
     def set_text(self, words: str) -> None:
-        """Pass on the picture's text for screen readers."""
+        """Set the picture's text that screen readers read out."""
         ...
 
     def close(self) -> None:
-        """Release the surface."""
+        """Close the window or connection that shows the picture."""
         ...
 
 
@@ -117,7 +117,7 @@ class App:
         self._is_started = False
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
-    def step(self) -> bool:
+    def run_frame(self) -> bool:
         """Run one frame. Return False if the surface was closed."""
         now = self.clock()
         before = self.view
@@ -187,6 +187,7 @@ class App:
                 client.send(message)
 
     def _hear(self, now: float) -> None:
+        """Apply the machine's messages to the view; pressed buttons are processed as input."""
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
@@ -207,6 +208,7 @@ class App:
             self._hear_bench(self.bench, now)
 
     def _hear_bench(self, bench: Client, now: float) -> None:
+        """Apply the bench's replies to the view; query its state while the drawer is open."""
         news = bench.poll(now)
         for message in news.messages:
             if isinstance(message, BenchReply):
@@ -217,7 +219,7 @@ class App:
                     self.act(MENU_KEY_KNOWN)
         if news.up or news.down:
             self.view = replace(self.view, bench_linked=not news.down, key_turn_pending=False)
-        if self.view.drawer and now >= self._ask_bench_at:
+        if self.view.is_drawer_open and now >= self._ask_bench_at:
             self._ask_bench_at = now + BENCH_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
 
@@ -225,7 +227,7 @@ class App:
         """Run frames until the surface is closed."""
         pace = pygame.time.Clock()
         try:
-            while self.step():
+            while self.run_frame():
                 pace.tick(frames_per_second)
         finally:
             self.surface.close()

@@ -93,7 +93,7 @@ def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float
 
     The outside bets have a further sheet after these. Empty for other displays and other tables.
     """
-    if not layout.slim or table.felt != "roulette":
+    if not layout.is_telephone or table.felt != "roulette":
         return ()
     rows = _count_streets_on_telephone(layout)
     found: list[tuple[float, float]] = []
@@ -123,12 +123,12 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
 def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys that open another part of the layout, and on a telephone another sheet."""
     x, y, w, _ = find_felt_rect(layout)
-    high, rows = layout.finger if layout.slim else OUTSIDE, list[list[Action]]()
+    high, rows = layout.finger if layout.is_telephone else OUTSIDE, list[list[Action]]()
     found = list_felt_parts(table, layout)
     if table.felt != "roulette":
         y += compute_height_above_spots(table, layout)
         rows = [[Action("cloth", part) for part in found]]
-    elif layout.slim:
+    elif layout.is_telephone:
         race = find_open_part(table, chips, layout) == RACE
         rows = (
             [] if race else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
@@ -240,7 +240,7 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
         return _lay_out_racetrack(table, chips, layout)
     x, y, w, h = find_felt_rect(layout)
     zeros = [pocket for pocket in sorted(table.wheel) if _find_pocket_centre(pocket) is None]
-    if layout.slim:
+    if layout.is_telephone:
         windows = list_street_sheets(table, layout)
         sheet = chips.sheet % (len(windows) + 1)
         y, h = y + 2 * layout.finger, h - 2 * layout.finger
@@ -256,7 +256,7 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
         _lay_out_number_cells(grid, zeros),
         _lay_out_inside_bets(table, grid, zeros, part),
     )
-    if not layout.slim:
+    if not layout.is_telephone:
         more = _lay_out_outside_bets(table, grid, part)
         cells += more.cells
         places = [*more.places, *places]
@@ -359,7 +359,7 @@ def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
     """Return the pockets in wheel order: a ring around its keys, or on a telephone rows in alternating direction."""
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
-    if layout.slim:
+    if layout.is_telephone:
         count, each = _count_racetrack_sheets(table, layout)
         first = chips.sheet % count * each
         pockets = pockets[first : first + each]
@@ -389,7 +389,7 @@ def lay_out_racetrack_keys(table: Table, chips: Chips, layout: Layout) -> list[t
     """Return the keys of the racetrack: number of neighbours, announced bets, and on a telephone the next sheet."""
     x, y, w, h = find_felt_rect(layout)
     calls = [Action("call", name) for name in table.calls]
-    if layout.slim:
+    if layout.is_telephone:
         count, _ = _count_racetrack_sheets(table, layout)
         row = [Action("neighbours"), *calls]
         row += [Action("sheet", (chips.sheet + 1) % count)] if count > 1 else []

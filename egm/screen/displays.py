@@ -85,7 +85,7 @@ class Card:
         self._news = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _KERNEL_NEWS)
         self._news.bind((0, _KERNELS_OWN))
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether a display was plugged in or out since the last call.
 
         To find out which one, query the connectors.
@@ -177,8 +177,8 @@ class Card:
         return self.call(Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
 
 
-class Head:
-    """A display; ``size`` is in pixels."""
+class DisplayOutput:
+    """The output of frames to one display by the kernel's mode setting; ``size`` is in pixels."""
 
     def __init__(self, card: Card, display: int = 0) -> None:
         """Choose a display and create its buffers.
@@ -196,8 +196,8 @@ class Head:
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
         self._pages = [self._create_buffer() for _ in range(2)]
-        #: None before the first frame: until then the display keeps showing what it showed before.
-        self._lit: bool | None = None
+        #: Whether the display is connected and its mode is set; None before the first frame.
+        self._is_on: bool | None = None
         self._waits = False
 
     def _choose_connector(self, found: list[Connector]) -> Connector:
@@ -212,7 +212,8 @@ class Head:
         lines = memoryview(memory)[: stride * high]  # The buffer is padded to whole memory pages.
         return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
 
-    def _light(self) -> None:
+    def _turn_on(self) -> None:
+        """Set the display's mode, which turns it on and shows the current buffer."""
         connectors = array("I", (self.number,))
         page = self._pages[0][0]
         self.card.call(Call.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
@@ -220,15 +221,16 @@ class Head:
     def show(self, frame: pygame.Surface) -> None:
         """Show a frame of :attr:`size` after the previous one has been shown.
 
-        A display that is unplugged shows nothing, and is lit again when it is back. Raises DisplayError if a
-        different display comes back, if the configured display is connected only now, or if the card is gone.
+        An unplugged display shows nothing, and is turned on again once it is reconnected. Raises DisplayError if
+        a different display is connected, if the configured display is connected only now, or if the card is
+        gone.
         """
         if self._waits and select.select([self.card.descriptor], [], [], _SHOWN_SECONDS)[0]:
             os.read(self.card.descriptor, 1024)
         self._pages.reverse()
         page, surface = self._pages[0]
         surface.blit(frame, (0, 0))
-        if self.card.changed() or self._lit is None:
+        if self.card.has_changed() or self._is_on is None:
             self._update_connected_displays()
         try:
             self.card.call(Call.PAGE_FLIP, self.crtc, page, _EVENT_WHEN_SHOWN, 0, 0)
@@ -236,33 +238,33 @@ class Head:
         except DisplayError as error:
             self._waits = False
             if error.errno != errno.EBUSY:  # The previous frame is not shown yet: skip this one.
-                self._light()
+                self._turn_on()
 
     def _update_connected_displays(self) -> None:
-        """Update which displays are connected, and light this one if it is back. Raises DisplayError."""
+        """Update which displays are connected, and turn this one on if it is back. Raises DisplayError."""
         found = self.card.connected()
         mine = next((one for one in found if one.number == self.number), None)
         self.free = [one for one in found if one is not mine]
         if mine is not None and mine is not self._choose_connector(found):
             raise DisplayError(f"connector {self.number}: the display for this picture is there now")
-        if mine is not None and not self._lit:
+        if mine is not None and not self._is_on:
             if self._mode not in mine.modes:
                 raise DisplayError(f"connector {self.number}: another display than before")
-            self._light()
-        self._lit = mine is not None
+            self._turn_on()
+        self._is_on = mine is not None
 
 
-class Above:
-    """The process of the top screen, on a free display."""
+class TopScreenProcess:
+    """The process that draws the top screen on a display that the player's screen does not use."""
 
     def __init__(
         self,
-        head: Head,
+        output: DisplayOutput,
         command: Callable[[int], Sequence[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare the process. ``command`` returns the command line for the descriptor of the display's lease."""
-        self._head = head
+        self._output = output
         self._clock = clock
         self._command = command
         self._process: int | None = None
@@ -270,18 +272,18 @@ class Above:
 
     def keep(self) -> None:
         """Start the top screen if a display is free and it is not running; after it ended, wait some seconds first."""
-        if self._is_running() or not self._head.free:
+        if self._is_running() or not self._output.free:
             return
         now = self._clock()
         if now < self._again_at:
             return
         self._again_at = now + _AGAIN_SECONDS
-        card, connector = self._head.card, self._head.free[0]
+        card, connector = self._output.card, self._output.free[0]
         # Only the player's screen sends the watchdog notices to systemd.
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
         lease = None
         try:
-            lease = card.lease(connector.number, card.crtc(connector, (self._head.crtc,)))
+            lease = card.lease(connector.number, card.crtc(connector, (self._output.crtc,)))
             os.set_inheritable(lease, True)
             command = tuple(self._command(lease))
             self._process = os.posix_spawn(command[0], command, environment)
@@ -292,7 +294,7 @@ class Above:
                 os.close(lease)
 
     def stop(self) -> None:
-        """Stop the process."""
+        """Stop the process of the top screen, if it is running."""
         if self._process is not None and self._is_running():
             os.kill(self._process, signal.SIGKILL)  # It has no data to save, and may hang.
             os.waitpid(self._process, 0)
@@ -305,5 +307,5 @@ class Above:
 
 
 def _find_address(items: "array[int]") -> int:
-    """Return the memory address of an array."""
+    """Return the memory address of an array, for a kernel call."""
     return items.buffer_info()[0]

@@ -76,7 +76,7 @@ class Row:
 def find_felt_rect(layout: Layout) -> Rect:
     """Return the rectangle of the cloth within its frame; on a telephone, without the keys below it."""
     x, y, w, h = layout.field
-    if layout.slim:
+    if layout.is_telephone:
         return (x, y, w, h - 2 * layout.finger)
     return (x + 14, y + 14, w - 28, h - 28)
 
@@ -177,7 +177,7 @@ def _find_title_width(width: float) -> float:
 def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
     """Return the rows of each page of the layout; one page if all of them fit."""
     _, _, w, h = find_felt_rect(layout)
-    high = layout.finger if layout.slim else OUTSIDE
+    high = layout.finger if layout.is_telephone else OUTSIDE
     return _divide_into_pages(table, (w, h - compute_height_above_spots(table, layout)), layout.finger, high)
 
 
@@ -209,7 +209,9 @@ def list_page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
 def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
     """Return the rectangle of a page's rows, below the tabs if there are any."""
     x, y, w, h = find_felt_rect(layout)
-    head = (layout.finger if layout.slim else OUTSIDE) if len(lay_out_pages(table, layout)) > 1 else 0.0
+    head = (
+        (layout.finger if layout.is_telephone else OUTSIDE) if len(lay_out_pages(table, layout)) > 1 else 0.0
+    )
     above = compute_height_above_spots(table, layout)
     return (x, y + head + above, w, h - head - above)
 

@@ -31,19 +31,19 @@ from egm.screen.view import (
     Page,
     Scene,
     View,
-    asking,
-    betting,
     build_view_timeline,
+    can_place_chips,
     find_last_step,
     has_changed_marks_since_game,
     has_unsent_bet,
     is_choosing,
+    is_decision_due,
     is_dismissible_reminder_shown,
+    is_marking_decision,
+    is_show_running,
     is_writing,
     list_available_bets,
-    marking,
     may_answer,
-    playing,
     should_show_scoreboard,
 )
 
@@ -82,7 +82,7 @@ def apply_action(
         None if action.name else view.again
     )  # A key that only types a character does not cancel the requested game.
     view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=next_game_at)
-    if action.name == "play" and view.scene is Scene.GAME and not asking(view, theme):
+    if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
         if view.page is not Page.NONE and not view.focused:
             return replace(
                 view, page=Page.NONE
@@ -149,7 +149,7 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
         return own
     requests = _list_action_requests(view, action)
     if requests is None:
-        covers = action.name in {"help", "games"} and playing(view, theme)
+        covers = action.name in {"help", "games"} and is_show_running(view, theme)
         return view if covers else _apply_screen_action(view, action.name), ()
     stays = action.name in {"language", "denomination", "limit"}
     return view if stays else replace(view, page=Page.NONE), requests
@@ -162,12 +162,12 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     """
     if not choices or not is_choosing(view, theme):
         return action
-    holding = marking(view)
+    holding = is_marking_decision(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
         place = view.focus + step if view.focused else 0
         return replace(view, focus=place % len(choices), focused=True)
-    plays = holding or betting(view, theme)
+    plays = holding or can_place_chips(view, theme)
     takes = action.name == "bet_max" or (action.name == "play" and not plays)
     if takes and view.focused:
         return choices[view.focus % len(choices)]
@@ -219,7 +219,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
     if name in {"area", "part"}:
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
-        return _choose(view, action) if asking(view, theme) else (view, ())
+        return _choose(view, action) if is_decision_due(view, theme) else (view, ())
     dead = name == "play" and has_unsent_bet(view)  # The status line says what still has to be marked.
     return (view, ()) if dead else None
 
@@ -231,7 +231,7 @@ def _choose(view: View, action: Action) -> tuple[View, Messages]:
         return replace(view, held=int(action.value)), ()
     if action.name == "choose":
         return view, (Intent(name="choose", value=action.value),)
-    answers = marking(view) and may_answer(view)
+    answers = is_marking_decision(view) and may_answer(view)
     return view, (Intent(name="choose", value=view.held),) if answers else ()
 
 
@@ -266,7 +266,7 @@ def _build_quick_pick_slip(view: View) -> marks.Slip | None:
     """Return the numbers drawn by the last quick pick as a slip, so that the player can edit them, or None."""
     last = find_last_step(view)
     if (
-        view.slip.marked
+        view.slip.has_marks
         or not isinstance(last, KenoStep)
         or has_changed_marks_since_game(view)
         or len(last.cards) != 1
@@ -332,11 +332,12 @@ def _stake(view: View, area: str) -> tuple[View, Messages]:
 
 
 def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
+    """Return the request to raise or lower the bet by ``step`` (0: the maximum); none at a table with spots."""
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
     game = view.game if marks.is_keno(view.game) else None
-    marked = game is not None and view.slip.marked
+    marked = game is not None and view.slip.has_marks
     common = marks.stake_of(view.snapshot, game) if marked and game else view.snapshot.bet_credits
     current = view.slip.list_card_stakes(common)[view.slip.card] if marked else common
     index = options.index(current) if current in options else 0
@@ -405,13 +406,13 @@ def _toggle(view: View, page: Page) -> View:
 
 
 def _turn_sheet(view: View, by: int) -> View:
-    """Show another sheet of the page."""
+    """Return the view with another sheet of the open page, ``by`` sheets further on."""
     return replace(view, sheet=view.sheet + by)
 
 
 def _slide_drawer(view: View) -> View:
     if not view.with_bench:
         return view
-    if view.drawer:
+    if view.is_drawer_open:
         return replace(view, drawer_since=None, drawer_until=view.now)
     return replace(view, drawer_since=view.now)

@@ -48,7 +48,7 @@ class Layout:
     """The least size of a touch target, each way: 15 mm of a cabinet's display, 44 pixels of a telephone."""
 
     @property
-    def portrait(self) -> bool:
+    def is_portrait(self) -> bool:
         """Return whether the picture is higher than wide."""
         return self.size[1] > self.size[0]
 
@@ -59,35 +59,35 @@ class Layout:
         In portrait a side panel shows them.
         """
         x, y, w, _ = self.field
-        return None if self.portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
+        return None if self.is_portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
 
     @property
-    def slim(self) -> bool:
+    def is_telephone(self) -> bool:
         """Return whether this is a telephone's layout, with texts stacked and fewer columns."""
         return self.size[0] < PORTRAIT.size[0]
 
     def with_open_drawer(self) -> "Layout":
         """Return the layout while the drawer is open: pages do not extend below it."""
-        if self.slim:  # The drawer covers most of the page, so the player closes it first.
+        if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self
         _, y, _, h = self.sheet
         aside = self.drawer[2] + self.size[0] - self.tab[0]
         found = replace(self, aside=aside)
-        return found if self.portrait else replace(found, sheet=(24.0, y, self.size[0] - aside - 40, h))
+        return found if self.is_portrait else replace(found, sheet=(24.0, y, self.size[0] - aside - 40, h))
 
     def with_levels(self) -> "Layout":
         """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
         x, y, w, h = self.marquee
-        return self if self.portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
+        return self if self.is_portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
     def with_tray(self, rows: int) -> "Layout":
         """Return the layout of a Keno board with ``rows`` rows of keys in its tray.
 
         In portrait, the side panels give up height to the board.
         """
-        if not self.portrait:
+        if not self.is_portrait:
             return self
-        least = 180.0 if self.slim else 236.0
+        least = 180.0 if self.is_telephone else 236.0
         gives = max(0.0, self.left[3] - least)
         (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left, self.right, self.field
         return replace(
@@ -95,12 +95,12 @@ class Layout:
             left=(lx, ly, lw, lh - gives),
             right=(rx, ry, rw, rh - gives),
             field=(x, y - gives, w, h + gives),
-            tray=202.0 if self.slim else 44.0 + max(2, rows) * 70,
+            tray=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
         )
 
     def with_areas(self) -> "Layout":
         """Return the layout of a wheel's betting areas; on a telephone they span the whole width."""
-        if not self.slim:
+        if not self.is_telephone:
             return self
         (lx, ly, _, _), (rx, _, rw, _) = self.left, self.right
         x, y, w, h = self.field
@@ -116,7 +116,7 @@ class Layout:
 
         If the table has progressive levels, the strip is higher by the height of their meters.
         """
-        if not self.slim:
+        if not self.is_telephone:
             return self
         high = 88.0 + LEVELS_HIGH * levels
         top = 118.0 + high
@@ -131,7 +131,7 @@ class Layout:
     @property
     def page(self) -> Rect:
         """Return the rectangle of a service page: all above the meters that the drawer does not cover."""
-        margin = 10.0 if self.slim else 24.0 if self.portrait else 40.0
+        margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
         return (margin, 8.0, self.size[0] - self.aside - 2 * margin, self.bar[1] - 10.0)
 
     @property

@@ -48,18 +48,18 @@ class Slip:
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
-    def marked(self) -> bool:
-        """Return whether any number is marked."""
+    def has_marks(self) -> bool:
+        """Return whether any number is marked on any card of the slip."""
         return any(group for card in self.cards for group in card)
 
     @property
     def current(self) -> Card:
-        """Return the card that is being marked."""
+        """Return the card of the slip that is being marked."""
         return self.cards[self.card]
 
     @property
     def numbers(self) -> frozenset[int]:
-        """Return the numbers of the current card."""
+        """Return the numbers marked on the current card."""
         return frozenset().union(*self.current)
 
     def with_current(self, card: Card) -> "Slip":
@@ -203,7 +203,7 @@ def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
 
 
 def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
-    """Return the named tickets that can be bought."""
+    """Return the ready-made tickets of a Keno game that can be bought, from its published forms."""
     return [form for form in game.presentation["forms"] if list_form_prices(game, form)]
 
 
@@ -229,7 +229,7 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
 
 
 def request_form(form: Mapping[str, object], cost: int) -> Intent:
-    """Return the request for a named ticket."""
+    """Return the intent to buy a ready-made ticket at its cost."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 
@@ -245,7 +245,7 @@ def request_slip_bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ..
 
     Return nothing while the marks make no valid ticket.
     """
-    if not slip.marked:
+    if not slip.has_marks:
         form = game.presentation["forms"][0]
         return (request_form(form, min(list_form_prices(game, form))),)
     if not is_slip(game, slip):

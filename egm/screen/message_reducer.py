@@ -82,7 +82,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
     chips = view.chips
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
     chips = replace(chips, last=last, before=(), refused="")
-    if table.lasts:
+    if table.can_bets_stay:
         chips = replace(chips, bets={}, plays={}, due=True)
     return replace(view, chips=chips)
 
@@ -168,6 +168,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
 
 # ---------------------------------------------------------------------- the machine
 def _snapshot(view: View, snapshot: Snapshot) -> View:
+    """Return the view with a new snapshot applied: bet, page, notice, and a show that it ends."""
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
@@ -222,7 +223,7 @@ def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the current bet, and its progressive levels."""
     view = _update_chips(view, old, snapshot)
     bet = marks.slip_from_wager(snapshot.bet_wager)
-    let_go = old is not None and not bet.marked and marks.slip_from_wager(old.bet_wager).marked
+    let_go = old is not None and not bet.has_marks and marks.slip_from_wager(old.bet_wager).has_marks
     if old is None or old.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)
     if old is not None and old.credit_cents != snapshot.credit_cents:

@@ -12,12 +12,12 @@ def clamp(share: float) -> float:
 
 
 def ease_out(share: float) -> float:
-    """Ease out: fast at first, then slowing."""
+    """Return the progress of a movement that starts fast and slows down; ``share`` is its time, 0 to 1."""
     return 1 - (1 - clamp(share)) ** 3
 
 
 def ease_in_out(share: float) -> float:
-    """Ease in and out: slow, fast, slow."""
+    """Return the progress of a movement that is slow at both ends; ``share`` is its time, 0 to 1."""
     t = clamp(share)
     return t * t * (3 - 2 * t)
 

@@ -84,7 +84,7 @@ class Field:
 
     @property
     def reels(self) -> int:
-        """Return the number of reels."""
+        """Return the number of reels of the field."""
         return len(self.heights)
 
 

@@ -89,7 +89,7 @@ class Painter:
 
     # ------------------------------------------------------------------ units and caches
     def px(self, length: float) -> int:
-        """Return a length in pixels."""
+        """Convert a length in layout units to pixels."""
         return round(length * self.scale)
 
     def box(self, rect: Rect) -> pygame.Rect:
@@ -179,7 +179,7 @@ class Painter:
         return line
 
     def measure(self, words: str, style: Style) -> float:
-        """Return the width of the text, in units."""
+        """Return the width of the text in a style, in layout units."""
         return self._measure_line(style.face, self.px(self.theme.sizes[style.size]), words) / self.scale
 
     def _fit_font(self, words: str, style: Style, width: float | None) -> pygame.font.Font:

@@ -43,7 +43,7 @@ from egm.screen.view import (
     compute_bet_credits,
     compute_drawer_share,
     is_choosing,
-    playing,
+    is_show_running,
 )
 
 _QUIET_SECONDS: Final = 1.0
@@ -53,7 +53,7 @@ _ENDS: Final = (".", "!", "?", ":")
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A touch target and its action."""
+    """A touch target: its rectangle and the action it causes."""
 
     rect: Rect
     action: Action
@@ -89,7 +89,7 @@ class Picture:
         return self._texts[code, zone]
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
-        """Draw the view. Nothing but the surface changes."""
+        """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
         stage = light_stage_for_feature(self._stage(view))
         surface.blit(draw_background(stage), (0, 0))
@@ -158,14 +158,14 @@ class Picture:
         return tuple(touch.action for touch in self._list_content_touches(self._stage(view)))
 
     def places(self, view: View) -> tuple[Rect, ...]:
-        """Return the rectangles of those targets."""
+        """Return the rectangles of the touch targets of the open page or field."""
         return tuple(touch.rect for touch in self._list_content_touches(self._stage(view)))
 
     def _stage(self, view: View) -> Stage:
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
-        layout = layout.with_open_drawer() if view.drawer else layout
+        layout = layout.with_open_drawer() if view.is_drawer_open else layout
         if view.game is not None and is_keno(view.game):
             layout = layout.with_tray(count_tray_rows(view.game))
         elif is_wheel(view.game):
@@ -176,7 +176,7 @@ class Picture:
 
     def _hide_drawer_behind_page(self, view: View) -> View:
         """Return the view with the drawer hidden if a player's page is open in portrait, where it has no room."""
-        alone = self.layout.portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
+        alone = self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
         return replace(view, with_bench=False) if alone else view
 
     def _list_content_touches(self, stage: Stage) -> list[Touch]:
@@ -194,7 +194,7 @@ class Picture:
             found = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
             found = lay_out_reminder_keys(stage) or lay_out_answers(stage)
-            if not found and find_due_reminder(stage) is None and not playing(view, self.theme):
+            if not found and find_due_reminder(stage) is None and not is_show_running(view, self.theme):
                 found = [
                     *list_keno_touches(view, layout),
                     *list_area_touches(view, layout),
@@ -209,11 +209,11 @@ class Picture:
             share = compute_drawer_share(view, self.theme.motion)
             found.append(
                 Touch(
-                    find_tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.drawer else share),
+                    find_tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.is_drawer_open else share),
                     Action("drawer"),
                 )
             )
-            if view.drawer:
+            if view.is_drawer_open:
                 found += [
                     Touch(c.rect, Action("bench", c.commands))
                     for c in lay_out_controls(self.layout, view, self.texts(view))
@@ -224,7 +224,7 @@ class Picture:
         if plate is not None and find_due_reminder(stage) is None:
             found.append(Touch(plate, Action("")))
         found += self._list_content_touches(stage)
-        if view.table is not None and not view.table.spots and _open(view):
+        if view.table is not None and not view.table.spots and _is_game_visible(view):
             found += [Touch(rect, action) for rect, action in hand_keys(view, stage.layout)]
         if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
             found.append(Touch(stage.layout.field, Action("skip")))
@@ -250,7 +250,7 @@ def _is_quiet(view: View) -> bool:
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
 
 
-def _open(view: View) -> bool:
+def _is_game_visible(view: View) -> bool:
     """Return whether the game is visible, with no page in front of it."""
     return view.scene is Scene.GAME and view.page is Page.NONE
 
@@ -258,7 +258,7 @@ def _open(view: View) -> bool:
 def _is_round_moving(view: View, theme: Theme) -> bool:
     """Return whether a round is being shown, with no page in front of it."""
     line = build_view_timeline(view, theme)
-    if view.show is None or line is None or not _open(view):
+    if view.show is None or line is None or not _is_game_visible(view):
         return False
     return view.now - view.show.began < line.spun
 
@@ -294,7 +294,7 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
 
 
 def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
-    """Return the pattern of the frame's lamps."""
+    """Return the name of the light pattern for the lamps of the frame."""
     if scene is Scene.ATTRACT:
         return "chase"
     line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
@@ -302,7 +302,7 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
         since = stage.view.now - show.began
         if line.spun <= since < line.rolled + 1.5:
             return "win"
-    return "chase" if playing(stage.view, stage.theme) else "idle"
+    return "chase" if is_show_running(stage.view, stage.theme) else "idle"
 
 
 def _join_sentences(texts: Iterable[str]) -> str:

@@ -150,6 +150,7 @@ def _build_default_cues(display: Data) -> list[Data]:
 
 
 def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
+    """Read one step of an outcome's display; its keys tell the kind of stage."""
     stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
     times = int(data.get("level", 1)) * int(data.get("multiplier", 1))
     if "spins" in data:

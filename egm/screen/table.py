@@ -111,7 +111,7 @@ class Table:
         return _group_spots(self)
 
     @property
-    def lasts(self) -> bool:
+    def can_bets_stay(self) -> bool:
         """Return whether bets may stay on the table. New chips are then for one round only."""
         return self.felt == "craps"
 
@@ -237,7 +237,7 @@ class Chips:
 
     @property
     def credits(self) -> int:
-        """Return the total of the newly staked credits."""
+        """Return the total of the newly staked credits, without standing bets."""
         return sum(each for each in self.bets.values() if each > 0)
 
     def changed(self, bets: Bets, touched: str = "") -> "Chips":
@@ -293,7 +293,7 @@ class Limits:
 
 
 def build_limits(snapshot: Snapshot) -> Limits:
-    """Return the limits in the table's current state."""
+    """Return the bet limits in the table's current state."""
     unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
     return Limits(
         snapshot.credit_cents // unit_cents,
@@ -381,7 +381,7 @@ def list_chip_values(table: Table, held: Limits) -> tuple[int, ...]:
 
 
 def value_of(table: Table, chips: Chips, held: Limits) -> int:
-    """Return the value of the selected chip."""
+    """Return the value of the selected chip, in credits."""
     values = list_chip_values(table, held)
     return chips.value if chips.value in values else values[0]
 
@@ -459,14 +459,14 @@ def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
 
 
 def undo_chips(chips: Chips) -> Chips:
-    """Undo one step."""
+    """Return the chips without the last change made by the player."""
     if not chips.before:
         return replace(chips, refused="nothing")
     return replace(chips, bets=chips.before[-1], before=chips.before[:-1], refused="", due=False)
 
 
 def clear_chips(chips: Chips) -> Chips:
-    """Remove every new bet."""
+    """Return the chips without any new bet; standing bets remain."""
     return chips.changed({}) if chips.bets else replace(chips, refused="nothing")
 
 

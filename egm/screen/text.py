@@ -78,7 +78,7 @@ def typeset(text: str, language: str) -> str:
 
 
 def list_placeholders(text: str) -> frozenset[str]:
-    """Return the names in braces of a text."""
+    """Return the names of the placeholders (in braces) of a text."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
@@ -119,7 +119,7 @@ class Texts:
         self._money: dict[tuple[int, str], str] = {}
 
     def has(self, key: str) -> bool:
-        """Return whether the catalogue has this text."""
+        """Return whether the catalogue has a text with this key."""
         return key in self._texts
 
     def say(self, key: str, **values: object) -> str:

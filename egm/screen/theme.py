@@ -41,7 +41,7 @@ def fade(colour: Colour, alpha: float) -> Colour:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Durations of the screen, in seconds."""
+    """Durations of the screen's movements, in seconds."""
 
     spin_up: float
     first_stop: float

@@ -49,7 +49,7 @@ class TopPicture(Picture):
     """A renderer of views for the top screen."""
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
-        """Draw the view. Nothing but the surface changes."""
+        """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
         stage = self._stage(view)
         game = view.game
@@ -65,11 +65,11 @@ class TopPicture(Picture):
             draw_celebration(self._use_board_as_field(stage))
 
     def list_touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
-        """Return no touch targets."""
+        """Return an empty list: the top screen has no touch targets."""
         return []
 
     def choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
-        """Return no choices."""
+        """Return an empty tuple: the top screen offers no choices."""
         return ()
 
     def _use_board_as_field(self, stage: Stage) -> Stage:
@@ -80,15 +80,15 @@ class TopPicture(Picture):
 def find_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the lit frame below the title."""
     w, h = float(layout.size[0]), float(layout.size[1])
-    top = h * 0.215 if not layout.portrait else h * 0.17
-    margin = 150.0 if not layout.portrait else 70.0
+    top = h * 0.215 if not layout.is_portrait else h * 0.17
+    margin = 150.0 if not layout.is_portrait else 70.0
     return (margin, top, w - 2 * margin, h - top - 110)
 
 
 def sign(layout: Layout) -> Rect:
-    """Return the rectangle of the game's title."""
+    """Return the rectangle of the game's title on the top screen."""
     w, h = float(layout.size[0]), float(layout.size[1])
-    high = h * 0.17 if not layout.portrait else h * 0.12
+    high = h * 0.17 if not layout.is_portrait else h * 0.12
     return (w * 0.06, 26.0, w * 0.88, high)
 
 

@@ -169,7 +169,7 @@ class View:
         return (reported + timedelta(seconds=self.now - self.heard_at)).isoformat()
 
     @property
-    def drawer(self) -> bool:
+    def is_drawer_open(self) -> bool:
         """Return whether the drawer of simulated peripherals is open."""
         return self.drawer_since is not None
 
@@ -194,13 +194,13 @@ def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
     return build_timeline(view.show, theme.motion, level, calm=view.reduced_motion)
 
 
-def playing(view: View, theme: Theme) -> bool:
-    """Return whether a show is still running."""
+def is_show_running(view: View, theme: Theme) -> bool:
+    """Return whether the steps of the game are still being shown."""
     line = build_view_timeline(view, theme)
     return line is not None and view.show is not None and view.now - view.show.began < line.rolled
 
 
-def asking(view: View, theme: Theme) -> bool:
+def is_decision_due(view: View, theme: Theme) -> bool:
     """Return whether a decision is pending and the steps before it have been shown."""
     line = build_view_timeline(view, theme)
     if view.decision is None or view.show is None or line is None:
@@ -209,7 +209,7 @@ def asking(view: View, theme: Theme) -> bool:
     return view.now - view.show.began >= shown
 
 
-def marking(view: View) -> bool:
+def is_marking_decision(view: View) -> bool:
     """Return whether the decision is to mark reels or cards one by one, which PLAY then confirms."""
     return view.decision is not None and view.decision.kind in {"hold", "set"}
 
@@ -230,12 +230,12 @@ def is_choosing(view: View, theme: Theme) -> bool:
     """Return whether the deck's keys move the focus: a page is open, or a decision is pending."""
     if view.scene is Scene.SERVICE:
         return True
-    if betting(view, theme):
+    if can_place_chips(view, theme):
         return True
-    return view.page is not Page.NONE or (view.decision is not None and asking(view, theme))
+    return view.page is not Page.NONE or (view.decision is not None and is_decision_due(view, theme))
 
 
-def betting(view: View, theme: Theme) -> bool:
+def can_place_chips(view: View, theme: Theme) -> bool:
     """Return whether chips can be placed on a table's spots now.
 
     The deck's keys then move the focus among the spots, and PLAY starts the round.
@@ -243,7 +243,11 @@ def betting(view: View, theme: Theme) -> bool:
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.scene is not Scene.GAME:
         return False
-    return view.page is Page.NONE and not playing(view, theme) and not is_dismissible_reminder_shown(view)
+    return (
+        view.page is Page.NONE
+        and not is_show_running(view, theme)
+        and not is_dismissible_reminder_shown(view)
+    )
 
 
 def is_dismissible_reminder_shown(view: View) -> bool:
@@ -293,7 +297,7 @@ def list_available_bets(view: View) -> tuple[int, ...]:
         return ()
     if not marks.is_keno(game):
         return list_offered_costs(view)
-    if not view.slip.marked:
+    if not view.slip.has_marks:
         costs = marks.list_form_prices(game, marks.find_current_form(game, snapshot))
         return tuple(cost for cost in costs if is_taken_here(snapshot, cost))
     common = marks.stake_of(snapshot, game)
@@ -323,7 +327,7 @@ def has_unsent_bet(view: View) -> bool:
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
-    if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
+    if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.has_marks:
         return False
     return view.slip.asked != marks.slip_from_wager(view.snapshot.bet_wager).asked
 

@@ -125,7 +125,7 @@ class _PageMessage(BaseModel):
 
 
 class _Session(BaseModel):
-    """The first message of a connection."""
+    """The first message of a browser's connection: the session it belongs to."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -184,12 +184,12 @@ class _Visitor(ServerConnection):
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the connection from ``entering``."""
+        """Remove the closed connection from those that have not identified themselves yet."""
         self.leave_entering()
         super().connection_lost(exc)
 
     def leave_entering(self) -> None:
-        """Remove the connection from ``entering``."""
+        """Remove the connection from ``entering``: it has identified itself."""
         with contextlib.suppress(ValueError):
             self.entering.remove(self)
 
@@ -248,7 +248,7 @@ class Web:
 
     @property
     def address(self) -> str:
-        """Return the address with the one-time token."""
+        """Return the address of the page, with the one-time token."""
         return self._door.address
 
     # ------------------------------------------------------------------ the frame loop's side
@@ -276,7 +276,7 @@ class Web:
             return self._surface if self._viewer is not None and self._ready else None
 
     def show(self) -> None:
-        """Send the rows that changed."""
+        """Send the browser the rows of the picture that have changed."""
         after = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
@@ -308,7 +308,7 @@ class Web:
             self._loops[channel] = message
 
     def stop(self, channel: str) -> None:
-        """Fade out a channel in the browser."""
+        """Fade out a sound channel in the browser."""
         self._loops.pop(channel, None)
         self._say(json.dumps({"stop": channel}))
 
@@ -319,6 +319,7 @@ class Web:
         self._say(json.dumps({"channel": channel, "level": level}))
 
     def _say(self, message: str) -> None:
+        """Queue a message to the viewer; disconnect a viewer that leaves too many messages unacknowledged."""
         with self._lock:
             viewer = self._viewer
             deaf = self._unheard >= _UNHEARD_MAX
@@ -340,7 +341,7 @@ class Web:
                 self._unheard -= 1
 
     def close(self) -> None:
-        """Stop serving."""
+        """Stop the web server."""
 
         async def stop() -> None:
             self._server.close()
@@ -358,6 +359,7 @@ class Web:
     async def _listen(
         self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
     ) -> tuple[Server, Door]:
+        """Start the web server on the given port or inherited socket; write the address file."""
         door = Door(address_file, sound_of=self._studio.get, memory=held[1] if held else None)
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
         door.port = int(on.getsockname()[1])
@@ -384,6 +386,7 @@ class Web:
             await viewer.send(message)
 
     async def _serve(self, viewer: ServerConnection) -> None:
+        """Serve one connection: the newest valid session replaces the older viewer."""
         try:
             async with asyncio.timeout(_ENTRY_SECONDS):
                 session = read_session(await viewer.recv())

@@ -48,7 +48,7 @@ _USED = (
 
 
 def create_token() -> str:
-    """Return a random token that cannot be guessed."""
+    """Return a random token of sufficient length that it cannot be guessed."""
     return os.urandom(24).hex()
 
 
@@ -91,7 +91,7 @@ class Door:
 
     @property
     def address(self) -> str:
-        """Return the address with the one-time token."""
+        """Return the address of the page, with the one-time token."""
         return f"http://{HOST}:{self.port}/?token={self._token}"
 
     def request(self, _: ServerConnection, request: Request) -> Response | None:

@@ -7,7 +7,7 @@ import pygame
 
 from egm.screen.app import Tap
 from egm.screen.controls import find_action_by_code
-from egm.screen.displays import Above, Head
+from egm.screen.displays import DisplayOutput, TopScreenProcess
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -49,8 +49,8 @@ class Window:
         theme: Theme,
         *,
         fullscreen: bool = False,
-        head: Head | None = None,
-        above: Above | None = None,
+        output: DisplayOutput | None = None,
+        above: TopScreenProcess | None = None,
         deaf: bool = False,
         title: str = "Open EGM",
         display: int = 0,
@@ -59,14 +59,14 @@ class Window:
         """Open the display. Raises WindowError.
 
         Args:
-            head: The display of a console without a desktop.
-            above: The top screen above that display.
+            output: The display of a console without a desktop.
+            above: The process of the top screen.
             deaf: Whether touches are ignored.
         """
-        self._head, self._above = head, above
-        if head is not None:  # SDL draws into memory, and reads touch screens.
+        self._output, self._above = output, above
+        if output is not None:  # SDL draws into memory, and reads touch screens.
             os.environ["SDL_VIDEODRIVER"] = "dummy" if deaf else "evdev"
-        self._kiosk = fullscreen or head is not None
+        self._kiosk = fullscreen or output is not None
         if self._kiosk:  # grab the desktop's keys, too, and stay visible without focus
             os.environ["SDL_GRAB_KEYBOARD"] = "1"
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
@@ -78,16 +78,16 @@ class Window:
             _refuse_no_display()
             pygame.display.set_caption(title)
             if self._kiosk:
-                size, how = (head.size, 0) if head else ((0, 0), pygame.FULLSCREEN)
-                self._display = pygame.display.set_mode(size, how, display=0 if head else display)
-                pygame.mouse.set_visible(head is None)
+                size, how = (output.size, 0) if output else ((0, 0), pygame.FULLSCREEN)
+                self._display = pygame.display.set_mode(size, how, display=0 if output else display)
+                pygame.mouse.set_visible(output is None)
                 pygame.event.set_grab(True)
             else:
                 self._display = pygame.display.set_mode(
                     self._choose_window_size(), pygame.RESIZABLE, display=display
                 )
         except pygame.error as error:
-            raise WindowError(f"no {'console' if head else 'window'} could be opened: {error}") from error
+            raise WindowError(f"no {'console' if output else 'window'} could be opened: {error}") from error
         self._fit()
 
     @staticmethod
@@ -147,7 +147,7 @@ class Window:
 
         SDL's driver without a display has its own size, and reports pointer positions in that.
         """
-        if self._head is None:
+        if self._output is None:
             return x, y
         (wide, high), (here_wide, here_high) = pygame.display.get_desktop_sizes()[0], self._display.get_size()
         return x * here_wide / wide, y * here_high / high
@@ -158,10 +158,10 @@ class Window:
 
     def show(self) -> None:
         """Show the frame on the display."""
-        if self._head is None:
+        if self._output is None:
             pygame.display.flip()
             return
-        self._head.show(self._display)
+        self._output.show(self._display)
         if self._above is not None:
             self._above.keep()
 

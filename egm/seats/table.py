@@ -190,7 +190,7 @@ def find_selected_game(machine: Machine) -> str:
 def waits_for_spin(machine: Machine) -> bool:
     """Return whether a real wheel decides the selected game, so that betting closes with its ball."""
     game = machine.games.get(machine.selection.game_id)
-    return game is not None and game.rules.by_wheel
+    return game is not None and game.rules.is_decided_by_wheel
 
 
 def find_betting_seconds(machine: Machine) -> int | None:

@@ -71,7 +71,7 @@ class Cable(Port):
     def open(self, path: str, settings: LineSettings) -> Handle:
         """Return a new descriptor of the machine's end, without old bytes, as a UART's would be."""
         del settings
-        if not self.plugged:
+        if not self.is_plugged_in:
             raise LineLostError(path, "no such port")
         fileno = os.dup(self._slave)
         os.set_blocking(fileno, False)

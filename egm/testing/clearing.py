@@ -23,12 +23,12 @@ WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copie
 
 
 def read_clear_time() -> datetime:
-    """Return the time of the clear."""
+    """Return the fixed time of the memory clear in tests."""
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def build_carried_decision() -> Decision:
-    """Return the decision to carry a claim over."""
+    """Return the staff's decision to carry a claim over the clear."""
     return Decision(act=CARRIED)
 
 

@@ -47,7 +47,7 @@ class SmallController:
         self.refusals: list[m.Refused] = []
 
     def restart(self) -> None:
-        """Lose the enrolments, and nothing else."""
+        """Restart the controller: it loses the enrolments and keeps everything else."""
         self.joined.clear()
 
     def values(self) -> list[m.Value]:
@@ -65,7 +65,7 @@ class SmallController:
         ]
 
     def hear(self, message: m.FromMachine) -> list[m.FromController]:
-        """Return its replies to a machine's message."""
+        """Process a machine's message; return the replies."""
         match message:
             case m.Join():
                 return [self._join(message, enrolment) for enrolment in message.levels]

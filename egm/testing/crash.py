@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 
 class Killed(Exception):
-    """The machine process died here."""
+    """Planted error: the machine process dies here."""
 
 
 class CrashingLedger:

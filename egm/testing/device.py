@@ -30,11 +30,11 @@ class DeviceRig:
         self._task: asyncio.Task[None] | None = None
 
     def serial_line(self) -> SerialLine:
-        """Return the machine's end of the cable."""
+        """Return the machine's end of the cable as a line."""
         return SerialLine("cable", PROTOCOLS[self.protocol].line, self.cable.open)
 
     def sink(self, event: DeviceEvent) -> None:
-        """Receive the driver's events."""
+        """Record an event of the driver."""
         self.events.append(event)
         self.react(event)
 
@@ -43,7 +43,7 @@ class DeviceRig:
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Start a driver, and the device's autonomous behaviour."""
+        """Start a driver, and the spontaneous behaviour of the simulated device."""
         self.twin.begin()
         self._task = asyncio.ensure_future(driver.run())
 

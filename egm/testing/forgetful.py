@@ -93,7 +93,7 @@ class Medium:
             self.cut()
 
     def cut(self) -> None:
-        """Cut the power now."""
+        """Cut the power now: what is not durable may be lost."""
         if not self.dead:
             self.dead = True
             self.gone()
@@ -129,7 +129,7 @@ class Medium:
         return self._names[path]
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename a file, replacing another."""
+        """Rename a file; an existing file of the new name is replaced."""
         if self.dead:
             return
         file = self.opened(old, made=False)
@@ -182,7 +182,7 @@ class Medium:
             self._count()
 
     def sync(self, file: _File) -> None:
-        """Make what was written to a file durable."""
+        """Make durable what was written to a file."""
         if not self.dead:
             self._count()
         if not self.dead:
@@ -216,11 +216,11 @@ class _ForgetfulFile:
         self.read_at, self.size, self.close = beneath.read_at, beneath.size, beneath.close
 
     def write_at(self, offset: int, data: bytes) -> None:
-        """Write."""
+        """Write ``data`` at ``offset``; not durable before :meth:`sync`."""
         self._medium.write(self._file, self._bytes, offset, data)
 
     def truncate(self, size: int) -> None:
-        """Set the size."""
+        """Set the size of the file."""
         self._medium.truncate(self._file, self._bytes, size)
 
     def allocate(self, size: int) -> None:
@@ -229,7 +229,7 @@ class _ForgetfulFile:
         self.sync()
 
     def sync(self) -> None:
-        """Make it durable."""
+        """Make the file's content durable."""
         self._medium.sync(self._file)
 
 
@@ -246,7 +246,7 @@ class ForgetfulStorage(DiskStorage):
         self._databases: list[_ForgetfulDatabase] = []
 
     def leave(self) -> None:
-        """Close what its process left open."""
+        """Close the files that the stopped process left open."""
         for database in self._databases:
             database.close()
         self._vfs.unregister()
@@ -309,7 +309,7 @@ class _ForgetfulDatabase:
 
 
 class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
-    """Translates SQLite's errors into those of :mod:`meters.storage`."""
+    """Context manager that translates SQLite's errors into those of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
         pass
@@ -320,14 +320,14 @@ class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
 
 
 class _Rows(list[tuple[object, ...]]):
-    """All the rows of a statement."""
+    """The rows of a statement, all read at once."""
 
     def fetchone(self) -> tuple[object, ...] | None:
-        """Take the first."""
+        """Return the next row and remove it, or None."""
         return self.pop(0) if self else None
 
     def fetchall(self) -> list[tuple[object, ...]]:
-        """Take all."""
+        """Return the remaining rows and remove them."""
         return list(self)
 
 
@@ -354,7 +354,7 @@ class _Vfs(apsw.VFS):
 
 
 class _VfsFile(apsw.VFSFile):
-    """One of SQLite's files."""
+    """An open file of SQLite on the simulated medium."""
 
     def __init__(self, medium: Medium, path: Path, name: str | apsw.URIFilename, flags: list[int]) -> None:
         made = not path.exists()
@@ -375,15 +375,15 @@ class _VfsFile(apsw.VFSFile):
         super().xWrite(data, offset)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
-        """Write."""
+        """Write ``data`` at ``offset`` (SQLite's interface)."""
         self._medium.write(self._file, self._bytes, offset, data)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
-        """Set the size."""
+        """Set the size of the file (SQLite's interface)."""
         self._medium.truncate(self._file, self._bytes, newsize)
 
     def xSync(self, flags: int) -> None:  # noqa: N802, ARG002
-        """Make it durable."""
+        """Make the file's content durable (SQLite's interface)."""
         self._medium.sync(self._file)
         if self._sync_name:
             self._medium.sync_folder(self._folder)

@@ -36,7 +36,7 @@ class _JumpingSelector:
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
-    """The loop; :meth:`time` is its own clock."""
+    """An event loop with its own clock (:meth:`time`), which jumps to the next timer instead of waiting."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()

@@ -65,14 +65,14 @@ STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in e
 
 
 class StoppedClock:
-    """Clock that moves only on request."""
+    """A clock that advances only when a test advances it."""
 
     def __init__(self) -> None:
         self.wall = datetime(2026, 1, 1, tzinfo=UTC)
         self.ns = 0
 
     def now(self) -> datetime:
-        """Return the wall clock."""
+        """Return the stopped wall clock's time."""
         return self.wall
 
     def monotonic_ns(self) -> int:
@@ -80,7 +80,7 @@ class StoppedClock:
         return self.ns
 
     def pass_seconds(self, seconds: float) -> None:
-        """Advance both clocks."""
+        """Advance wall clock and monotonic clock."""
         self.wall += timedelta(seconds=seconds)
         self.ns += int(seconds * 1e9)
 
@@ -117,7 +117,7 @@ class ScriptedChance:
         return ScriptedStep(self.values)
 
     def reseed(self, reason: str) -> None:
-        """Refuse, as a profile may."""
+        """Refuse to reseed, as with a profile that forbids it."""
         raise ReseedNotAllowed(reason)
 
 
@@ -146,8 +146,11 @@ class _BreakingStep(ScriptedStep):
         raise OutOfService("planted")
 
 
-class Hands:
-    """Receiver of the machine's orders and messages; a stack order reaches the ledger as a driver's would."""
+class OrderRecorder:
+    """Test double of the devices and the screen: it records the orders and messages that the machine sends.
+
+    Stack and print orders are also written to the device ledgers, as the real drivers do.
+    """
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -158,35 +161,35 @@ class Hands:
         self.payouts: list[tuple[str, int]] = []
 
     def show(self, message: object) -> None:
-        """Receive a message to the screen."""
+        """Record a message to the screen."""
         self.told.append(message)
 
     def stack(self, escrow: int) -> None:
-        """Receive a stack order, recorded as a driver records it."""
+        """Record a stack order, in the escrow ledger too, as the driver would."""
         self.orders.append(("stack", escrow))
         assert self.ledgers is not None
         self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
 
     def return_bill(self, escrow: int) -> None:
-        """Receive a return order."""
+        """Record an order to return the bill or ticket in escrow."""
         self.orders.append(("return", escrow))
 
     def hold(self, escrow: int) -> None:
-        """Receive a hold order."""
+        """Record an order to hold the bill or ticket in escrow."""
         self.orders.append(("hold", escrow))
 
     def print_ticket(self, job: TicketJob) -> None:
-        """Receive a print order, recorded as a driver records it."""
+        """Record a print order, in the print ledger too, as the driver would."""
         assert self.ledgers is not None
         self.jobs.append(job)
         self.ledgers.printing.opened(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """Receive a payout order."""
+        """Record an order to pay coins."""
         self.payouts.append((payout_id, coins))
 
 
-class SameEveryRun(KernelSource):
+class RepeatableEntropySource(KernelSource):
     """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
     _started: Final[Counter[str]] = Counter()
@@ -207,7 +210,9 @@ def create_generator() -> RandomService:
     """Return the real random number generator, with the test's bytes and a stopped clock."""
     who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
     policy = ReseedPolicy(fresh_input_each_step=False)
-    return RandomService.start(personalization=who, sources=[SameEveryRun()], policy=policy, clock=lambda: 0)
+    return RandomService.start(
+        personalization=who, sources=[RepeatableEntropySource()], policy=policy, clock=lambda: 0
+    )
 
 
 class PowerCutError(Exception):
@@ -253,7 +258,7 @@ class MachineRig:
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
         if wall is not None:
             self.clock.wall = wall
-        self.hands = Hands()
+        self.hands = OrderRecorder()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         installed, self.refused = admit_once(slots, self.profile, levels)
@@ -302,7 +307,7 @@ class MachineRig:
     def _install(
         self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
-        """Install the features' state."""
+        """Set the machine state that the features need at start-up."""
         hands: Any = self.hands
         returns = {game_id: r.least_return for game_id, r in installed.items()}
         for each in (
@@ -361,11 +366,11 @@ class MachineRig:
         return self
 
     def happen(self, event: Event) -> None:
-        """Submit an event, as an attachment does."""
+        """Submit an event to the machine, as an attachment does."""
         self.engine.handle(event.type, **event.data)
 
     def offer(self, amount_cents: int) -> None:
-        """Put a bill into escrow."""
+        """Put a bill of this amount into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
         self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
@@ -379,7 +384,7 @@ class MachineRig:
         return self
 
     def offer_ticket(self, digits: str) -> None:
-        """Put a ticket into escrow."""
+        """Put a ticket with these digits into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
         self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
@@ -391,14 +396,14 @@ class MachineRig:
         self.ledgers.printing.moved(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
-        """Cash out by ticket; return its number."""
+        """Cash out by ticket; return the ticket's number."""
         self.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             self.report_print_state(state)
         return self.hands.jobs[-1].barcode
 
     def play(self) -> None:
-        """Press PLAY."""
+        """Press the PLAY button."""
         self.engine.handle(EventType.PLAY)
 
     def shown(self) -> None:
@@ -418,7 +423,7 @@ class MachineRig:
         self.journal.append = failing  # type: ignore[method-assign]
 
     def close(self) -> None:
-        """Switch it off."""
+        """Switch the machine off and close its journal."""
         if self.open and self.beside is None:
             self.journal.close()
             self.lose()
@@ -441,12 +446,12 @@ class MachineRig:
 
     @property
     def credit_cents(self) -> int:
-        """Return the player's credit."""
+        """Return the player's credit, in minor units."""
         return self.machine.credit_cents
 
     @property
     def notice(self) -> str | None:
-        """Return the code of the current notice."""
+        """Return the code of the notice on the screen, or None."""
         return None if self.machine.notice is None else self.machine.notice.code
 
     def records(self, kind: str) -> list[Mapping[str, Any]]:

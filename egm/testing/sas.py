@@ -96,6 +96,7 @@ class HostWire:
         return self.host.settings.address
 
     def _take_news(self) -> None:
+        """Process the machine's messages to the line in the test's own thread."""
         line = self.line._line
         inbox, self.channel.readout = line._inbox, line._readout
         now = self.clock.monotonic_ns()
@@ -130,6 +131,7 @@ class HostWire:
         return sent
 
     def _perform(self, actions: Iterable[Any]) -> bytes:
+        """Perform the channel's actions; return the bytes that it sends."""
         out = b""
         for action in actions:
             match action:
@@ -158,17 +160,17 @@ class HostWire:
         return self.hear(mark_message(message) if self._strict else message)
 
     def general(self) -> int:
-        """Send a general poll; return its exception."""
+        """Send a general poll; return the exception code that the machine replied."""
         answer = self.send(bytes((0x80 | self.address,)))
         assert len(answer) == 1, answer.hex(" ")
         return answer[0]
 
     def sync(self) -> None:
-        """Send a poll to another machine, which acknowledges."""
+        """Poll another machine, which acknowledges the last reply of this one."""
         assert self.send(b"\x80") == b""
 
     def exceptions(self) -> list[int]:
-        """Return every waiting exception, in order."""
+        """Poll until no exception is left; return all of them in order."""
         found = []
         while code := self.general():
             found.append(code)

@@ -31,7 +31,7 @@ def create_roster() -> Roster:
 
 
 class Menu:
-    """A person at the service menu."""
+    """A simulated person at the service menu."""
 
     def __init__(self, room: MachineRig) -> None:
         self.room = room
@@ -65,7 +65,7 @@ class Menu:
         return "" if notice is None else str(notice.value)
 
     def open(self, key: str = "operator") -> "Menu":
-        """Turn a key."""
+        """Turn a key switch, which opens the menu."""
         self.room.engine.handle(EventType.MENU, key=key)
         return self
 
@@ -107,12 +107,12 @@ class Menu:
         return found
 
     def enter(self, text: str) -> "Menu":
-        """Type into the prompt and confirm."""
+        """Type text into the prompt and confirm it."""
         assert self.page.prompt is not None, f"{self.page.title.value} asks nothing"
         return self.touch("enter", text)
 
     def prove(self, role: Role, pin: str | None = None) -> "Menu":
-        """Type a staff number and its PIN."""
+        """Sign with the staff number of a role and its PIN."""
         number = NUMBERS[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
@@ -136,7 +136,7 @@ class Menu:
         return self.complete(*values, second=second)
 
     def complete(self, *values: str, second: Role | None = None) -> "Menu":
-        """Fill in the open form and confirm it."""
+        """Fill in the open form, field by field, and confirm it."""
         for value in values:
             self.enter(value)
         self.touch("confirm")

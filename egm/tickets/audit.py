@@ -59,7 +59,7 @@ class Comparison:
     ledger_cents: int
 
     @property
-    def agrees(self) -> bool:
+    def is_equal(self) -> bool:
         """Return whether both are equal. Only a ticket in progress at a power loss may cause a difference."""
         return self.journal_cents == self.ledger_cents
 
@@ -114,7 +114,7 @@ def find_disagreement(
     if put_back := _find_exchange_error(store, anchor):
         return put_back
     for pair in compare(store, balance_cents, machine_serial, anchor.base):
-        if not pair.agrees:
+        if not pair.is_equal:
             return (
                 f"{pair.account}: the journal says {pair.journal_cents} cents, the ticket ledger"
                 f" {pair.ledger_cents}"

@@ -80,7 +80,13 @@ class Cage:
             known = self._store.get(number)
             redemption_id = f"{self._by}:{number}:{1 if known is None else len(known.moves)}"
             answer = lock(
-                self._store, redemption_id, number, reads, by=self._by, at=at, refuse=self._find_cash_refusal
+                self._store,
+                redemption_id,
+                number,
+                is_ticket_number,
+                by=self._by,
+                at=at,
+                refuse=self._find_cash_refusal,
             )
             if isinstance(answer, Refusal):
                 return answer
@@ -114,6 +120,7 @@ class Cage:
         return self._act(number, Action.REVIVE, CageAct.REVIVE, why)
 
     def _act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
+        """Record a cashier's act on a ticket. Raises OperatorError if its state does not permit it."""
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
@@ -154,7 +161,7 @@ class Cage:
         return None
 
 
-def reads(number: str) -> bool:
+def is_ticket_number(number: str) -> bool:
     """Return whether these digits can be a ticket's number of any kind."""
     return any(can_be(number) for can_be in _READS)
 

@@ -89,8 +89,11 @@ class _TwoStories(TicketLedgerDamaged):
     """The copies contradict each other, or neither is intact: neither can repair the other."""
 
 
-class Copies:
-    """Both copies, open. ``mended`` describes what was rebuilt from the other copy, or is empty."""
+class TicketLedgerCopies:
+    """Both copies of the ticket ledger, open: a SQLite database and a log, on two media.
+
+    ``mended`` describes what was rebuilt from the other copy, or is empty.
+    """
 
     close: Callable[[], None]
     """Close both copies and release the ledger."""
@@ -156,12 +159,12 @@ class Copies:
 
     def _prepare_reader(self) -> None:
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
-        if not self._check_format():
+        if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._prove:
             self.verify()
 
-    def _check_format(self) -> bool:
+    def _check_format_and_find_content(self) -> bool:
         """Return whether the database has content. Raises TicketLedgerDamaged for an unknown format."""
         found = self.run("PRAGMA user_version").fetchone()[0]
         if found not in {0, FORMAT}:
@@ -187,7 +190,7 @@ class Copies:
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
         with self._run_transaction():
-            if not self._check_format():
+            if not self._check_format_and_find_content():
                 for statement in _SCHEMA:
                     self.run(statement)
                 self.run(f"PRAGMA user_version={FORMAT}")
@@ -292,7 +295,7 @@ class Copies:
 
     # ------------------------------------------------------------------ reading
     def end(self) -> End:
-        """Return the end of SQLite's copy."""
+        """Return the end of the SQLite copy: its last move."""
         found = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return START if found is None else (found[0], found[1])
 
@@ -348,6 +351,7 @@ class Copies:
         return str(found[0]) if found is not None else None if place else ""
 
     def _check_database(self) -> int:
+        """Verify SQLite's copy move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:

@@ -61,7 +61,7 @@ class TicketRules:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A machine's tickets and redemptions in progress."""
+    """The tickets and redemptions of one machine that are in progress."""
 
     tickets: tuple[Record, ...]
     """Reserved, not known to be printed."""
@@ -137,7 +137,7 @@ class TicketDesk:
 
     @property
     def store(self) -> TicketStore:
-        """Return the ledger."""
+        """Return the ticket ledger, opened on first use."""
         return self._store
 
     # ------------------------------------------------------------------ out
@@ -228,8 +228,8 @@ class TicketDesk:
         return self._store.get(number) is not None
 
     # ------------------------------------------------------------------ in
-    def reads(self, digits: str) -> bool:
-        """Return whether digits can be a number here."""
+    def is_ticket_number(self, digits: str) -> bool:
+        """Return whether these digits have the form of a ticket number of this venue."""
         return self._reads(digits)
 
     def admit(

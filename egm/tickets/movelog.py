@@ -54,7 +54,7 @@ class MoveLog:
         self._key = key
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the log file."""
         self._file.close()
 
     def end(self) -> End | None:

@@ -11,7 +11,7 @@ from meters.transaction import JSON
 
 
 class Action(StrEnum):
-    """The actions on a ticket."""
+    """The kinds of moves of a ticket, from its issue to its end."""
 
     RESERVE = "reserve"
     ISSUE = "issue"
@@ -65,7 +65,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A ticket and its moves, oldest first."""
+    """A ticket and its recorded moves, oldest first."""
 
     ticket: Ticket
     issue_id: str
@@ -73,7 +73,7 @@ class Record:
 
     @property
     def state(self) -> TicketState:
-        """Return its current state."""
+        """Return the ticket's state after its last move."""
         return self.moves[-1].state
 
     @property
@@ -125,6 +125,6 @@ class Sum:
     amount_cents: int
 
     @property
-    def owed(self) -> bool:
+    def is_owed(self) -> bool:
         """Return whether the tickets may still be presented: the outstanding liability."""
         return self.state in {TicketState.ISSUED, TicketState.PENDING}

@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal and its reason."""
+    """The refusal of a redemption, with its reason."""
 
     reason: Reason
     detail: str = ""

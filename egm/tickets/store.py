@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
-from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
+from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, TicketLedgerCopies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
@@ -64,7 +64,7 @@ def encode_head(end: End, seen: JournalSeen | None = None) -> bytes:
 class TicketStore:
     """The open ledger. Not thread-safe; any number of processes may have it open."""
 
-    def __init__(self, copies: Copies, key: bytes, head: Mirror, *, read_only: bool) -> None:
+    def __init__(self, copies: TicketLedgerCopies, key: bytes, head: Mirror, *, read_only: bool) -> None:
         self._copies = copies
         self._key = key
         self._head = head
@@ -99,7 +99,7 @@ class TicketStore:
         there = storage.exists(folder / FILE_NAME) or (storage.exists(second / LOG_NAME) and not read_only)
         if not there and (read_only or not make):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
-        copies = Copies(folder, second, storage, key, prove=prove, read_only=read_only)
+        copies = TicketLedgerCopies(folder, second, storage, key, prove=prove, read_only=read_only)
         store = cls(copies, key, head, read_only=read_only)
         try:
             store._begin_head()
@@ -124,7 +124,7 @@ class TicketStore:
         return self._copies.mended
 
     def close(self) -> None:
-        """Close the ledger."""
+        """Close both copies of the ledger."""
         self._copies.close()
 
     def __enter__(self) -> Self:

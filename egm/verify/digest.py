@@ -109,6 +109,7 @@ def compute_signatures(
 
 
 def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
+    """Return the digest over names, lengths and contents of the files; a symbolic link counts by its target."""
     hasher: _Hash
     if algorithm is Algorithm.SHA256:
         hasher = hashlib.sha256()

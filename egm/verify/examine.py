@@ -42,7 +42,7 @@ class Findings:
     """Component -> short digest, as signed."""
 
     @property
-    def right(self) -> bool:
+    def is_all_as_signed(self) -> bool:
         """Return whether every file is as signed and there is no foreign file."""
         return not self.trouble
 

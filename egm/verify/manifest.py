@@ -25,7 +25,7 @@ from egm.errors import OperatorError
 from egm.verify.digest import compute_component_digests, is_readable
 from egm.verify.tree import Scope
 from meters.entry import encode_canonical_json, parse
-from meters.keys import signed_by
+from meters.keys import is_signed_by
 from paytables.source import read_contents
 
 FORMAT: Final = "open-egm software 1"
@@ -59,7 +59,7 @@ class Manifest:
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
-        """Return the content to sign."""
+        """Return the manifest's content that is signed."""
         return {
             "format": FORMAT,
             "version": self.version,
@@ -140,7 +140,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
     except (TypeError, ValueError):
         raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
     content = signed["manifest"]
-    if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + encode_canonical_json(content), signature):
+    if not is_signed_by(bytes.fromhex(public_key_hex), _PURPOSE + encode_canonical_json(content), signature):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
     return _read(content, str(path))
 

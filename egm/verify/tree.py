@@ -92,7 +92,7 @@ def list_uncompiled_modules(found: Mapping[str, Path]) -> list[str]:
 
 
 def find_components(scope: Scope) -> frozenset[str]:
-    """Return the components in a scope."""
+    """Return the names of the components in a scope."""
     absent = {
         name for name, is_present in (("own", scope.own), ("libraries", scope.libraries)) if not is_present
     }

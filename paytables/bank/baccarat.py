@@ -56,7 +56,7 @@ class Commission(Strict):
     per: PositiveInt
 
     def of(self, credits_: int) -> int:
-        """Return the commission in credits."""
+        """Return the commission on a win of ``credits_``, in credits."""
         return -(-credits_ // self.per)
 
     def words(self, code: str) -> str:
@@ -107,7 +107,7 @@ class BaccaratDefinition(BankDefinition):
 
     bet: tuple[BaccaratBet, ...] = Field(min_length=1)
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, by language."""
         return {
             code: [*(_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
@@ -141,7 +141,7 @@ class Coup:
 
     @property
     def winner(self) -> str:
-        """Return ``player``, ``bank`` or ``tie``."""
+        """Return which hand won the coup: ``player``, ``bank`` or ``tie``."""
         player, bank = self.points
         return "player" if player > bank else "bank" if bank > player else "tie"
 
@@ -151,7 +151,7 @@ class Coup:
 
 
 def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
-    """Settle one bet."""
+    """Return the settlement of one bet of a baccarat coup."""
     if rule.margins:
         return _settle_dragon_bet(bet, rule, coup)
     if rule.on == "tie" or rule.on.endswith("pair"):
@@ -173,6 +173,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 
 
 def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
+    """Return the settlement of a dragon bonus: two tied naturals are a push, a natural or a margin wins."""
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return push_bet(bet)
@@ -196,7 +197,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[BaccaratBet, ...]:
-        """Return the definition's bets."""
+        """Return every bet that the definition offers."""
         return self.definition.bet
 
     def named(self) -> Hands:
@@ -242,7 +243,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if rules.lasts and self.table is None else {}),
+            **({"new_shoe": True} if rules.does_shoe_carry_over and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [format_card(card) for card in hand], "says": str(_count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)

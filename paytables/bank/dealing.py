@@ -41,7 +41,7 @@ class ShoeRules(Strict):
         return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[code].format(self.decks)
 
     @property
-    def lasts(self) -> bool:
+    def does_shoe_carry_over(self) -> bool:
         """Return whether a round may leave the shoe to the next."""
         return self.stop is not None or self.rounds > 1
 
@@ -83,7 +83,7 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
-    if not rules.lasts or (rules.stop is not None and shoe.left <= rules.stop):
+    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left <= rules.stop):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
     for card, count in enumerate(shoe.counts):
         if count > full.counts[card]:

@@ -35,7 +35,7 @@ class RedDogBet(BankBet):
         return (self.pays, self.triple, *self.spreads.values())
 
     def at(self, spread: int) -> Odds:
-        """Return the odds of a spread."""
+        """Return the odds that the ante pays at a spread."""
         return self.spreads.get(spread, self.pays)
 
     def pay_texts(self) -> Mapping[str, Sequence[str]]:
@@ -62,7 +62,7 @@ class RedDogDefinition(BankDefinition):
 
     ante: RedDogBet
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays and the number of decks, by language."""
         return {
             code: [*lines, self.shoe.format_deck_line(code)] for code, lines in self.ante.pay_texts().items()
@@ -75,11 +75,11 @@ class RedDogRules(BankRules[RedDogDefinition]):
     hands: ClassVar[Hands] = (("board", BANK, 3),)
 
     def bets(self) -> tuple[RedDogBet, ...]:
-        """Return the only bet."""
+        """Return the only bet of the game, the ante."""
         return (self.definition.ante,)
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spot of the raise."""
+        """Return the spot on which the player's raise is placed."""
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
@@ -125,7 +125,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every spread with the best raise."""
+        """Return every case of a round in which the player raises at the best spreads."""
         return self._iter_cases(wager, self.raised_spreads)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:

@@ -40,11 +40,11 @@ class BankRules(TableRules, Generic[D]):
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
 
     def named(self) -> Hands:
-        """Return the hands as the felt names them."""
+        """Return the hands by the names that the table's display uses."""
         return self.hands
 
     def bets(self) -> tuple[BankBet, ...]:
-        """Return the definition's bets; each family implements it."""
+        """Return every bet that the definition offers; each family implements it."""
         raise NotImplementedError
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
@@ -101,18 +101,18 @@ class BankRules(TableRules, Generic[D]):
         return replace(self, table=table)
 
     def presentation(self) -> dict[str, object]:
-        """Return the betting spots and the hands."""
+        """Return what a screen needs to draw the table: the betting spots and the hands."""
         hands: list[object] = [
             {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()
         ]
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each bet pays."""
-        return tuple(self.definition.pay_lines()["en"])
+        """Return one sentence for what each bet pays, in English."""
+        return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return no remarks."""
+        """Return an empty tuple: games against the bank have no remarks."""
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:

@@ -43,7 +43,7 @@ class SuperPanBet(BankBet):
         return self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str]:
-        """Return what a win pays less its commission."""
+        """Return what a win pays after the commission, as text by language."""
         return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
 
 
@@ -54,11 +54,11 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _fresh(self) -> Self:
-        if self.shoe.lasts or self.shoe.burn:
+        if self.shoe.does_shoe_carry_over or self.shoe.burn:
             raise ValueError("shoe: it is shuffled for every round, and nothing is burned")
         return self
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what the bet pays, by language."""
         bet = self.stake
         return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
@@ -70,7 +70,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
     hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
 
     def bets(self) -> tuple[SuperPanBet, ...]:
-        """Return the only bet."""
+        """Return the only bet of the game."""
         return (self.definition.stake,)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -124,7 +124,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result, drawing and standing."""
+        """Return every case of a round, for both choices of the player: drawing and standing."""
         return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
@@ -169,6 +169,7 @@ def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Dra
 
 
 def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
+    """Return the final hands for the screen; ``hidden``: the bank's cards are not shown."""
     bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [
         {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},

@@ -92,7 +92,7 @@ class TrenteDefinition(BankDefinition):
     bet: tuple[ChanceBet, ...] = Field(min_length=1)
     insurance: Insurance | None = None
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, by language."""
         lines = {
             code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet]
@@ -129,7 +129,7 @@ class Coup:
 
     @property
     def result(self) -> str:
-        """Return ``black``, ``red``, ``tie``, ``refait`` or ``void``."""
+        """Return the result of the coup: ``black``, ``red``, ``tie``, ``refait`` or ``void``."""
         if self.points is None:
             return "void"
         if self.points[0] == self.points[1]:
@@ -153,7 +153,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[ChanceBet, ...]:
-        """Return the definition's bets."""
+        """Return every bet that the definition offers."""
         return self.definition.bet
 
     @cached_property
@@ -184,6 +184,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return replace(self, table=shoe, held=held)
 
     def _read_held_bets(self, data: object) -> tuple[Held, ...]:
+        """Parse the stakes in prison from a stored table. Raises ValueError if a round cannot leave them."""
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
         held = held_from_json(data, self.chances, self.definition.table.seats)
@@ -198,7 +199,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return held
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the stakes in prison."""
+        """Return the stakes in prison, which remain on the table for the next coup."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
@@ -328,7 +329,7 @@ _COUPS: Final = (
 
 
 def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
-    """Return the spot of a bet's insurance."""
+    """Return the spot on which the insurance of a bet is placed."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
         id=bet.id + INSURED,
@@ -358,6 +359,7 @@ def _state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
 
 
 def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
+    """Return both rows and the result of the coup for the screen."""
     chances = sorted(coup.won - {coup.result})
     return {
         "kind": "table",
@@ -372,6 +374,7 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
 
 
 def _build(data: TrenteDefinition, file: str) -> TrenteRules:
+    """Build the rules after checking the bets and the insurance. Raises :class:`DefinitionError`."""
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
         why = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"

@@ -33,7 +33,7 @@ class WarDefinition(BankDefinition):
     main: BankBet
     tie: BankBet | None = None
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, by language."""
         bets = [self.main, *([] if self.tie is None else [self.tie])]
         return {
@@ -51,7 +51,7 @@ class WarRules(BankRules[WarDefinition]):
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
     def bets(self) -> tuple[BankBet, ...]:
-        """Return the definition's bets."""
+        """Return every bet that the definition offers."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
     def added(self) -> tuple[Spot, ...]:
@@ -109,7 +109,7 @@ class WarRules(BankRules[WarDefinition]):
         return self._iter_cases(wager, surrender=False)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result, of war and of surrender."""
+        """Return every case of a round, for both choices of the player: war and surrender."""
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
     def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
@@ -176,7 +176,7 @@ def _settle_surrender(bet: Bet) -> Settlement:
 
 
 def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
-    """Settle both stakes by the second cards."""
+    """Return the settlements of the bet and of the stake added for the war. ``order``: how the second cards compare."""
     if order < 0:
         return [settle_bet(bet, None), settle_bet(added, None)]
     return [settle_bet(bet, rule.pays), settle_bet(added, rule.pays) if order == 0 else push_bet(added)]

@@ -49,7 +49,7 @@ Pair = tuple[int, int, bool]
 
 @cache
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
-    """Return the index of each question."""
+    """Return the index of each question in the advice table."""
     shoe = build_shoe(decks)
     two = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
@@ -126,7 +126,7 @@ class PlayData:
         return self.text[len(self.places) + _list_pairs().index((up, pair, fewer))]
 
     def should_insure(self, values: Sequence[int]) -> bool:
-        """Return whether two cards are insured."""
+        """Return whether the advice is to insure a hand of two cards."""
         hands = _list_insurable_hands(self.house.decks)
         return bool(self.text[-2 - len(hands) + hands.index(_hand(values))])
 

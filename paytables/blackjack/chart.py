@@ -117,7 +117,7 @@ def read(text: Iterable[str]) -> Chart:
 
 
 def find_best_chart(table: Table) -> Chart:
-    """Return the best chart of a table."""
+    """Return the strategy chart with the highest return for a table."""
     chart = Chart()
     for round_ in table.rounds:
         _Column(table.play, round_).improve(chart)
@@ -160,7 +160,7 @@ class _Pair:
 
     @property
     def gain(self) -> Fraction:
-        """Return what splitting adds."""
+        """Return the gain in value from splitting the pair."""
         return sum(each.value for each in self.starts) - self.unsplit.value * self.part
 
 

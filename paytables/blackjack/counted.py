@@ -22,7 +22,11 @@ Chances: TypeAlias = dict[str, Fraction]
 
 @lru_cache(maxsize=64)
 def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
-    """Return the probability of each row of a bet; not ``taken``: no third card is drawn."""
+    """Return the probability that each row of the side bet is paid.
+
+    ``hole``: the dealer looks at a hidden second card. ``taken``: the player draws a third card if a row needs
+    it; otherwise rows of three and more cards are never paid.
+    """
     found: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
     for ways, dealt, up in _iter_deal_orders(rows, (), [decks] * _CARDS, 1):
@@ -45,10 +49,11 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
 def _iter_deal_orders(
     rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
-    """Deal the box's cards in order while a row with more cards is still possible, then the dealer's first.
+    """Yield each order of the first cards: its number of cases, the box's cards, and the dealer's first card or None.
 
-    Cards that all rows treat alike are dealt once and counted as often as they occur. Two first cards of
-    different ranks are dealt in one order, which represents both, if no row has a single card.
+    The box's cards are dealt in order while a row with more cards is still possible, then the dealer's first
+    card. Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a
+    single card, two first cards of different ranks are dealt in one order only, which represents both orders.
     """
     open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
     if open_:
@@ -69,10 +74,10 @@ def _iter_deal_orders(
 
 
 def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
-    """Yield a card of each kind that rows distinguish after ``dealt``, and the number of suits it represents.
+    """Yield one card of each kind that the rows distinguish after ``dealt``, and how many suits it represents.
 
-    Suits that were not dealt are equivalent, or those of the same colour if rows ask for colours; while
-    nothing is dealt, colours are equivalent as well, unless a row names one.
+    All suits that were not dealt yet are equivalent. If rows ask for colours, only those of the same colour
+    are; but before the first card the colours are equivalent too, unless a row names one.
     """
     named = any(row.suits in {"red", "black"} for row in rows)
     coloured = named or (bool(dealt) and any(row.suits == "colour" for row in rows))
@@ -87,7 +92,7 @@ def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterato
 
 
 def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
-    """Return whether more cards may complete a row; it may return True although they cannot."""
+    """Return whether more cards may complete a row. True is only an upper bound: it may still be impossible."""
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
         known = parse_patterns(row.ranks)
@@ -101,7 +106,11 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
 def _iter_won_rows(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[Row, int | Fraction]]:
-    """Yield the row that is paid; rows of three and more cards are weighted by how often the round gets there."""
+    """Yield the row that is paid for these cards, if any, and its weight.
+
+    The weight is 1; for a row of three and more cards it is the probability that the round continues to the
+    third card (with ``hole``, the dealer's blackjack ends it before).
+    """
     remaining: int | Fraction = 1
     for row in rows:
         if len(dealt) < row.cards or (row.dealer and up is None):
@@ -118,7 +127,7 @@ def _iter_won_rows(
 
 
 def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
-    """Return the probability that two of the remaining cards are a blackjack."""
+    """Return the probability that two cards drawn from the remaining ones are a blackjack."""
     values = [value_of(card) for card in out]
     left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)

@@ -20,22 +20,23 @@ from paytables.errors import AnalysisError
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
-#: The dealer's final totals: 17 to 21, and bust.
+#: The number of the dealer's results: the totals 17 to 21, and bust.
 ENDS: Final = 6
-#: The classes of a standing hand against them: 16 and less, 17 to 21.
+#: The number of classes of a player's standing hand: 16 and less, and each of 17 to 21.
 STAND_CLASSES: Final = 6
 Counts = tuple[int, ...]
 
 
 def compute_falling_factorial(number: int, times: int) -> int:
-    """Return number (number - 1) ... with ``times`` factors."""
+    """Return the product number * (number - 1) * ... of ``times`` factors."""
     return prod(range(number, number - times, -1))
 
 
 def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
-    """Return the cards the dealer may draw after the first, without a blackjack: the cards, their orders, the end.
+    """Return every hand that the dealer may complete after the first card ``up``, except a blackjack.
 
-    The end is 0 to 4 for 17 to 21, 5 for more.
+    Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the result
+    (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
     ends: dict[tuple[Counts, int], int] = defaultdict(int)
     going: dict[Counts, int] = {(0,) * TEN: 1}
@@ -57,7 +58,7 @@ def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, in
 
 
 class Dealer:
-    """One first card: the values of standing against it, from shoes that lack some cards.
+    """Calculator of the value of standing against one first card of the dealer, for any cards removed from the shoe.
 
     ``most`` is the maximum number of cards that the dealer can draw. Amounts are integers in units of falling
     factorials of the cards left, with ``most`` factors or as many as there are cards.
@@ -84,8 +85,8 @@ class Dealer:
     def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
         """Return, for each row of removed cards, the wins minus the losses of standing, by class (STAND_CLASSES).
 
-        The dealer's blackjack is in neither. ``removed`` has ten counts per row, without the dealer's first
-        card.
+        Rounds in which the dealer has a blackjack are not counted. Each row of ``removed`` has ten counts, one
+        per card value; the dealer's first card is not among them.
         """
         left = np.array(self.full, dtype=np.int64) - removed
         if (left < 0).any():
@@ -104,7 +105,7 @@ class Dealer:
         return self._count_wins_minus_losses(ended, cards, total)
 
     def _count_wins_minus_losses(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
-        """Return wins minus losses over all lengths of the dealer's hands."""
+        """Return wins minus losses, summed over all lengths of the dealer's hands."""
         found: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)

@@ -52,7 +52,7 @@ SAMPLED_Z: Final = Fraction("3.290527")
 
 
 def ignore_progress(done: int, of: int) -> None:
-    """Ignore the progress."""
+    """Ignore the progress of a computation (a default callback)."""
 
 
 def prove(
@@ -66,7 +66,7 @@ def prove(
 
 def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
     """Return a proof with simulated rounds, if the shoe outlasts a round or the nets cannot be counted."""
-    if proof.law and not definition.shoe.lasts and definition.main.hands == 1:
+    if proof.law and not definition.shoe.does_shoe_carry_over and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
 
@@ -78,6 +78,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 @lru_cache(maxsize=8)
 def _compute_proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
+    """Compute the proof of a table: the best, charted, dealer's and worst play (some minutes)."""
     from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
@@ -109,7 +110,7 @@ def _compute_proof(house: House, report_progress: Callable[[int, int], None]) ->
 
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
-    """Return the stored proof, or a new one."""
+    """Return the proof stored in the definition, or compute it if there is none."""
     return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
 
 
@@ -252,7 +253,7 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     """Yield notes on simulated rounds of the best play, with equal stakes against ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
-    shoe = shoe if rules.lasts else "fresh shoes"
+    shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half = sampled.mean(1), Fraction(sampled.error) * SAMPLED_Z
     low, high = (_format_percent(1 + mean + away) for away in (-half, half))

@@ -74,12 +74,12 @@ def compute_net_distribution(
     table: Table, answers: Mapping[Question, int], played: Result
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net of one initial stake, by the answers of a play."""
-    return _NetDistribution(table, answers, played).law()
+    return _NetDistribution(table, answers, played).compute_distribution()
 
 
 def compute_net_variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
     """Return the variance of the net of one initial stake, in stakes squared."""
-    nets = _NetDistribution(table, answers, played).law()
+    nets = _NetDistribution(table, answers, played).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
@@ -93,7 +93,7 @@ class _NetDistribution:
         self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
         self.first_stake_only = house.hole or house.original_only
 
-    def law(self) -> dict[Fraction, Fraction]:
+    def compute_distribution(self) -> dict[Fraction, Fraction]:
         """Return each net's probability; with three hands, weights with the same first two moments."""
         found: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.table.rounds:
@@ -233,7 +233,7 @@ def _start(ends: Ends, removed: int = 0) -> _Sums:
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the sums of hands and one more."""
+    """Return the joint sums of several hands and of one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
@@ -254,6 +254,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
 def _add(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
+    """Add one more hand to the joint ways of several hands; the result is added to ``found``."""
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):

@@ -76,6 +76,7 @@ class Table:
         return found
 
     def _round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
+        """Return mean and staked sums over all first hands against one dealer's card, with splits and insurance."""
         values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
@@ -148,7 +149,7 @@ def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int
 
 
 def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Choose the lowest value."""
+    """Return the option with the lowest value."""
     return min(options, key=lambda answer: options[answer][0])
 
 
@@ -158,12 +159,12 @@ def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Choose the lowest value."""
+    """Return the index of the lowest sum."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
 def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
-    """Never split, insure or take even money."""
+    """Return 0: do not split, insure or take even money."""
     return 0
 
 

@@ -239,6 +239,7 @@ class BlackjackRound:
             number += 1
 
     def _hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
+        """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
@@ -332,7 +333,7 @@ class BlackjackRound:
                 yield settle_bet(bet, self.definition.rules.insurance if won else None)
 
     def _decide(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
-        """Settle a hand against one of the dealer's."""
+        """Settle a player's hand against the dealer hand ``against``, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def here(piece: Piece) -> bool:
@@ -378,7 +379,7 @@ class BlackjackRound:
 
     # ------------------------------------------------------------ what is shown
     def felt(self) -> dict[str, object]:
-        """Return the visible hands (:file:`paytables/FELTS.md`), the dealer's first."""
+        """Return the visible hands for the table's display, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown: list[dict[str, object]] = []
         for place, cards in enumerate(self.dealers):
             names = [format_card(card) for card in cards]

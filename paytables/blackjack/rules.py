@@ -51,6 +51,7 @@ class BlackjackRules(TableRules):
         return Layout(spots, self.definition.table, self.definition.form)
 
     def _build_spots(self, box: int) -> list[Spot]:
+        """Return every betting spot of one box: main bets, insurance and side bets."""
         made, main = self.definition, self.definition.main
         limits, main_id = main.limits, format_spot_id(MAIN, box)
         spots = []
@@ -206,11 +207,11 @@ class BlackjackRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each bet pays."""
-        return tuple(self.definition.pay_lines()["en"])
+        """Return one sentence for what each bet pays, in English."""
+        return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return no remarks."""
+        """Return an empty tuple: blackjack has no remarks."""
         return ()
 
     # ------------------------------------------------------------ levels
@@ -225,7 +226,7 @@ class BlackjackRules(TableRules):
         return tuple(played)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its only stake."""
+        """Return every progressive level with the only stake that plays for it."""
         return tuple(self._build_side_bet(level).play() for level in self.definition.progressive)
 
     def _build_side_bet(self, level: Progressive) -> SideBet:

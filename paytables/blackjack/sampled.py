@@ -72,7 +72,7 @@ def sample(
     box = _Box(*(np.zeros(6, dtype=np.int64) for _ in _Box._fields))
     steps = _Steps(
         compile_kernel(_draw_card, borrows=True),
-        compile_kernel(_shuffle, borrows=True),
+        compile_kernel(_record_shoe_and_shuffle, borrows=True),
         compile_kernel(_split, borrows=True),
         compile_kernel(_hand, borrows=True),
         compile_kernel(_draw_dealer_hand, borrows=True),
@@ -189,7 +189,7 @@ class _Box(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """The parts of a round, compiled."""
+    """The compiled functions of a round."""
 
     card: Callable[..., int]
     shuffle: Callable[..., bool]
@@ -215,7 +215,7 @@ def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
     return int(cards[at[1] - 1])
 
 
-def _shuffle(
+def _record_shoe_and_shuffle(
     steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
     """Record the finished shoe and start another; return whether enough rounds were played."""

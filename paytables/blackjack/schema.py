@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from paytables.bank.dealing import ShoeRules
-from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED, pay_lines, rule_lines
+from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED, format_pay_table_rows, rule_lines
 from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
 from paytables.definition import Identifier, Strict, Text
 from paytables.layout import Limits, Odds, Pay, TableDefinition
@@ -368,9 +368,9 @@ class BlackjackDefinition(TableDefinition):
         sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
         return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return the house rules and the pays other than even money, by language."""
-        return {code: [*rule_lines(self, code), *pay_lines(self, code)] for code in ("en", "fr")}
+        return {code: [*rule_lines(self, code), *format_pay_table_rows(self, code)] for code in ("en", "fr")}
 
     @property
     def longest_points(self) -> int:
@@ -403,6 +403,7 @@ class BlackjackDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _fits(self) -> "BlackjackDefinition":
+        """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
         if self.boxes * self.table.seats > BOXES_MOST:
             raise ValueError(
                 f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"

@@ -145,7 +145,7 @@ class Round:
 
     @property
     def total_ways(self) -> int:
-        """Return all ways after the dealer's first card."""
+        """Return the number of orders in which the cards after the dealer's first card can be dealt."""
         return compute_falling_factorial(self.cards, self.length)
 
     def _find_most_hands(self, pair: int) -> int:

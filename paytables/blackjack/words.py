@@ -172,7 +172,7 @@ def _format_totals(rules: "HouseRules", code: str) -> str:
     )
 
 
-def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
+def format_pay_table_rows(made: "BlackjackDefinition", code: str) -> list[str]:
     """Return the pays other than even money, one line per stake, in a language."""
     colon = " :" if code == "fr" else ":"
     sides = {side.id: side for side in made.side}

@@ -88,7 +88,7 @@ PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER
 
 
 def find_category(strength: int, order: Order = FIVE) -> str:
-    """Return the combination of a strength."""
+    """Return the name of the combination that a strength belongs to."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
 
@@ -177,6 +177,7 @@ class Ranking:
         return self._encode_strength(_SHAPES[shape], decide)
 
     def _flush(self, mask: int, wilds: int) -> int:
+        """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""
         best = 0
         size = self.order.size
         for run, place in self._straight_flushes.items():

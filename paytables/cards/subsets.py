@@ -30,12 +30,12 @@ class Sets:
 
     @cached_property
     def smaller(self) -> Sets:
-        """Return the sets with one card less."""
+        """Return the sets of one card fewer."""
         return build_sets(self.cards, self.size - 1)
 
     @cached_property
     def last(self) -> Ints:
-        """Return the highest card of each set."""
+        """Return the highest card of each set, as an array."""
         runs = [comb(card, self.size - 1) for card in range(self.cards)]
         return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
 

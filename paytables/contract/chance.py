@@ -26,7 +26,7 @@ FACES: Final = 6
 
 
 def throw_dice(draw: Draw, dice: int) -> tuple[int, ...]:
-    """Throw dice, with one random number per die."""
+    """Return the result of each die; each is drawn with its own random number."""
     return tuple([1 + draw.below(FACES, f"die {n}") for n in range(1, dice + 1)])
 
 

@@ -86,7 +86,7 @@ class Settlement:
     pays: bool = field(default=False, compare=False)
 
     @property
-    def gives_back(self) -> bool:
+    def is_stake_returned(self) -> bool:
         """Return whether it only returns the stake or a part of it: a push, a half, a bet taken down."""
         return 0 < self.credits <= self.staked and not self.pays
 
@@ -152,7 +152,7 @@ class Outcome:
     @property
     def push_credits(self) -> int:
         """Return the part of the win that is only returned stakes: pushes, halves, bets taken down."""
-        return sum([each.credits for each in self.settlements if each.gives_back])
+        return sum([each.credits for each in self.settlements if each.is_stake_returned])
 
     @property
     def double_up_stakes(self) -> tuple[int, ...]:

@@ -102,7 +102,7 @@ def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: 
     for place in where:
         held = point is not None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
         points = (point,) if held else (None, *NUMBERS)
-        for then, is_reversed in product(points, (False, True) if place.asks else (False,)):
+        for then, is_reversed in product(points, (False, True) if place.can_switch_on_off else (False,)):
             for n, dice in enumerate(PAIRS):
                 fate = place.fate(dice, then, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
@@ -121,7 +121,7 @@ def compute_stakes_per_throw(place: SpotRules, point: int | None = None) -> Frac
     if on in rate:
         number = place.number or point
         return rate[on] * (Fraction(WAYS[number], 36) if number and place.line else 1)
-    if not place.stays:
+    if not place.can_outlast_throw:
         return Fraction(1)
     plays = 1 - COME_OUT if place.bet.off else Fraction(1)
     return plays * compute_decided_per_throw(place, None)
@@ -152,6 +152,7 @@ def analyse_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAn
 def _analyse_bet_alone(
     places: Mapping[str, SpotRules], place: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
+    """Return the exact figures of one bet made alone at its minimum, followed to its end."""
     least = place.spot(point).least
     working = {"working": {place.id: True}} if place.bet.off else {}
     wager = Wager(least, {"bets": {place.id: least}, **working})
@@ -201,7 +202,9 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
         name = "push" if back == bet.credits else "won" if back else "lost"
         weight = chance * 36
         weight_or_chance = (
-            int(weight) if weight.denominator == 1 and not chain.places[bet.spot].stays else chance
+            int(weight)
+            if weight.denominator == 1 and not chain.places[bet.spot].can_outlast_throw
+            else chance
         )
         yield Case(
             weight_or_chance, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),)
@@ -223,40 +226,47 @@ def analyse_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) ->
     }
     cost = wager.credits
     if not new:
-        law = WinDistribution(1, {0: 1})
-        return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
-    laws = {bet: build_distribution(chain.wins(start)) for bet, start in starts.items()}
-    mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
+        distribution = WinDistribution(1, {0: 1})
+        return BetAnalysis(
+            bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), distribution=distribution
+        )
+    distributions = {bet: build_distribution(chain.wins(start)) for bet, start in starts.items()}
+    mean = sum((distribution.moment(1) for distribution in distributions.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
         cost_credits=cost,
         options=wager.options,
         rtp=mean / cost,
-        prizes=tuple(_iter_prizes(laws, cost)),
-        max_win_credits=sum(max(law.counts) for law in laws.values()),
+        prizes=tuple(_iter_prizes(distributions, cost)),
+        max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
     start = laid.with_bets(new, laid.reversed_bets)
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
-        return replace(figures, variance=_compute_sum_variance(chain, laid, laws), notes=(note,))
-    law = build_distribution(chain.wins(start))
-    return figures.with_distribution(law)
+        return replace(figures, variance=_compute_sum_variance(chain, laid, distributions), notes=(note,))
+    distribution = build_distribution(chain.wins(start))
+    return figures.with_distribution(distribution)
 
 
-def _compute_sum_variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
+def _compute_sum_variance(
+    chain: Chain, laid: State, distributions: Mapping[Bet, WinDistribution]
+) -> Fraction:
     """Return the variance of a sum from those of its terms and of every pair of them."""
-    single = sum((law.variance() for law in laws.values()), Fraction(0))
+    single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
         build_distribution(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
-        for pair in combinations(laws, 2)
+        for pair in combinations(distributions, 2)
     )
-    return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
+    return (
+        sum((distribution.variance() for distribution in pairs), Fraction(0))
+        - (len(distributions) - 2) * single
+    )
 
 
-def _iter_prizes(laws: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
-    for bet, law in laws.items():
-        for back, count in law.counts.items():
+def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
+    for bet, distribution in distributions.items():
+        for back, count in distribution.counts.items():
             if back:
-                rate = Fraction(count, law.total)
+                rate = Fraction(count, distribution.total)
                 name = "push" if back == bet.credits else "won"
                 yield Prize(name=name, where=bet.spot, credits=back, rate=rate, rtp=rate * back / cost)

@@ -40,21 +40,21 @@ class SpotRules:
         return int(self.key) if self.key and self.bet.kind != "hop" else None
 
     @property
-    def stays(self) -> bool:
+    def can_outlast_throw(self) -> bool:
         """Return whether a bet here may outlast a throw."""
         return self.bet.kind not in {"throw", "hop"}
 
     @property
-    def removable(self) -> bool:
+    def is_removable(self) -> bool:
         """Return whether the player may take a standing bet down: any except pass and come."""
-        return self.stays and self.bet.kind not in {"pass", "come"}
+        return self.can_outlast_throw and self.bet.kind not in {"pass", "come"}
 
     @property
-    def asks(self) -> bool:
+    def can_switch_on_off(self) -> bool:
         """Return whether the player may turn it on or off: bets that are off on a come-out, a waiting don't come."""
         return self.bet.off or (self.bet.waits and not self.key)
 
-    def open(self, point: int | None) -> bool:
+    def accepts_bets(self, point: int | None) -> bool:
         """Return whether bets are accepted: the line before a come-out, come after it, odds on a known point."""
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
@@ -64,11 +64,11 @@ class SpotRules:
         return known or bool(self.key) or not self.line
 
     @cached_property
-    def _against_seven(self) -> bool:
+    def _wins_on_seven(self) -> bool:
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """Return what it may pay with this point."""
+        """Return the odds that a bet here may pay with this point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")
@@ -94,7 +94,7 @@ class SpotRules:
         """Return the effect of the first throw of a line bet; a total that decides nothing becomes its point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
-        if self._against_seven:
+        if self._wins_on_seven:
             return PUSH if total == 12 else None if total in {7, 11} else EVEN
         return EVEN if total in {7, 11} else None
 
@@ -103,7 +103,7 @@ class SpotRules:
         if total not in {7, number}:
             return self.id
         easy = self.bet.kind == "hard" and dice[0] != dice[1]
-        won = (total == 7) == self._against_seven and not easy
+        won = (total == 7) == self._wins_on_seven and not easy
         return self.pays(point)[0] if won else None
 
     def unit(self, point: int | None) -> tuple[int, int]:
@@ -152,7 +152,7 @@ class SpotRules:
             least=-(-bet.least // step) * step,
             most=bet.most // step * step,
             step=step,
-            open=self.open(point),
+            open=self.accepts_bets(point),
             needs=self.needs,
             most_times=self.most_times(point),
             covers=self._covers(point),
@@ -205,7 +205,7 @@ class Felt:
     @cached_property
     def removable(self) -> frozenset[str]:
         """Return the ids of the places whose bets may be taken down."""
-        return frozenset(place.id for place in self.places.values() if place.removable)
+        return frozenset(place.id for place in self.places.values() if place.is_removable)
 
     @cached_property
     def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
@@ -231,6 +231,7 @@ def check_places(felt: Felt, file: str) -> None:
 
 
 def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
+    """Return the rules of every betting place that the definition's bets need."""
     bets = {bet.id: bet for bet in definition.bet}
     found: list[SpotRules] = []
     for bet in definition.bet:

@@ -64,7 +64,7 @@ class CrapsRules(TableRules):
         return frozenset({"point"})
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that stand."""
+        """Return the bets that remain on the table between throws."""
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
@@ -78,7 +78,7 @@ class CrapsRules(TableRules):
             {spot for seat, spot in self.state.reversed_bets if not seat},
         )
         lines = [place.id for place in self.places.values() if place.bet.kind in {"pass", "dontpass"}]
-        switchable = [place for place in self.places.values() if place.asks]
+        switchable = [place for place in self.places.values() if place.can_switch_on_off]
         return {
             "point": point,
             "first": tuple(lines) if self.definition.shooter_bets and point is None else (),
@@ -94,7 +94,7 @@ class CrapsRules(TableRules):
         given: list[Settlement] = []
         for bet in self.state.bets:
             place = self.places[bet.spot]
-            least = self._find_least_to_leave(place, bet.seat) if place.removable else bet.credits
+            least = self._find_least_to_leave(place, bet.seat) if place.is_removable else bet.credits
             if least < bet.credits:
                 taken_down = replace(bet, credits=bet.credits - least)
                 given.append(place.down(taken_down, self.state.point))
@@ -174,7 +174,7 @@ class CrapsRules(TableRules):
         reversed_bets = set(self.state.reversed_bets)
         for seat, spot, plays in _iter_on_off_choices(wager.options):
             place = self.places.get(spot)
-            if place is None or not place.asks:
+            if place is None or not place.can_switch_on_off:
                 raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
             if not isinstance(plays, bool):
                 raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
@@ -227,7 +227,7 @@ class CrapsRules(TableRules):
         return Outcome(display=display, table=after.to_json())
 
     def presentation(self) -> dict[str, object]:
-        """Return the layout and the point."""
+        """Return what a screen needs to draw the table: the layout and the point."""
         return {
             "kind": "table",
             "felt": "craps",
@@ -236,12 +236,12 @@ class CrapsRules(TableRules):
             **self.cloth.to_json(),
             "spots": [spot.to_json() for spot in self.cloth.spots],
             "off": [place.id for place in self.places.values() if place.bet.off],
-            "says": [place.id for place in self.places.values() if place.asks],
+            "says": [place.id for place in self.places.values() if place.can_switch_on_off],
         }
 
     def explain(self) -> tuple[str, ...]:
         """Return what each bet pays, net of its stake, and on what."""
-        return tuple(self.definition.pay_lines()["en"])
+        return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a pay that only returns the stake."""

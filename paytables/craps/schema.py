@@ -61,6 +61,7 @@ class CrapsBet(Strict):
 
     @model_validator(mode="after")
     def _fits(self) -> "CrapsBet":
+        """Refuse keys that do not belong to this kind of bet."""
         keys = _KEYS[self.kind]
         for key in (*self.pays, *self.times):
             if key not in keys:
@@ -111,7 +112,7 @@ class CrapsDefinition(TableDefinition):
     bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
     strategy: tuple[Strategy, ...] = ()
 
-    def pay_lines(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays: its name, and its odds by what it pays on."""
         return {
             "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bet],

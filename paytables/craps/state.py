@@ -98,7 +98,7 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
     ended = state.point is None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
     boxed = place.bet.kind in {"come", "dontcome"} and not place.key and not place.bet.waits
-    if not place.stays or ended or boxed or (is_reversed and not place.asks):
+    if not place.can_outlast_throw or ended or boxed or (is_reversed and not place.can_switch_on_off):
         raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
         raise ValueError(

@@ -29,10 +29,10 @@ def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
         if place is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
         on_numbers = sum(name.startswith(f"{spot}-") for name in standing)
-        if place.open(point) and spot not in standing and on_numbers < strategy.points:
+        if place.accepts_bets(point) and spot not in standing and on_numbers < strategy.points:
             bets[spot] = credits_
     for place in rules.places.values() if strategy.odds else ():
-        if place.line and place.open(point) and place.needs in standing:
+        if place.line and place.accepts_bets(point) and place.needs in standing:
             limits = rules.cloth.by_id[place.id]
             most = min(find_maximum_odds(place, standing, point), limits.most) // limits.step * limits.step
             if most > standing.get(place.id, 0):
@@ -90,6 +90,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
 
 
 def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
+    """Return the figures of a strategy from the mean sums of one hand of the shooter."""
     lost = hand["staked"] - hand["back"]
     edge, throw, throws = lost / hand["staked"], lost / hand["throws"], hand["throws"]
     note = (

@@ -41,7 +41,7 @@ class Sum:
     none_most: Fraction
 
     def add_independent(self, other: "Sum") -> "Sum":
-        """Return the sum with an independent one."""
+        """Return the sum of this and an independent sum."""
         return Sum(
             self.mean + other.mean,
             self.second + other.second + 2 * self.mean * other.mean,
@@ -58,8 +58,8 @@ def compute_bounded_figures(
     Both ignore the limit of a draw; the game's own analysis states its maximum cost.
     """
     all_ways = _sum_marked_ways(definition, tables, ticket)
-    for law in list_quick_pick_distributions(definition, tables, ticket):
-        one = build_credits_distribution(law)
+    for distribution in list_quick_pick_distributions(definition, tables, ticket):
+        one = build_credits_distribution(distribution)
         none = 1 - one.compute_chance_of_at_least(1)
         all_ways = all_ways.add_independent(Sum(one.moment(1), one.moment(2), none, none))
     weights = compute_factor_weights(ticket.options)
@@ -93,6 +93,7 @@ def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
 
 
 def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
+    """Return the sum of the wins of all marked ways, with bounds of P(no win) from single ways and pairs."""
     ways = list(_iter_ways(ticket))
     singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
     pairs: dict[tuple[int, int, int, int, int], Pair] = {}
@@ -100,12 +101,16 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
     for numbers, stake in ways:
         kind = (len(numbers), stake)
         if kind not in singles:
-            law = build_credits_distribution(
+            distribution = build_credits_distribution(
                 compute_joint_distribution(
                     definition, [_build_part(tables, ticket, numbers, stake)], ticket.options
                 )
             )
-            singles[kind] = (law.moment(1), law.moment(2), law.compute_chance_of_at_least(1))
+            singles[kind] = (
+                distribution.moment(1),
+                distribution.moment(2),
+                distribution.compute_chance_of_at_least(1),
+            )
         mean += singles[kind][0]
         second += singles[kind][1]
         hit_one += singles[kind][2]
@@ -141,13 +146,13 @@ def _pair(
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest
     apart = Part(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
-    law = build_credits_distribution(
-        Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law()
+    distribution = build_credits_distribution(
+        Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).compute_distribution()
     )
-    split = [(won % unit, won // unit, count) for won, count in law.counts.items()]
+    split = [(won % unit, won // unit, count) for won, count in distribution.counts.items()]
     return Pair(
-        product=Fraction(sum(x * y * n for x, y, n in split), law.total),
-        both=Fraction(sum(n for x, y, n in split if x and y), law.total),
+        product=Fraction(sum(x * y * n for x, y, n in split), distribution.total),
+        both=Fraction(sum(n for x, y, n in split if x and y), distribution.total),
     )
 
 

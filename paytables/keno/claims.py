@@ -69,7 +69,7 @@ class Condition(StrEnum):
 
 
 class Refusal(StrEnum):
-    """The reason for a refusal."""
+    """The reason why a claim on a ticket is refused."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
     NOT_ITS_DRAW = "not_its_draw"
@@ -137,7 +137,7 @@ class Record:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Record":
-        """Read a record back."""
+        """Read a record from the JSON data of its file."""
         return cls(
             paper=Paper.from_json(data["paper"]),
             state=State(data["state"]),

@@ -54,17 +54,17 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
         one_draw = draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
         return bounds.compute_bounded_figures(definition, tables, ticket, name, str(error))
-    law = build_credits_distribution(one_draw)
-    mean, variance = law.moment(1), law.variance()
+    distribution = build_credits_distribution(one_draw)
+    mean, variance = distribution.moment(1), distribution.variance()
     notes: tuple[str, ...] = ()
-    all_draws: WinDistribution | None = law
+    all_draws: WinDistribution | None = distribution
     if ticket.draws > 1:
         try:
-            all_draws = repeat(law, ticket.draws)
+            all_draws = repeat(distribution, ticket.draws)
         except AnalysisError as error:
             all_draws, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
-    lost = 1 - law.compute_chance_of_at_least(1)
-    top = max(law.counts)
+    lost = 1 - distribution.compute_chance_of_at_least(1)
+    top = max(distribution.counts)
     return BetAnalysis(
         bet=name,
         cost_credits=ticket.cost,
@@ -76,9 +76,9 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
         return_bet_probability=None
         if all_draws is None
         else all_draws.compute_chance_of_at_least(ticket.cost),
-        law=all_draws,
+        distribution=all_draws,
         max_win_credits=top * ticket.draws,
-        max_win_probability=law.compute_chance_of_at_least(top) ** ticket.draws,
+        max_win_probability=distribution.compute_chance_of_at_least(top) ** ticket.draws,
         progressives=_list_progressive_shares(
             definition, ticket, mean, level_rates(one_draw, len(tables.levels))
         ),
@@ -165,13 +165,16 @@ def _cut_most(
     ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
     one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
-    law = build_credits_distribution(
+    distribution = build_credits_distribution(
         draw_distribution(definition.model_copy(update={"limit": None}), tables, one)
     )
 
     def cut(cost: int) -> Fraction:
         share = Fraction(limit * options.cost, cost)
-        mean = sum((min(Fraction(win), share) * n for win, n in law.counts.items()), Fraction(0)) / law.total
+        mean = (
+            sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
+            / distribution.total
+        )
         return mean / options.cost
 
     numbers = (tuple(range(1, spots + 1)),)
@@ -210,6 +213,7 @@ def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[
 def _analyse_forms(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
 ) -> list[BetAnalysis]:
+    """Return the figures of the forms of play; forms with the same figures are analysed once."""
     found = []
     seen: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
@@ -238,6 +242,7 @@ def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
 def _list_progressive_shares(
     definition: KenoDefinition, ticket: Ticket, mean: Fraction, rates: Sequence[Fraction]
 ) -> tuple[ProgressiveShare, ...]:
+    """Return the share of each progressive level that this ticket plays for."""
     found = []
     for level, rate in zip(definition.progressive, rates, strict=True):
         if rate:

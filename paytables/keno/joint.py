@@ -104,7 +104,7 @@ class Joint:
         ]
         return steps, [members[key] for key in order]
 
-    def law(self, states_max: int = STATES_MAX) -> Counted:
+    def compute_distribution(self, states_max: int = STATES_MAX) -> Counted:
         """Return the exact distribution of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
         cases: dict[Won, int] = {}
         for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
@@ -131,6 +131,10 @@ class Joint:
                 yield weight * outside, left, marks
 
     def _run(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
+        """Count the results of all draws in which the bonus balls ``marks`` fall into each atom.
+
+        Raises AnalysisError if more than ``states_max`` states are open at once.
+        """
         todo = self.drawn - self.named
         held = [0] * len(self.group_sizes)
         for step in self.steps:
@@ -155,6 +159,7 @@ class Joint:
     def _take(
         self, step: _Step, size: int, todo: int, held: Sequence[int], states: Mapping[_State, int]
     ) -> dict[_State, int]:
+        """Return the states after one atom: how many of its numbers were drawn, and which parts it completed."""
         after: dict[_State, int] = {}
         for (taken, credits_, levels, catches, done), count in states.items():
             for j in range(min(size, todo - taken) + 1):

@@ -41,7 +41,9 @@ def compute_joint_distribution(
     definition: KenoDefinition, parts: Sequence[Part], options: Options
 ) -> Counted:
     """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is beyond reach."""
-    return Joint(parts, definition.field.numbers, definition.field.drawn, len(options.balls)).law()
+    return Joint(
+        parts, definition.field.numbers, definition.field.drawn, len(options.balls)
+    ).compute_distribution()
 
 
 def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
@@ -58,7 +60,7 @@ def list_quick_pick_distributions(
 ) -> list[Counted]:
     """Return the distribution of each quick-picked selection; equal selections share one computation."""
     known: dict[tuple[object, ...], Counted] = {}
-    laws = []
+    distributions = []
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             continue
@@ -69,23 +71,23 @@ def list_quick_pick_distributions(
             known[key] = compute_joint_distribution(
                 definition, [build_part(selection, groups, tables, ticket.options)], ticket.options
             )
-        laws.append(known[key])
-    return laws
+        distributions.append(known[key])
+    return distributions
 
 
 def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
     """Return the distribution of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
     parts = list_marked_parts(ticket, tables)
-    law = compute_joint_distribution(definition, parts, ticket.options) if parts else NOTHING
+    distribution = compute_joint_distribution(definition, parts, ticket.options) if parts else NOTHING
     for other in list_quick_pick_distributions(definition, tables, ticket):
-        law = convolve(law, other)
-    return law
+        distribution = convolve(distribution, other)
+    return distribution
 
 
 def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
     """Return the distribution of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
-    law = multiply(compute_win_before_multipliers(definition, tables, ticket), ticket.options)
-    return law if definition.most_paid is None else cut(law, definition.most_paid)
+    distribution = multiply(compute_win_before_multipliers(definition, tables, ticket), ticket.options)
+    return distribution if definition.most_paid is None else cut(distribution, definition.most_paid)
 
 
 def convolve(a: Counted, b: Counted) -> Counted:
@@ -112,54 +114,54 @@ def compute_factor_weights(options: Options) -> dict[int, int]:
     return made
 
 
-def multiply(law: Counted, options: Options) -> Counted:
+def multiply(distribution: Counted, options: Options) -> Counted:
     """Apply the multipliers of the draw, which all wins share; a level is not multiplied."""
     weights = compute_factor_weights(options)
     cases: dict[Won, int] = {}
-    for (credits_, levels), count in law.cases.items():
+    for (credits_, levels), count in distribution.cases.items():
         for factor, weight in weights.items():
             won = (credits_ * factor, levels)
             cases[won] = cases.get(won, 0) + count * weight
-    return Counted(law.total * sum(weights.values()), cases)
+    return Counted(distribution.total * sum(weights.values()), cases)
 
 
-def cut(law: Counted, limit: int) -> Counted:
-    """Apply the limit of a draw."""
+def cut(distribution: Counted, limit: int) -> Counted:
+    """Return the distribution with each win limited to ``limit`` credits."""
     cases: dict[Won, int] = {}
-    for (credits_, levels), count in law.cases.items():
+    for (credits_, levels), count in distribution.cases.items():
         won = (min(credits_, limit), levels)
         cases[won] = cases.get(won, 0) + count
-    return Counted(law.total, cases)
+    return Counted(distribution.total, cases)
 
 
-def build_credits_distribution(law: Counted) -> WinDistribution:
+def build_credits_distribution(distribution: Counted) -> WinDistribution:
     """Return the distribution of the credits alone, in lowest terms."""
     counts: dict[int, int] = {}
-    for (credits_, _), count in law.cases.items():
+    for (credits_, _), count in distribution.cases.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
-    common = gcd(law.total, *counts.values())
+    common = gcd(distribution.total, *counts.values())
     return WinDistribution(
-        law.total // common, {credits_: n // common for credits_, n in sorted(counts.items())}
+        distribution.total // common, {credits_: n // common for credits_, n in sorted(counts.items())}
     )
 
 
-def level_rates(law: Counted, levels: int) -> list[Fraction]:
+def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
     """Return the probability of each level in one draw."""
     return [
-        Fraction(sum(n for (_, won), n in law.cases.items() if won >> i & 1), law.total)
+        Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)
         for i in range(levels)
     ]
 
 
-def repeat(law: WinDistribution, draws: int) -> WinDistribution:
+def repeat(distribution: WinDistribution, draws: int) -> WinDistribution:
     """Return the distribution of several draws together. Raises :class:`AnalysisError` if it is too large."""
-    one = Counted(law.total, {(credits_, 0): n for credits_, n in law.counts.items()})
+    one = Counted(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
     return build_credits_distribution(_convolve_all([one] * draws))
 
 
-def _convolve_all(laws: Iterable[Counted]) -> Counted:
+def _convolve_all(distributions: Iterable[Counted]) -> Counted:
     product = NOTHING
-    for law in laws:
-        product = convolve(product, law)
+    for distribution in distributions:
+        product = convolve(product, distribution)
     return product

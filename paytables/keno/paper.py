@@ -25,7 +25,7 @@ class NotRecorded(PaytableError):
 
 
 class Line(StrEnum):
-    """A line of a ticket."""
+    """A line of text on a printed Keno ticket."""
 
     SELECTION = "selection"
     STAKE = "stake"
@@ -102,7 +102,7 @@ class Paper:
 
     @property
     def cost_credits(self) -> int:
-        """Return what the player pays."""
+        """Return what the player pays for the ticket, in credits."""
         return self.cost_a_draw_credits * len(self.draws)
 
     def to_json(self) -> dict[str, Json]:
@@ -126,7 +126,7 @@ class Paper:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Paper":
-        """Read a ticket back."""
+        """Read a ticket from JSON data."""
         return cls(
             **{
                 **data,

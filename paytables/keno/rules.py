@@ -41,7 +41,7 @@ class KenoRules(Tableless):
         return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
 
     def build_form_ticket(self, form: Form, stake: int) -> Ticket:
-        """Return the quick-pick ticket of a form."""
+        """Return the quick-pick ticket of a form of play, at ``stake``."""
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return Ticket(
             (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)
@@ -66,6 +66,7 @@ class KenoRules(Tableless):
         return Wager(credits_, found.to_json())
 
     def _find_form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
+        """Return the wager of the form that costs ``credits_``. Raises :class:`WagerError` if there is none."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:

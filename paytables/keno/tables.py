@@ -67,7 +67,7 @@ class Tables:
     """The levels, as bits, that the current ticket does not play for."""
 
     def pay(self, spots: int, catch: int) -> int:
-        """Return the credits paid for each credit staked."""
+        """Return the credits paid for each credit staked: ``catch`` of ``spots`` numbers were drawn."""
         return self.pays[spots].get(catch, 0)
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:
@@ -102,6 +102,7 @@ class _Check:
         return DefinitionError(self.file, key, reason)
 
     def pays(self) -> dict[int, Mapping[int, int]]:
+        """Check the pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
         found: dict[int, Mapping[int, int]] = {}
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
@@ -138,6 +139,7 @@ class _Check:
             raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {drawn}")
 
     def levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        """Check the progressive levels. Raises :class:`DefinitionError`."""
         levels = self.definition.progressive
         if len({level.id for level in levels}) != len(levels):
             raise self.refuse("progressive", "two levels have the same id")
@@ -154,6 +156,7 @@ class _Check:
                 raise self.refuse(f"progressive.{n}.stake", why)
 
     def forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        """Check the forms of play. Raises :class:`DefinitionError`."""
         marks = self.definition.marks
         sold = {b.id for b in self.definition.bonus if b.fee}
         if len({form.id for form in self.definition.form}) != len(self.definition.form):
@@ -172,6 +175,7 @@ class _Check:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
     def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        """Check that the limit on a ticket's prizes cuts no prize of a single selection."""
         limit = self.definition.most_paid
         if limit is None:
             return

@@ -112,11 +112,11 @@ def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]
         raise WagerError(f"draws: {draws!r} is not a number from 1 to {definition.marks.draws}")
     bought = request.get("bonuses", ())
     sold = [b.id for b in definition.bonus if b.fee]
-    if not _list(bought) or any(b not in sold for b in bought) or len(set(bought)) != len(bought):
+    if not _is_list(bought) or any(b not in sold for b in bought) or len(set(bought)) != len(bought):
         raise WagerError(f"bonuses: {bought!r} are not different ones of {sold}")
     selections = request.get("selections", ())
     most = definition.marks.selections
-    if not _list(selections) or not 1 <= len(selections) <= most:
+    if not _is_list(selections) or not 1 <= len(selections) <= most:
         raise WagerError(f"selections: a ticket has 1 to {most} of them")
     ticket = Ticket(
         selections=tuple(_parse_selection(definition, tables, s, i) for i, s in enumerate(selections)),
@@ -132,6 +132,7 @@ def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]
 
 
 def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
+    """Parse selection ``i`` of a request. Raises :class:`WagerError`."""
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: has groups and stakes, nothing else")
@@ -165,13 +166,14 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
 
 
 def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
+    """Return the size of each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
-    if not _list(groups) or not 1 <= len(groups) <= most:
+    if not _is_list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
     if all(_is_integer(g) and g >= 1 for g in groups):
         return tuple(groups)
     for g, group in enumerate(groups):
-        if not _list(group) or not group:
+        if not _is_list(group) or not group:
             raise WagerError(
                 f"{where}.groups.{g}: {group!r} is not a list of numbers; "
                 "a quick pick must give a size for every group of its selection"
@@ -180,6 +182,7 @@ def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[
 
 
 def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
+    """Return the marked numbers of each group; empty for a quick pick. Raises :class:`WagerError`."""
     if _is_integer(groups[0]):
         return ()
     seen: set[int] = set()
@@ -208,5 +211,5 @@ def _is_integer(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _list(value: Json) -> bool:
+def _is_list(value: Json) -> bool:
     return isinstance(value, list | tuple)

@@ -116,6 +116,7 @@ class OneDrawTable(TableRules):
         return self if held == self.held else replace(self, held=held)
 
     def _read_held_bets(self, table: object) -> tuple[Held, ...]:
+        """Parse the standing bets of a stored table. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
         held = held_from_json(table["held"], self.by_spot, self.table.seats)
@@ -197,7 +198,7 @@ class OneDrawTable(TableRules):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return no remarks."""
+        """Return an empty tuple: tables of one draw have no remarks."""
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:

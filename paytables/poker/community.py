@@ -57,7 +57,7 @@ class Solved:
     ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
     flop, 0 for none; ``flop`` has, for each class of flops and each of the 1,326 hole hands, whether its bet
     is made; ``on``, packed to bits, by turn whether the others continue. At the river a player bets whose
-    hand beats more of the bank's hands than beat it. ``law`` has how many of ``total`` cases end with each
+    hand beats more of the bank's hands than beat it. ``distribution`` has how many of ``total`` cases end with each
     net, ``staked`` the mean of all stakes; ``worst`` is the mean net of the worst decisions.
     """
 
@@ -66,11 +66,11 @@ class Solved:
     first: tuple[int, ...]
     flop: Bools
     on: Bits
-    law: dict[int, int]
+    distribution: dict[int, int]
     total: int
     staked: Fraction
     ends: tuple[tuple[int, ...], ...]
-    """The raw counts of ``law``, by bet and result; see :func:`_count`."""
+    """The raw counts of ``distribution``, by bet and result; see :func:`_count`."""
 
 
 class Solver:
@@ -101,14 +101,16 @@ class Solver:
             worst += found[3] * int(self.like[n])
             self.report_progress(n + 1, 2 * count)
         chosen, first, mean, worst_mean = self._decide_before_flop(best, worst)
-        law = np.zeros((3 + firsts, 13), dtype=np.int64)
-        laws = self.each(lambda n: (self._count_flop_results(n, first, flop[n], on[n]),), range(count))
-        for n, (part,) in enumerate(laws):
-            law += part
+        distribution = np.zeros((3 + firsts, 13), dtype=np.int64)
+        distributions = self.each(
+            lambda n: (self._count_flop_results(n, first, flop[n], on[n]),), range(count)
+        )
+        for n, (part,) in enumerate(distributions):
+            distribution += part
             self.report_progress(count + n + 1, 2 * count)
-        nets, staked = self._count_nets(law)
-        total = int(law.sum())
-        ends = tuple(map(tuple, law.tolist()))
+        nets, staked = self._count_nets(distribution)
+        total = int(distribution.sum())
+        ends = tuple(map(tuple, distribution.tolist()))
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
@@ -166,23 +168,23 @@ class Solver:
 
     def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
         """Count one flop's results, for the holes that do not share a card with it."""
-        law = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
+        distribution = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
         made = self.tables
         known = (self.cards[n], made.ranks, made.kind, made.opens, int(self.like[n]))
-        count(*known, strengths, standings, counts, early, plays, law)
-        return law
+        count(*known, strengths, standings, counts, early, plays, distribution)
+        return distribution
 
-    def _count_nets(self, law: Ints) -> tuple[dict[int, int], int]:
+    def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
         """Return the number of cases that end with each net, and the sum of all stakes in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
         nets: dict[int, int] = {}
         staked = 0
-        for row, bet in zip(law.tolist(), bets, strict=True):
+        for row, bet in zip(distribution.tolist(), bets, strict=True):
             ends = [streets.ante, -2 * streets.ante - bet, 0]
             ends += [streets.ante + bet + extra for extra in streets.super_pays]
             for end, cases in zip(ends, row, strict=True):
@@ -373,12 +375,12 @@ def _count(
     counts: Ints,
     early: Ints,
     on: Ints,
-    law: Ints,
+    distribution: Ints,
 ) -> None:
     """Process the boards of a flop again, after everything before the river is decided, and count.
 
     ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
-    the others continue. ``law[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier
+    the others continue. ``distribution[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier
     ones; results are closed, worse, equal, then better by combination.
     """
     shown = [0] * 1326
@@ -402,12 +404,12 @@ def _count(
                         if early[hole]:
                             bet = 2 + early[hole]
                         elif not on[card, hole]:
-                            law[0, 0] += 990 * like
+                            distribution[0, 0] += 990 * like
                             continue
-                        law[bet, 0] += none * like
-                        law[bet, 1] += better * like
-                        law[bet, 2] += equal * like
-                        law[bet, 3 + kind[shown[hole]]] += weaker * like
+                        distribution[bet, 0] += none * like
+                        distribution[bet, 1] += better * like
+                        distribution[bet, 2] += equal * like
+                        distribution[bet, 3 + kind[shown[hole]]] += weaker * like
 
 
 @cache

@@ -53,7 +53,7 @@ Span = Annotated[str, AfterValidator(_check_span)]
 
 
 def parse_span(value: str) -> range:
-    """Return the ranks of a span as numbers."""
+    """Return the ranks of a span such as "9-J" as a range of numbers."""
     low, _, high = value.partition("-")
     return range(RANKS.index(low), RANKS.index(high or low) + 1)
 
@@ -96,5 +96,5 @@ def find_row(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Orde
 
 
 def parse_wild_ranks(names: Iterable[str]) -> tuple[int, ...]:
-    """Return ranks by their letters, as numbers."""
+    """Return the numbers of ranks given by their letters."""
     return tuple(RANKS.index(name) for name in names)

@@ -18,7 +18,7 @@ Exact = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
 def format_exact(value: Fraction) -> str:
-    """Return a fraction in the form definitions store."""
+    """Return a fraction as the text that definitions store."""
     return f"{value.numerator}/{value.denominator}"
 
 

@@ -55,7 +55,7 @@ class Commission(Strict):
         return -(-stake // self.of) * self.credits
 
     def terms(self) -> dict[str, str]:
-        """Return what a win pays, by language."""
+        """Return what a win pays after the commission, as text by language."""
         return {
             "en": f"1:1, less {format_count(self.credits, 'credit')} for each {self.of} staked",
             "fr": f"1:1, moins {format_count(self.credits, 'crédit')} par {self.of} misés",
@@ -117,7 +117,7 @@ class TwoHands(TableRules):
 
     @abstractmethod
     def house(self, dealt: Sequence[int]) -> Way:
-        """Return the way the bank sets pieces."""
+        """Return the way in which the bank sets its pieces (the house way)."""
 
     @abstractmethod
     def words(self, way: Way) -> dict[str, str]:
@@ -144,7 +144,7 @@ class TwoHands(TableRules):
         return 0
 
     def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
-        """Settle what is decided before anything is dealt."""
+        """Settle the bets that are decided before anything is dealt."""
         return iter(())
 
     def closing(
@@ -153,7 +153,7 @@ class TwoHands(TableRules):
         left: list[int],  # noqa: ARG002
         draw: Draw,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
-        """Settle what the pieces ``left`` decide."""
+        """Settle the bets that the pieces not dealt to anyone, ``left``, decide."""
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
@@ -275,7 +275,7 @@ class TwoHands(TableRules):
         return {"id": name, "cards": cards, "low": _LOW, "says": self.words(way)}
 
     def presentation(self) -> dict[str, object]:
-        """Return the spots and the hands (:file:`paytables/FELTS.md`)."""
+        """Return what a screen needs to draw the table: the spots and the hands (:file:`paytables/FELTS.md`)."""
         return {
             "kind": "table",
             "felt": "cards",
@@ -293,14 +293,14 @@ class TwoHands(TableRules):
         ]
 
     def explain(self) -> tuple[str, ...]:
-        """Return what a win pays."""
+        """Return one sentence for what a win pays, in English."""
         fee = self.definition.commission
         return (
             f"both hands better pay 1:1 less {fee.credits} for each {format_count(fee.of, 'credit')} staked",
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return no remarks."""
+        """Return an empty tuple: these games have no remarks."""
         return ()
 
     def prove(self, *_: object) -> Chances:
@@ -319,25 +319,25 @@ class TwoHands(TableRules):
         """Return the figures of a stake with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
-        law = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
+        distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": SPOT,
-            "variance": law.variance(),
-            "law": law,
+            "variance": distribution.variance(),
+            "distribution": distribution,
             "worst_rtp": Fraction(0) if self.definition.surrender else None,
         }
         return BetAnalysis(
             cost_credits=stake,
             options={"bets": {SPOT: stake}},
-            rtp=law.moment(1) / stake,
+            rtp=distribution.moment(1) / stake,
             prizes=tuple(
                 Prize(name=name, where=SPOT, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in paid
             ),
-            hit_probability=law.compute_chance_of_at_least(stake + 1),
+            hit_probability=distribution.compute_chance_of_at_least(stake + 1),
             least_hit_credits=stake + 1,
-            return_bet_probability=law.compute_chance_of_at_least(stake),
+            return_bet_probability=distribution.compute_chance_of_at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),
             **data | more,

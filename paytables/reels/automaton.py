@@ -55,7 +55,7 @@ class End:
 
     @property
     def value(self) -> int:
-        """Return the credits per unit of weight."""
+        """Return the credits of the prize per unit of weight; 0 without a prize."""
         return 0 if self.prize is None else self.prize.credits * self.multiplier
 
     @property
@@ -133,18 +133,19 @@ class Graph:
             self._final[end] = self._add_node(end)
         return self._final[end]
 
-    def add(
+    def add_automaton(
         self,
         start: S,
         step: Callable[[int, S, int], tuple[S | End, int]],
         letters: Sequence[int],
         finish: Callable[[S], End],
     ) -> int:
-        """Add the automaton of ``step(reel, state, letter)`` and return its first node.
+        """Add the nodes for one way of reading the reels, first to last, and return the first node.
 
-        A step returns the next state, or the :class:`End` if no later reel matters, and the factor for the
-        weight. ``letters[x]`` is the number of letters of reel x; after the last reel ``finish`` turns a
-        state into its end. Only reachable states get nodes, each once per reel.
+        ``step(reel, state, letter)`` returns the next state, or the :class:`End` if no later reel matters, and
+        a factor by which the weight of the win is multiplied (0: nothing is won). ``letters[x]`` is the number
+        of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable states
+        get nodes, each once per reel.
         """
         layers: list[dict[S, int]] = [{} for _ in letters]
         layers[0][start] = self._add_node(NOTHING)

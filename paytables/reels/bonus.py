@@ -18,7 +18,7 @@ from operator import mul
 from paytables.contract import Decision, Draw, draw_weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
-    Given,
+    GivenAwards,
     Paid,
     PrizeRate,
     Run,
@@ -50,11 +50,11 @@ class Prop:
 class _SmallStage(ABC):
     """A stage whose complete distribution is small enough to compute directly."""
 
-    def law(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the exact distribution of (credits, awards given)."""
+    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Return the probability of each result (credits won, awards given) of one run of this stage."""
         return self._law
 
-    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
         return find_law_top_pays(self._law)
 
@@ -64,11 +64,11 @@ class _SmallStage(ABC):
         return None
 
     @abstractmethod
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Compute the distribution."""
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Compute the distribution that :meth:`compute_distribution` returns."""
 
     @cached_property
-    def _law(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _law(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         return self._compute_distribution()
 
     @cached_property
@@ -123,16 +123,18 @@ class Pick(_SmallStage):
                 break
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Compute recursively over the remaining box contents, which determine the number opened.
 
         After n openings every case is one of equally many orders, so cases are counted in integers.
         """
-        here: dict[tuple[tuple[int, ...], int, Given], int] = {(tuple(p.count for p in self.props), 0, ()): 1}
-        done: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        here: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
+            (tuple(p.count for p in self.props), 0, ()): 1
+        }
+        done: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, orders in enumerate(self._orders):
-            there: dict[tuple[tuple[int, ...], int, Given], int] = defaultdict(int)
-            ended: dict[tuple[int, Given], int] = defaultdict(int)
+            there: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
+            ended: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (left, credits_, given), cases in here.items():
                 for i, prop in enumerate(self.props):
                     if not left[i]:
@@ -169,6 +171,7 @@ class Pick(_SmallStage):
 
     @cached_property
     def _openings(self) -> list[Fraction]:
+        """Return the mean number of times that each kind of box is opened in one run."""
         rates = [Fraction(0)] * len(self.props)
         here = {tuple(p.count for p in self.props): 1}
         for orders in self._orders:
@@ -187,26 +190,26 @@ class Pick(_SmallStage):
 
 @dataclass(frozen=True)
 class Wheel(_SmallStage):
-    """A wheel of equal segments, spun once."""
+    """A wheel of equal segments that is spun once in a run."""
 
     name: str
     parts: tuple[Prop, ...]
 
     def run(self, draw: Draw) -> Run:
-        """Spin the wheel once."""
+        """Spin the wheel once; return the result of the run."""
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         prop = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
         return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
 
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
-        law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for prop in self.parts:
-            law[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
-        return dict(law)
+            distribution[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
+        return dict(distribution)
 
     def prizes(self) -> list[PrizeRate]:
-        """Return one row for each different item."""
+        """Return how often each different segment is won, one row each."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
             if p.credits:
@@ -299,8 +302,8 @@ class Hold(_SmallStage):
         """Return the table of one run from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
-        odds: dict[Given, Fraction] = defaultdict(Fraction)
-        parts: dict[Given, Fraction] = defaultdict(Fraction)
+        odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+        parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, p in self._coins.items():
             extra = self.full if coins == self.cells else None
@@ -312,9 +315,9 @@ class Hold(_SmallStage):
             second_moment += p * (coins * (square - mean**2) + expected**2)
         return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
-    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the distribution as a mixture over the number of coins of the sums of their values."""
-        law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
             extra = self.full if coins == self.cells else None
@@ -323,13 +326,13 @@ class Hold(_SmallStage):
             if coins in self._coins:
                 scale = self._coins[coins] / self._weight**coins
                 for credits_, cases in sums.items():
-                    law[credits_ + fixed, given] += cases * scale
+                    distribution[credits_ + fixed, given] += cases * scale
             grown: dict[int, int] = defaultdict(int)
             for credits_, cases in sums.items():
                 for prop in self.props:
                     grown[credits_ + prop.credits] += cases * prop.count
             sums = grown
-        return dict(law)
+        return dict(distribution)
 
     def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))

@@ -79,7 +79,7 @@ class ModeStages:
             self.memory[name] = self._build_memory(name, table)
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the error for ``key``."""
+        """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
     def stage(self, name: str, size: int = 0) -> Stage:
@@ -89,6 +89,7 @@ class ModeStages:
         return self._made[name, size]
 
     def _build_memory(self, name: str, table: object) -> Memory:
+        """Return what the stage remembers between runs of a series. Raises :class:`DefinitionError`."""
         if not isinstance(table, ReelsStage):
             return Memory()
         key = f"stage.{name}"
@@ -99,13 +100,14 @@ class ModeStages:
             most_runs=table.most_runs,
             sticky=table.sticky is not None and table.then in {None, name},
         )
-        if own and not memory.plain and table.most_runs is None:
+        if own and not memory.is_plain and table.most_runs is None:
             raise self.refuse(key, "gives itself more runs and remembers its series: it needs `most_runs`")
         if table.then is not None and table.sticky is None:
             raise self.refuse(f"{key}.then", "nothing sticks: `then` needs `sticky`")
         return memory
 
     def _make(self, name: str, size: int) -> Stage:
+        """Build a stage of any kind from its table."""
         table = self.definition.stage[name]
         if isinstance(table, ReelsStage):
             return self._build_reels_stage(name, table, size)
@@ -120,6 +122,7 @@ class ModeStages:
         return self._hold(name, table, props, size)
 
     def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
+        """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
         key = f"stage.{name}"
         reels = ReelBuilder(name, table, self.mode, self.symbols, size, self.file).reels()
         if table.sticky is not None:
@@ -165,6 +168,7 @@ class ModeStages:
         return Prop(label, credits_, awards, item.count, item.end)
 
     def _hold(self, name: str, table: HoldStage, props: tuple[Prop, ...], size: int) -> Hold:
+        """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{name}"
         for n, prop in enumerate(props):
             if select_given_awards(prop.awards):
@@ -207,6 +211,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
 
 def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
+    """Refuse merchandise that no prize gives, and levels that are not won in exactly one way."""
     for prize in definition.merchandise:
         if prize.id not in given:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives it")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
-from paytables.reels.run import Given, Table
+from paytables.reels.run import GivenAwards, Table
 
 ZERO = Fraction(0)
 #: A kind of run: the stage, its starting size, and the index in its series' multipliers.
@@ -36,8 +36,8 @@ class Memory:
     sticky: bool = False
 
     @property
-    def plain(self) -> bool:
-        """Return whether all runs are alike."""
+    def is_plain(self) -> bool:
+        """Return whether the stage has no memory, so that every run of a series is alike."""
         return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
 
 
@@ -58,12 +58,12 @@ def build_first_state(memory: Memory, times: int, size: int) -> State:
 
 def compute_next_state(
     memory: Memory, stage: str, state: State, given: Iterable[Award]
-) -> tuple[State, Given]:
+) -> tuple[State, GivenAwards]:
     """Return the state of a series after a run that gave ``given``, and the runs it starts in other stages.
 
     Play and analysis both use this function: it defines how stages start one another.
     """
-    if not given and memory.plain:
+    if not given and memory.is_plain:
         return State(state.left - 1, 0, 0, state.size), ()
     own = steps = 0
     size = state.size
@@ -87,7 +87,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Mean and variance of credits."""
+    """The mean and variance of a win, in credits at level 1."""
 
     mean: Fraction
     variance: Fraction
@@ -112,14 +112,14 @@ class Chain:
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def start(award: Award, rate: Fraction) -> None:
-            if self.memory[award.name].plain:
+            if self.memory[award.name].is_plain:
                 plain[award.name, award.size] += rate * award.times
             else:
                 series[award.name, award.times, award.size] += rate
 
         start(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._order(stage):
-            if self.memory[group[0]].plain:
+            if self.memory[group[0]].is_plain:
                 nodes = self._list_group_nodes(group, [n for n in plain if n[0] in group])
                 matrix = self.compute_inverse(nodes)
                 for i, to in enumerate(nodes):
@@ -140,6 +140,7 @@ class Chain:
         found: dict[tuple[str, int, int], Fraction],
         start: Callable[[Award, Fraction], None],
     ) -> None:
+        """Follow a series of runs to its end: add each run's rate to ``found``; call ``start`` for other stages."""
         stage, times, size = key
         here = {build_first_state(self.memory[stage], times, size): rate}
         while here:
@@ -154,7 +155,7 @@ class Chain:
                         there[after] += weight * p
             here = there
 
-    def _find_odds(self, stage: str, size: int) -> Mapping[Given, Fraction]:
+    def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
         odds = self.table(stage, size).odds
         if not odds:
             raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
@@ -163,7 +164,7 @@ class Chain:
     # ------------------------------------------------------------ backwards: mean and variance
     def worth(self, award: Award) -> Worth:
         """Return the value of everything an award of runs starts. The tables must include second moments."""
-        if self.memory[award.name].plain:
+        if self.memory[award.name].is_plain:
             one = self._compute_plain_worth(award.name, award.size)
             return Worth(one.mean * award.times, one.variance * award.times)
         if award.name in self._open:
@@ -211,11 +212,12 @@ class Chain:
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
-    def _sum_worth_outside(self, given: Given, group: tuple[str, ...]) -> Worth:
+    def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
         found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
+        """Return mean and variance of the remaining runs of a series; (0, 0) if there are none."""
         if state.left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
@@ -240,7 +242,7 @@ class Chain:
     def longest(self, award: Award) -> int | None:
         """Return the maximum number of runs in the series of an award, or None if it is unlimited."""
         memory = self.memory[award.name]
-        if memory.plain:
+        if memory.is_plain:
             own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
             return None if own else award.times
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
@@ -259,7 +261,7 @@ class Chain:
 
     # ------------------------------------------------------------ who starts whom
     def _collect_reachable_nodes(self, stage: str, seen: set[Node], size: int = 0) -> None:
-        """Collect every (stage, size) that can follow."""
+        """Add every (stage, size) that can follow this one to ``seen``."""
         todo = [(stage, size)]
         while todo:
             node = todo.pop()
@@ -304,7 +306,7 @@ class Chain:
         reach = self._reach(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:
-            if len(group) > 1 and not all(self.memory[s].plain for s in group):
+            if len(group) > 1 and not all(self.memory[s].is_plain for s in group):
                 raise AnalysisError(
                     f"stages {', '.join(group)} start one another and one remembers its series"
                 )

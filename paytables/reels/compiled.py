@@ -71,7 +71,7 @@ class Arrays(NamedTuple):
 
 
 def build_arrays(reels: Reels, names: list[str]) -> Arrays:
-    """Convert a stage's tables to arrays; ``names`` numbers the stages that its prizes give."""
+    """Convert a stage's tables to arrays; an award of a stage is numbered by that stage's index in ``names``."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     count = len(reels.components)
@@ -180,6 +180,7 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
 
 
 def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
+    """Write the pay of each window of ``cases`` to ``totals``."""
     at, ends, weights, _, _ = room
     for game in range(len(totals)):
         totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
@@ -320,7 +321,7 @@ def can_simulate(stages: ModeStages) -> str | None:
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):
             return f"stage {name} is not a plain spin"
-        if not stages.memory[name].plain or getattr(table, "sticky", None):
+        if not stages.memory[name].is_plain or getattr(table, "sticky", None):
             return f"stage {name} remembers its series"
     return None
 

@@ -43,7 +43,7 @@ class Pattern:
 
     @property
     def part(self) -> tuple[bool, ...]:
-        """Return which cells take part in the win."""
+        """Return, for each cell, whether it takes part in the win."""
         return tuple(e is not None for e in self.elements)
 
     @property
@@ -206,7 +206,7 @@ def _build_line_automaton(
         return ((best, tuple(still)) if still else best), 1
 
     start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))
-    return graph.add(start, step, [len(a) for a in alphabet], lambda state: state[0])
+    return graph.add_automaton(start, step, [len(a) for a in alphabet], lambda state: state[0])
 
 
 def _advance(
@@ -275,7 +275,11 @@ def build_ways_components(
         steps.extend((right(c), End(prizes[c], part=run(c)[::-1])) for c in counts)
     return [
         Component(
-            "ways", number, graph.add("run", step, widths, _build_constant_finish(end)), letter, shows=element
+            "ways",
+            number,
+            graph.add_automaton("run", step, widths, _build_constant_finish(end)),
+            letter,
+            shows=element,
         )
         for step, end in steps
     ]
@@ -306,7 +310,7 @@ def build_scatter_component(
         return (min(count + shown, highest), 1)
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
-    start = graph.add(0, step, widths, lambda count: _find_reached_end(prizes, count, everywhere))
+    start = graph.add_automaton(0, step, widths, lambda count: _find_reached_end(prizes, count, everywhere))
     return Component("scatter", number, start, letter, shows=fits)
 
 
@@ -334,7 +338,7 @@ def build_stick_component(
         return End(Prize("", 0, awards)) if awards else NOTHING
 
     widths = [max(letter(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
-    return Component("stick", 1, graph.add(0, step, widths, finish), letter)
+    return Component("stick", 1, graph.add_automaton(0, step, widths, finish), letter)
 
 
 def _find_reached_end(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:

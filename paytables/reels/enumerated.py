@@ -18,7 +18,7 @@ from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
 from paytables.reels.run import (
-    Given,
+    GivenAwards,
     Paid,
     PrizeRate,
     Run,
@@ -54,7 +54,7 @@ class _Enumerated(OnReels, ABC):
 
     @abstractmethod
     def _enumerate(self) -> "_Enumeration":
-        """Enumerate every window."""
+        """Enumerate every window and return the exact figures."""
 
     @cached_property
     def _enumeration(self) -> "_Enumeration":
@@ -69,20 +69,20 @@ class _Enumerated(OnReels, ABC):
             if h.end.prize is not None and h.end.prize.name and (h.credits or h.end.prize.awards)
         ]
 
-    def law(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the exact distribution of a run."""
-        return self._enumeration.law
+    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Return the probability of each result (credits won, awards given) of one run of this stage."""
+        return self._enumeration.distribution
 
-    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
-        return find_law_top_pays(self._enumeration.law)
+        return find_law_top_pays(self._enumeration.distribution)
 
     @cached_property
     def _table(self) -> Table:
-        return build_table(self._enumeration.law)
+        return build_table(self._enumeration.distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact table of a run."""
+        """Return the exact table of one run."""
         return self._table
 
     def prizes(self) -> list[PrizeRate]:
@@ -96,9 +96,9 @@ class _Enumerated(OnReels, ABC):
 
 @dataclass(slots=True)
 class _Enumeration:
-    """The totals of an enumeration."""
+    """The exact figures of one run: its distribution, the rate of each prize, and the mean number of extras."""
 
-    law: dict[tuple[int, Given], Fraction]
+    distribution: dict[tuple[int, GivenAwards], Fraction]
     prizes: list[PrizeRate]
     extras: dict[tuple[str, str], Fraction]
 
@@ -108,11 +108,12 @@ class _Adder:
 
     def __init__(self, cycle: int) -> None:
         self.cycle = cycle
-        self.cases: dict[tuple[int, Given], int] = defaultdict(int)
+        self.cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
         self.hits: dict[str, list[int]] = {}
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
 
     def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
+        """Add a window that pays these prizes and gives these awards in ``cases`` cases."""
         self.cases[sum(c for _, c in paid), select_given_awards(awards)] += cases
         for name, credits_ in paid:
             row = self.hits.setdefault(name, [credits_, 0, 0])
@@ -124,7 +125,7 @@ class _Adder:
 
     def result(self) -> _Enumeration:
         return _Enumeration(
-            law={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
+            distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
             extras={
                 key: Fraction(n, self.cycle)
@@ -188,6 +189,7 @@ class Falls(_Enumerated):
         return Run(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:
+        """Enumerate every window that wins, with all its falls; all others are added as cases that pay nothing."""
         adder = _Adder(self.reels.cycle)
         winning = 0
         for stops, hits, cases in self.reels.iter_winning_stops():
@@ -335,6 +337,7 @@ class Holds(_Enumerated):
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
 
     def _enumerate(self) -> _Enumeration:
+        """Enumerate both spins, with the holds of the stored strategy."""
         count = len(self._classes)
         adder = _Adder(self.reels.cycle**2)
         chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)

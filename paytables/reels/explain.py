@@ -163,6 +163,7 @@ class _Reading:
             yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
 
     def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
+        """Yield one sentence for each prize that some line can show, without repetitions."""
         sentences: dict[str, None] = {}
         listed: set[str] = set()
         for symbol in self._list_symbols_on_strips():
@@ -273,6 +274,7 @@ class _Reading:
         return NOTHING
 
     def _end(self, pattern: Pattern, cells: Cells) -> End:
+        """Return the win of a pattern on a line of these symbols, or NOTHING if it does not fit."""
         if len(pattern.elements) != len(cells):
             return NOTHING
         factors = []
@@ -303,7 +305,7 @@ class _Reading:
 
     # ------------------------------------------------------------------ remarks
     def remarks(self) -> Iterator[Remark]:
-        """Yield what is surprising in this stage."""
+        """Yield a remark for each property of this stage that a player would not expect."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
@@ -333,17 +335,20 @@ class _Reading:
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
                 own = any(
-                    p.prize == end.prize and self._own_of(p, wild) for ps in self._groups.values() for p in ps
+                    p.prize == end.prize and self._is_own_prize_of(p, wild)
+                    for ps in self._groups.values()
+                    for p in ps
                 )
                 if not own and self._is_shown_on_line(cells, end.prize):
                     yield Remark(f"{key}.pay", self._format_sentence(cells, end))
 
-    def _own_of(self, pattern: Pattern, wild: int) -> bool:
+    def _is_own_prize_of(self, pattern: Pattern, wild: int) -> bool:
         """Return whether a prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
     def _iter_hidden_scatter_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+        """Yield a remark for each scatter that an expanding symbol may cover."""
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
                 continue

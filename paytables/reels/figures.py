@@ -25,7 +25,7 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.nothing import Nothing
-from paytables.reels.run import Given
+from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import OnReels, Spin
 from paytables.reels.totals import SIZE, Tops, Totals
@@ -55,6 +55,7 @@ def chain_of(stages: ModeStages, *, second: bool) -> Chain:
 
 
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
+    """Return the exact figures of one mode, to the given depth."""
     mode = stages.mode
     chain = chain_of(stages, second=False)
     runs = {key: rate for key, rate in chain.runs(mode.stage).items() if rate}
@@ -102,25 +103,31 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
     """
-    top, law, variance = bet.max_win_credits, bet.law, bet.variance
+    top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
     most = table.most_credits if top is None else table.most(top)
-    if law is None or variance is None or (law.tail and 2 * max(law.counts) < table.most_credits):
+    if (
+        distribution is None
+        or variance is None
+        or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
+    ):
         return Doubled(most_credits=most)
-    more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in law.counts.items())
-    spread = variance + Fraction(more, law.total)
-    return Doubled(most_credits=most, variance=spread, law=_compute_doubled_distribution(table, law))
+    more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in distribution.counts.items())
+    spread = variance + Fraction(more, distribution.total)
+    return Doubled(
+        most_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
+    )
 
 
-def _compute_doubled_distribution(table: DoubleUp, law: WinDistribution) -> WinDistribution:
+def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who always doubles; the tail stays unchanged."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
-    for win, count in law.counts.items():
+    for win, count in distribution.counts.items():
         rounds = table.rounds(win)
         doubled = count * (cases >> rounds)
         counts[win << rounds] += doubled
         counts[0] += count * cases - doubled
-    return WinDistribution(law.total * cases, dict(counts), law.tail)
+    return WinDistribution(distribution.total * cases, dict(counts), distribution.tail)
 
 
 def _describe_strategy(
@@ -171,31 +178,34 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     notes = []
     found: dict[str, Any] = {}
     try:
-        run = stages.stage(mode.stage).law()
+        run = stages.stage(mode.stage).compute_distribution()
         nothing = Nothing(stages)
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
-        law = _compute_exact_distribution(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
+        distribution = (
+            _compute_exact_distribution(stages, run)
+            or Totals(stages, max(SIZE, 4 * mode.cost)).compute_distribution()
+        )
     except ImportError:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
         return {**found, "notes": (*notes, f"no distribution: {error}")}
-    if law.tail:
+    if distribution.tail:
         notes.append(
             f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; "
-            f"one game in {int(1 / law.tail):,} left out"
+            f"one game in {int(1 / distribution.tail):,} left out"
         )
     return {
         **found,
-        "return_bet_probability": law.compute_chance_of_at_least(mode.cost),
-        "law": law,
+        "return_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
+        "distribution": distribution,
         "notes": tuple(notes),
     }
 
 
 def _compute_exact_distribution(
-    stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]
+    stages: ModeStages, run: Mapping[tuple[int, GivenAwards], Fraction]
 ) -> WinDistribution | None:
     """Return the distribution of a game that is a single run, or None if something may follow the run."""
     memory = stages.memory[stages.mode.stage]
@@ -208,6 +218,7 @@ def _compute_exact_distribution(
 
 
 def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
+    """Return how often each prize is won over a whole game, with its share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
@@ -249,6 +260,7 @@ def _add_never_won(
 
 
 def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
+    """Return the figures of each feature stage that the mode can start."""
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
         these = {key: rate for key, rate in runs.items() if key[0] == stage}
@@ -311,6 +323,7 @@ def _break_even(level: Progressive, rate: Fraction, shortfall: Fraction, step: F
 def _list_progressive_shares(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
 ) -> tuple[ProgressiveShare, ...]:
+    """Return the share of each progressive level in the return of the mode."""
     if not definition.progressive:
         return ()
     rates = _compute_extra_rates(stages, runs, "progressive")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import NOTHING, Award, Graph
 from paytables.reels.moments import award_components
-from paytables.reels.run import Given, select_given_awards
+from paytables.reels.run import GivenAwards, select_given_awards
 from paytables.reels.stage import Reels
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ STEPS_MAX = 20_000
 CYCLE_MAX = 1 << 62
 
 
-def run_distribution(reels: Reels) -> Mapping[tuple[int, Given], int]:
+def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
     """Return the number of windows of the cycle for each combination of credits (at level 1) and awards.
 
     Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of
@@ -61,28 +61,30 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, Given], int]:
             if sum(len(part.counts) for part in parts) > ROWS_MERGED:
                 parts = [_merge(reels, parts)]
         cases = _merge(reels, parts)
-    law: dict[tuple[int, Given], int] = defaultdict(int)
+    distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
     for paid, code, n in zip(
         cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
     ):
-        law[paid * reels.multiplier, tables.given(code)] += n
-    return dict(law)
+        distribution[paid * reels.multiplier, tables.given(code)] += n
+    return dict(distribution)
 
 
-def run_nothing(reels: Reels) -> Mapping[Given, int]:
+def run_nothing(reels: Reels) -> Mapping[GivenAwards, int]:
     """Return the number of windows of the cycle that pay no credits, by the awards they give.
 
     Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine can compute it at start-up.
     """
     graph = reels.graph
-    cases: dict[tuple[tuple[tuple[int, int], ...], Given], int] = {(tuple(enumerate(reels.starts)), ()): 1}
+    cases: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
+        (tuple(enumerate(reels.starts)), ()): 1
+    }
     steps = 0
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         columns = _merge_letters(letters, weights)
         steps += len(cases) * len(columns)
         if steps > STEPS_MAX:
             raise BeyondReach(f"stage {reels.name}: more than {STEPS_MAX:,} steps to what wins nothing")
-        after: dict[tuple[tuple[tuple[int, int], ...], Given], int] = defaultdict(int)
+        after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
         for (alive, given), count in cases.items():
             for column, weight in columns:
                 going, awards = [], given
@@ -97,7 +99,7 @@ def run_nothing(reels: Reels) -> Mapping[Given, int]:
                 else:
                     after[tuple(going), awards] += count * weight
         cases = after
-    found: dict[Given, int] = defaultdict(int)
+    found: dict[GivenAwards, int] = defaultdict(int)
     for (_, given), count in cases.items():
         found[given] += count
     return dict(found)
@@ -149,7 +151,7 @@ class _Tables:
         self.rest = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
         self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         given = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
-        self.kinds: list[Given] = [(), *sorted(set(given) - {()}, key=repr)]
+        self.kinds: list[GivenAwards] = [(), *sorted(set(given) - {()}, key=repr)]
         self.base = len(self.kinds)
         givers = award_components(reels)
         if self.base ** len(givers) > CYCLE_MAX:
@@ -183,8 +185,8 @@ class _Tables:
                 given += self.digit[target] * self.place[c]
         return _Cases(nodes, weights, credits_, given, cases.counts * weight)
 
-    def given(self, code: int) -> Given:
-        """Return the awards of a code."""
+    def given(self, code: int) -> GivenAwards:
+        """Return the awards that ``code`` encodes."""
         awards: list[Award] = []
         while code:
             code, digit = divmod(code, self.base)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
-from paytables.reels.run import Given, PrizeRate, Table, compute_extras, select_given_awards
+from paytables.reels.run import GivenAwards, PrizeRate, Table, compute_extras, select_given_awards
 from paytables.reels.stage import Reels
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
@@ -63,6 +63,7 @@ def ends_by_component(reels: Reels) -> Ends:
 def _ends_of_one(
     g: Graph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
+    """Return, by final node of one component, the number of windows and the sum of their factors."""
     here: dict[int, tuple[int, int]] = {start: (1, 1)}
     for letters_of in counts:
         total = sum(count for _, count in letters_of)
@@ -105,6 +106,7 @@ def _walk(
     weighted: tuple[bool, ...],
     need: tuple[int, ...],
 ) -> dict[Nodes, int]:
+    """Count the windows that lead to each combination of nodes; components in ``weighted`` count their factors."""
     here: dict[Nodes, int] = {start: 1}
     places = range(len(start))
     for letters_of in counts:
@@ -154,7 +156,7 @@ def _can_give_award(g: Graph, start: int) -> bool:
     return False
 
 
-def find_given_awards(reels: Reels, nodes: Sequence[int]) -> Given:
+def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
     """Return the combined awards at the end nodes of the award-giving components, sorted."""
     awards: list[Award] = []
     for node in nodes:
@@ -176,7 +178,7 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
         for node, (amount, _) in ends[c].items():
             for award in find_given_awards(reels, (node,)):
                 rates[award] += Fraction(amount, reels.cycle)
-    odds: dict[Given, Fraction] = defaultdict(Fraction)
+    odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     if not givers:
         odds[()] = Fraction(1)
     elif len(givers) <= JOINT_AWARDS_MAX:
@@ -194,9 +196,9 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
     return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
-def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:
+def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
     """Return E[X; given] for every combination of awards of a run."""
-    parts: dict[Given, int] = defaultdict(int)
+    parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
     for c in range(len(reels.components)):
@@ -235,7 +237,7 @@ class _Histograms:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the number of each reel's histogram."""
+        """Return, for each reel, the number of the histogram of these components."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)
@@ -252,6 +254,7 @@ class _Histograms:
         return found
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
+        """Return the number of reel ``x``'s histogram of these letters; equal histograms share one."""
         if (x, *lanes) not in self._made:
             counts: Counter[Letters] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
@@ -340,6 +343,7 @@ class _Walk:
         return total
 
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
+        """Return the joint steps of these nodes that can still win."""
         g, made = self._graph, []
         for options in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
             self._made += 1

@@ -13,7 +13,7 @@ from paytables.errors import BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, build_first_state, compute_next_state
-from paytables.reels.run import Given
+from paytables.reels.run import GivenAwards
 from paytables.reels.spin import OnReels, Spin
 
 #: A kind of run: the stage, and the state of its series.
@@ -45,7 +45,7 @@ class Nothing:
 
     def _award(self, award: Award) -> Fraction:
         memory = self.stages.memory[award.name]
-        if memory.plain:
+        if memory.is_plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
         return self._run((award.name, build_first_state(memory, award.times, award.size)))
 
@@ -74,6 +74,7 @@ class Nothing:
         return found
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
+        """Return the probability that one run and everything it starts win nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
@@ -81,14 +82,14 @@ class Nothing:
             after, elsewhere = compute_next_state(memory, stage, state, given)
             chance = p
             if after.left > 0:
-                more = (stage, State(1, 0, 0, after.size)) if memory.plain else (stage, after)
-                chance *= self._run(more) ** (after.left if memory.plain else 1)
+                more = (stage, State(1, 0, 0, after.size)) if memory.is_plain else (stage, after)
+                chance *= self._run(more) ** (after.left if memory.is_plain else 1)
             for award in elsewhere:
                 chance *= self._award(award)
             total += chance
         return total
 
-    def _find_nothing_odds(self, name: str, size: int) -> Mapping[Given, Fraction]:
+    def _find_nothing_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probabilities of the awards of runs that pay no credits."""
         stage = self.stages.stage(name, size)
         try:
@@ -99,4 +100,6 @@ class Nothing:
         except BeyondReach:
             if self.quick:
                 raise
-        return {given: p for (credits_, given), p in stage.law().items() if p and not credits_}
+        return {
+            given: p for (credits_, given), p in stage.compute_distribution().items() if p and not credits_
+        }

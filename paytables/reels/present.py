@@ -96,6 +96,7 @@ def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
 
 
 def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
+    """Return what a screen needs to draw the reels: strips, heights, weights and lines."""
     lines: dict[int, list[Json]] = {}
     for component in reels.components:
         if component.kind == "line" and component.number not in lines:

@@ -72,11 +72,11 @@ class ReelBuilder:
         return f"stage.{self.name}"
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the error for ``key``."""
+        """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
     def reels(self) -> Reels:
-        """Build the stage. Raises :class:`DefinitionError`."""
+        """Build the stage's reels from its table. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
         expand = frozenset(self.symbols.number(s, f"{self.key}.expand") for s in self.table.expand)
@@ -158,6 +158,7 @@ class ReelBuilder:
         return found
 
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
+        """Return the strips as symbol numbers. Raises :class:`DefinitionError`."""
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
                 f"{self.key}.strips",
@@ -216,6 +217,7 @@ class ReelBuilder:
     def _build_components(
         self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
     ) -> list[parts.Component]:
+        """Build the components of every pay row, adding their nodes to ``graph``."""
         lines = self._list_played_lines()
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
@@ -335,7 +337,7 @@ class ReelBuilder:
         return lines
 
     def _list_played_lines(self) -> list[tuple[tuple[int, int], ...]]:
-        """Return the lines the mode plays."""
+        """Return the pay lines that this mode plays. Raises :class:`DefinitionError` if the stage has too few."""
         lines = self.list_every_line()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
@@ -364,7 +366,7 @@ class ReelBuilder:
         return prizes
 
     def _build_pattern_prize(self, where: str, pay: Pay) -> Prize:
-        """Return the prize of a pattern."""
+        """Return the prize of a pattern row: its name, credits and awards."""
         name = pay.id or " ".join(pay.pattern or ())
         return Prize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
 
@@ -377,6 +379,7 @@ class ReelBuilder:
         return found
 
     def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+        """Return the line patterns of a pay row, one per count of the symbol or one in all."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
                 raise self.refuse(f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}")

@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(slots=True)
 class Tally:
-    """The running totals of one game."""
+    """The running totals of one game: its prizes, awards and display."""
 
     level: int
     wins: list[Settlement] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Tally:
         return sum([win.credits for win in self.wins])
 
     def add(self, series: Series, run: Run, factor: int) -> None:
-        """Add one run; ``factor`` is the series' multiplier."""
+        """Add the result of one run; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
         if run.paid:  # most runs pay and give nothing; skipping them halves the time
@@ -219,7 +219,7 @@ class ReelRules(Tableless):
         return tuple(found.values())
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
-        """Return the definition's merchandise."""
+        """Return the merchandise prizes of the definition."""
         return tuple(
             PrizeInKind(
                 id=prize.id,
@@ -240,7 +240,7 @@ class ReelRules(Tableless):
         return present.build_presentation(self.definition, self.stages)
 
     def explain(self) -> tuple[str, ...]:
-        """Return what the game pays in sentences."""
+        """Return sentences that describe what the game pays."""
         return explain.explain(self.stages)
 
     def remarks(self) -> tuple[Remark, ...]:

@@ -30,7 +30,7 @@ class Run(NamedTuple):
 Running: TypeAlias = Generator[Decision, Choice | None, Run]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.
-Given: TypeAlias = tuple[Award, ...]
+GivenAwards: TypeAlias = tuple[Award, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Table:
     """
 
     rates: Mapping[Award, Fraction]
-    odds: Mapping[Given, Fraction]
+    odds: Mapping[GivenAwards, Fraction]
     mean: Fraction
-    parts: Mapping[Given, Fraction]
+    parts: Mapping[GivenAwards, Fraction]
     second: Fraction
 
 
@@ -74,10 +74,10 @@ class Stage(Protocol):
     def table(self, *, second: bool) -> Table:
         """Return the exact table of one run; ``parts`` and ``second`` only if requested."""
 
-    def law(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the exact distribution of (credits, awards given)."""
+    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Return the probability of each result (credits won, awards given) of one run of this stage."""
 
-    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits with it and their probability."""
 
     def prizes(self) -> list[PrizeRate]:
@@ -95,7 +95,7 @@ class Stage(Protocol):
 CHAINED = frozenset({"stage", "step", "stick"})
 
 
-def select_given_awards(awards: Iterable[Award]) -> Given:
+def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
     """Return the awards that decide what is played next, in a fixed order."""
     return tuple(
         sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
@@ -112,27 +112,29 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
     return found
 
 
-def build_table(law: Mapping[tuple[int, Given], Fraction]) -> Table:
+def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Table:
     """Return the table of a run whose complete distribution is known."""
-    odds: dict[Given, Fraction] = defaultdict(Fraction)
-    parts: dict[Given, Fraction] = defaultdict(Fraction)
-    for (credits_, given), p in law.items():
+    odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+    parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+    for (credits_, given), p in distribution.items():
         odds[given] += p
         parts[given] += p * credits_
-    second = sum((p * c * c for (c, _), p in law.items()), Fraction(0))
+    second = sum((p * c * c for (c, _), p in distribution.items()), Fraction(0))
     return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
 
-def find_law_top_pays(law: Mapping[tuple[int, Given], Fraction]) -> dict[Given, tuple[int, Fraction]]:
+def find_law_top_pays(
+    distribution: Mapping[tuple[int, GivenAwards], Fraction],
+) -> dict[GivenAwards, tuple[int, Fraction]]:
     """Return the highest pays of a run whose complete distribution is known."""
-    found: dict[Given, tuple[int, Fraction]] = {}
-    for (credits_, given), p in law.items():
+    found: dict[GivenAwards, tuple[int, Fraction]] = {}
+    for (credits_, given), p in distribution.items():
         if p and (given not in found or credits_ > found[given][0]):
             found[given] = (credits_, p)
     return found
 
 
-def compute_award_rates(odds: Mapping[Given, Fraction]) -> dict[Award, Fraction]:
+def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
     """Return the mean number of each award in a run."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for given, p in odds.items():

@@ -81,7 +81,7 @@ class Award(Strict):
     modes: tuple[Identifier, ...] | None = None
 
     def names(self) -> list[tuple[str, str | None]]:
-        """Return what it refers to: (kind, name)."""
+        """Return the references in this award as (kind, name); the name is None for a kind it does not give."""
         kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
         return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
 
@@ -120,6 +120,7 @@ class Pay(Strict):
 
     @model_validator(mode="after")
     def _shape(self) -> "Pay":
+        """Refuse combinations of keys that do not make one kind of prize."""
         if self.on != "line" and self.lines is not None:
             raise ValueError("`lines` are for a line prize")
         if self.on != "line" and self.needs_own is not None:

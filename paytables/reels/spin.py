@@ -12,7 +12,7 @@ from paytables.reels.automaton import Award
 from paytables.reels.components import Column
 from paytables.reels.law import run_distribution, run_nothing
 from paytables.reels.run import (
-    Given,
+    GivenAwards,
     Paid,
     PrizeRate,
     Run,
@@ -33,7 +33,7 @@ class OnReels:
 
     @property
     def name(self) -> str:
-        """Return the stage's name."""
+        """Return the stage's name in the definition."""
         return self.reels.name
 
     @property
@@ -61,7 +61,7 @@ class OnReels:
     def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show these stops."""
         data = self._describe_stops(stops)
-        if self.reels.changes:
+        if self.reels.has_changing_symbols:
             heights = self.reels.heights
             evaluated = self.names([column[:h] for column, h in zip(window, heights, strict=True)])
             if evaluated != data["window"]:
@@ -93,19 +93,19 @@ def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, in
 
 
 def list_awards(hits: Sequence[Hit]) -> tuple[Award, ...]:
-    """Return the awards of those prizes."""
+    """Return the awards that the prizes of these hits give."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
 
 @dataclass(frozen=True)
 class Spin(OnReels):
-    """One spin, evaluated once."""
+    """A plain spin of the reels: one window, evaluated once."""
 
     def run(self, draw: Draw) -> Run:
-        """Draw the stops and pay the window."""
+        """Draw the stops, evaluate the window and return the result of the run."""
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
-        if not hits and not self.reels.changes:
+        if not hits and not self.reels.has_changing_symbols:
             return Run((), (), self._describe_stops(stops))
         window = self.reels.window(stops)
         display = self.display(stops, window)
@@ -113,29 +113,29 @@ class Spin(OnReels):
         return Run(paid, list_awards(hits), display)
 
     @cached_property
-    def _law(self) -> Mapping[tuple[int, Given], int]:
+    def _law(self) -> Mapping[tuple[int, GivenAwards], int]:
         return run_distribution(self.reels)
 
-    def law(self) -> Mapping[tuple[int, Given], Fraction]:
+    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the exact distribution of a run (a laboratory computation)."""
         return {key: Fraction(count, self.reels.cycle) for key, count in self._law.items()}
 
     @cached_property
-    def nothing(self) -> Mapping[Given, Fraction]:
+    def nothing(self) -> Mapping[GivenAwards, Fraction]:
         """Return the probabilities of the awards of runs that pay no credits. Raises BeyondReach."""
         return {given: Fraction(n, self.reels.cycle) for given, n in run_nothing(self.reels).items()}
 
-    def find_top_pays(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
         return self._tops
 
     @cached_property
-    def _tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+    def _tops(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         try:
             found = find_top_pays(self.reels)
         except BeyondReach as beyond:
             try:
-                return find_law_top_pays(self.law())
+                return find_law_top_pays(self.compute_distribution())
             except ImportError:
                 raise beyond from None
         return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}
@@ -151,7 +151,7 @@ class Spin(OnReels):
     @cached_property
     def _moments(self) -> Table:
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
-            return build_table(self.law())
+            return build_table(self.compute_distribution())
         return moments.run_table(self.reels, self._ends, second=True)
 
     def table(self, *, second: bool) -> Table:

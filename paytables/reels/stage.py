@@ -135,7 +135,7 @@ class Reels:
         )
 
     @cached_property
-    def changes(self) -> bool:
+    def has_changing_symbols(self) -> bool:
         """Return whether any evaluated column differs from what stops: a symbol expands, or is stuck."""
         return any(
             column[: len(shown)] != shown
@@ -207,6 +207,7 @@ class Reels:
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
+        """Return the credits and the hits of the window whose letters start at ``at``."""
         g, components = self.graph, self.components
         count = len(components)
         ends, weights = [0] * count, [1] * count

@@ -11,7 +11,7 @@ from math import prod
 
 from paytables.errors import BeyondReach
 from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, find_given_awards
-from paytables.reels.run import Given
+from paytables.reels.run import GivenAwards
 from paytables.reels.stage import Reels
 
 #: Maximum number of branches to follow: some seconds.
@@ -21,7 +21,7 @@ BRANCHES_MAX = 400_000
 Walk = tuple[int, int, int]
 
 
-def find_top_pays(reels: Reels) -> Mapping[Given, tuple[int, int]]:
+def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
     """Return, for each combination of awards, the most credits paid with it and the number of cases.
 
     Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
@@ -40,12 +40,12 @@ def find_top_pays(reels: Reels) -> Mapping[Given, tuple[int, int]]:
 
 @dataclass(slots=True)
 class _Search:
-    """One stage's tables, and the results of the search so far."""
+    """The search for the highest pay of one stage's run; ``givers`` are the components that can give awards."""
 
     reels: Reels
     givers: Sequence[int]
     _most: dict[int, int] = field(default_factory=dict)
-    _given: dict[tuple[int, tuple[int, ...]], frozenset[Given]] = field(default_factory=dict)
+    _given: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(default_factory=dict)
     _branches: int = 0
 
     def most(self, node: int) -> int:
@@ -61,13 +61,14 @@ class _Search:
         return self._most[node]
 
     def _step(self, node: int, letter: int) -> tuple[int, int]:
+        """Return the next node and the factor of the step; a final node stays where it is, with factor 1."""
         g = self.reels.graph
         if g.row[node] < 0:
             return node, 1
         k = g.row[node] + letter
         return g.delta[k], g.gain[k]
 
-    def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[Given]:
+    def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
         """Return all combinations of awards that are reachable from these nodes before reel x."""
         key = (x, nodes)
         if key not in self._given:
@@ -81,7 +82,7 @@ class _Search:
                 self._given[key] = frozenset().union(*(self.find_reachable_given(x + 1, a) for a in after))
         return self._given[key]
 
-    def best(self, given: Given) -> tuple[int, int]:
+    def best(self, given: GivenAwards) -> tuple[int, int]:
         """Return the most credits with exactly these awards, and the number of cases of the cycle."""
         best, cases = 0, 0
         totals = self.reels.totals
@@ -105,7 +106,7 @@ class _Search:
                 best, cases = (branch.bound, ways) if first else (best, cases + ways)
         return best, cases
 
-    def _grow(self, branch: "_Branch", given: Given) -> "list[_Branch]":
+    def _grow(self, branch: "_Branch", given: GivenAwards) -> "list[_Branch]":
         """Return the branches after each column of the next reel, equal ones combined."""
         x = branch.reel
         g = self.reels.graph

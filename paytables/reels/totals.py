@@ -16,7 +16,7 @@ from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, build_first_state, compute_next_state
-from paytables.reels.run import Given
+from paytables.reels.run import GivenAwards
 
 #: Probabilities are multiples of 2**-SCALE.
 SCALE = 64
@@ -37,13 +37,13 @@ class Totals:
 
     stages: ModeStages
     size: int
-    _runs: dict[tuple[str, int], dict[Given, Dist]] = field(default_factory=dict)
+    _runs: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
     _series: dict[tuple[str, State], Dist] = field(default_factory=dict)
     _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
-    def law(self) -> WinDistribution:
-        """Return the distribution of the whole game."""
+    def compute_distribution(self) -> WinDistribution:
+        """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
         dist = self.award(Award("stage", self.stages.mode.stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
         return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
@@ -51,7 +51,7 @@ class Totals:
     def award(self, award: Award) -> Dist:
         """Return the distribution of the total pay of an award of runs."""
         memory = self.stages.memory[award.name]
-        if memory.plain:
+        if memory.is_plain:
             return self._power(self._compute_run_total(award.name, award.size), award.times)
         return self._walk(award.name, build_first_state(memory, award.times, award.size))
 
@@ -84,6 +84,7 @@ class Totals:
         return total
 
     def _walk(self, stage: str, state: State) -> Dist:
+        """Return the distribution of the rest of a series and of everything it starts."""
         if state.left <= 0:
             return [ONE]
         key = (stage, state)
@@ -100,17 +101,17 @@ class Totals:
             self._series[key] = total
         return self._series[key]
 
-    def _compute_total_elsewhere(self, given: Given, stage: str) -> Dist:
+    def _compute_total_elsewhere(self, given: GivenAwards, stage: str) -> Dist:
         total = [ONE]
         for award in given:
             if award.kind == "stage" and award.name != stage:
                 total = self._convolve(total, self.award(award))
         return total
 
-    def _run(self, stage: str, size: int) -> dict[Given, Dist]:
+    def _run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
         if (stage, size) not in self._runs:
-            found: dict[Given, Dist] = defaultdict(list)
-            for (credits_, given), p in self.stages.stage(stage, size).law().items():
+            found: dict[GivenAwards, Dist] = defaultdict(list)
+            for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
                 if credits_ < self.size:
                     dist = found[given]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
@@ -182,8 +183,8 @@ class Tops:
         """Return the highest total pay of an award of runs, and its probability."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
-        found = self._walk(award.name, State(1, 0, 0, award.size) if memory.plain else state, ())
-        if found is None or not memory.plain:
+        found = self._walk(award.name, State(1, 0, 0, award.size) if memory.is_plain else state, ())
+        if found is None or not memory.is_plain:
             return found
         return found[0] * award.times, found[1] ** award.times
 
@@ -196,7 +197,7 @@ class Tops:
         result: tuple[int, Fraction] | None = None
         for given, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
             after, elsewhere = compute_next_state(memory, stage, state, given)
-            if memory.plain and after.left > 0:
+            if memory.is_plain and after.left > 0:
                 return None
             remaining = self._find_remaining_series_top(stage, after, elsewhere, above)
             if remaining is None:
@@ -209,8 +210,9 @@ class Tops:
         return result
 
     def _find_remaining_series_top(
-        self, stage: str, after: State, elsewhere: Given, above: tuple[str, ...]
+        self, stage: str, after: State, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
+        """Return the highest win of the rest of a series and its odds; None if a stage can start itself again."""
         key = (stage, after)
         if key not in self._known:
             found = self._walk(stage, after, above) if after.left > 0 else (0, Fraction(1))
@@ -222,10 +224,10 @@ class Tops:
             if award.name in above:
                 return None
             memory = self.stages.memory[award.name]
-            times = award.times if memory.plain else 1
+            times = award.times if memory.is_plain else 1
             state = (
                 State(1, 0, 0, award.size)
-                if memory.plain
+                if memory.is_plain
                 else build_first_state(memory, award.times, award.size)
             )
             best = self._walk(award.name, state, (*above, stage))

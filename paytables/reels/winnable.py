@@ -25,10 +25,10 @@ class StageInMaking(Protocol):
         """Return the names of inherited prizes that are omitted."""
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the error for ``key``."""
+        """Return the error that refuses the definition's ``key``, for the caller to raise."""
 
     def resolve_element(self, where: str, name: str) -> parts.Element:
-        """Return the multipliers of a symbol or group."""
+        """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
 
     def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
         """Return every line of the stage, cell by cell."""

@@ -40,7 +40,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         zero=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
-        by_wheel=cylinder.decided_by == "wheel",
+        is_decided_by_wheel=cylinder.decided_by == "wheel",
         looks={"colours": cylinder.colours()},
     )
     if not table.forms:
@@ -63,7 +63,7 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
 
 
 def _build_places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
-    """Return the places of a bet. Raises ValueError."""
+    """Return the betting spots of one kind of bet. Raises ValueError."""
     found = []
     for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:

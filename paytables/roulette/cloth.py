@@ -62,7 +62,7 @@ def list_grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
 
 
 def find_bet_names(bet: "BetGroup") -> dict[str, str]:
-    """Return the name of a bet, by language."""
+    """Return the name of a kind of bet, by language."""
     if bet.name is not None:
         return bet.name.model_dump()
     english, french = NAMES.get(bet.id, (bet.id, bet.id))
@@ -89,6 +89,7 @@ def _build_ground(bet: "BetGroup", name: str, covers: tuple[str, ...], label: st
 
 
 def _iter_usual_grounds(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
+    """Yield the betting areas of one kind of bet on the usual layout."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
             yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))

@@ -39,6 +39,7 @@ class Cylinder(Strict):
 
     @model_validator(mode="after")
     def _coloured(self) -> "Cylinder":
+        """Refuse duplicate pockets and pockets without exactly one colour."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is there twice")
         for colour, of in (
@@ -117,7 +118,7 @@ class RouletteDefinition(TableDefinition):
             and not (bet.outside and repeats and not option.outside)
         }
 
-    def pay_lines(self) -> dict[str, list[str]]:
+    def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each bet pays, by language."""
         taken = self.offered().values()
         return {

@@ -14,14 +14,14 @@ from paytables.roulette.cloth import list_call_bets
 class SpunTable(OneDrawTable):
     """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times.
 
-    ``revolutions`` is the minimum number of turns of a valid spin; ``by_wheel``: a real wheel spins, and
+    ``revolutions`` is the minimum number of turns of a valid spin; ``is_decided_by_wheel``: a real wheel spins, and
     reports where its ball landed in a spin that it considers valid. ``looks`` is additional screen
     data: colours of segments, names of signs.
     """
 
     parts: tuple[str, ...] = ()
     revolutions: int | None = None
-    by_wheel: bool = False
+    is_decided_by_wheel: bool = False
     looks: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
@@ -33,7 +33,7 @@ class SpunTable(OneDrawTable):
         self, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Spin, or ask the real wheel where its ball landed."""
-        if not self.by_wheel:
+        if not self.is_decided_by_wheel:
             return self.drawn(draw)
         decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
         pocket = decision.check((yield decision))
@@ -47,7 +47,7 @@ class SpunTable(OneDrawTable):
         result = self.parts[part]
         where = {"pocket": result, "part": part}
         shown = {"result": result, **where}
-        if self.revolutions is not None and not self.by_wheel:
+        if self.revolutions is not None and not self.is_decided_by_wheel:
             shown["revolutions"] = self.revolutions
         return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
 

@@ -54,7 +54,7 @@ class SicBoDefinition(TableDefinition):
     option: DiceOptions = DiceOptions()
     bet: Annotated[tuple[DiceBet, ...], Field(min_length=1)]
 
-    def pay_lines(self) -> dict[str, list[str]]:
+    def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each bet pays, by language."""
         found: dict[str, list[str]] = {}
         for n, (code, colon, either) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):

@@ -46,13 +46,13 @@ class SicBoTable(OneDrawTable):
         return _THROWS
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Throw the dice separately."""
+        """Draw each die; return the result, its cue and its display."""
         dice = list(throw_dice(draw, _DICE))
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
 
     def build_display_data(self) -> dict[str, object]:
-        """Return the number of dice."""
+        """Return what a screen needs besides the spots: the number of dice."""
         return {"dice": _DICE}
 
 

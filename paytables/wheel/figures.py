@@ -76,7 +76,7 @@ def analyse_bets(
         for factor, n in at.items():
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
-    law = build_distribution(chances)
+    distribution = build_distribution(chances)
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -85,7 +85,7 @@ def analyse_bets(
         cycle=len(parts),
         prizes=prizes,
         features=_build_respin_figures(definition, rtp * cost, cost),
-    ).with_distribution(law, least_hit_credits=1)
+    ).with_distribution(distribution, least_hit_credits=1)
 
 
 def _build_respin_figures(

@@ -199,6 +199,7 @@ def _check_ids(definition: WheelDefinition) -> None:
 
 
 def _check_parts(definition: WheelDefinition) -> None:
+    """Refuse unknown symbols, symbols on no part, and wheels on which the game never ends."""
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):
         if part not in symbols:

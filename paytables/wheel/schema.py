@@ -103,7 +103,7 @@ class WheelDefinition(Definition):
     table: Table | None = Field(default=None, description="played at a table, on a felt, by several")
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
 
-    def pay_lines(self) -> dict[str, list[str]]:
+    def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each area pays, by language: at a table without the stake, otherwise with it."""
         return {
             code: [f"{area.name.model_dump()[code]}{colon} {self._pays(area, code)}" for area in self.area]

@@ -418,7 +418,7 @@ def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_f
         async def late(seconds):
             data = await at_once(seconds)
             if data and rig.ledger.pending() is not None and not swapped:
-                swapped.append(rig.twin.order_return())
+                swapped.append(rig.twin.return_escrowed_item())
                 await asyncio.sleep(0.6)
                 rig.hand("insert", amount_cents=20_00)
                 await asyncio.sleep(1.4)

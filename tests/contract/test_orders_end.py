@@ -277,7 +277,7 @@ def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(pro
 def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
     async def scene():
         rig = BillRig(protocol)
-        rig.twin.order_stack = lambda: False
+        rig.twin.stack_escrowed_item = lambda: False
         getattr(rig.twin, "_orders", {})[0x41] = lambda: False
         rig.twin.escrow_seconds = None
         await rig.insert()

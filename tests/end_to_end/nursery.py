@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from egm.app.__main__ import _run
+from egm.app.__main__ import _run_until_signal
 from egm.app.process import MachineProcess
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder, load_cabinet
@@ -21,7 +21,7 @@ from egm.devices.id003 import driver as id003
 def live(state: Path, cabinet: Path) -> None:
     folder = StateFolder(state)
     folder.prepare()
-    asyncio.run(_run(MachineProcess(folder, load_cabinet(cabinet), SystemClock()).run()))
+    asyncio.run(_run_until_signal(MachineProcess(folder, load_cabinet(cabinet), SystemClock()).run()))
 
 
 def main() -> None:

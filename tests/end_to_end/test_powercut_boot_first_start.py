@@ -65,7 +65,7 @@ def asks(computer):
         if again:
             half = create_restore_step(StateFolder(first), file, SystemClock().now)
             assert half is None, "half a memory, and no file"
-        begun = Place(DiskStorage(), first, first / SECOND_FOLDER).used
+        begun = Place(DiskStorage(), first, first / SECOND_FOLDER).has_journal
         if not (again or begun):
             signature, _ = Signature.read(first / FILE_NAME)
             assert (signature.digest, [*signature.persons]) == (digest_of(file.read_text()), SIGNERS)

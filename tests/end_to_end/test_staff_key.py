@@ -43,7 +43,7 @@ class Person:
         end = time.monotonic() + PATIENCE_SECONDS
         while not wanted(self.app.view):
             assert time.monotonic() < end, self.app.view
-            assert self.app.step()
+            assert self.app.run_frame()
             await asyncio.sleep(0.01)
 
     async def sees(self, *states):

@@ -6,7 +6,7 @@ import pytest
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
 from egm.config.cabinet_file import StateFolder
-from tools.image.update import Machine, held
+from tools.image.update import Machine, wait_until_held
 
 
 async def comes(wanted):
@@ -21,19 +21,19 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
     machine = Machine(folder.root)
 
     async def session():
-        assert not machine.idle  # there is none yet
+        assert not machine.is_idle  # there is none yet
         async with cabinet(folder), Visit.at(folder) as visit:
-            await comes(lambda: machine.idle)
-            assert machine.up
+            await comes(lambda: machine.is_idle)
+            assert machine.is_up
             await visit.insistently("bill", "insert", amount_cents=500)
-            await comes(lambda: not machine.idle)
+            await comes(lambda: not machine.is_idle)
             for _ in range(20):  # and it stays so
                 await asyncio.sleep(0.1)
-                assert machine.up
-                assert not machine.idle
+                assert machine.is_up
+                assert not machine.is_idle
             visit.wish("cash_out")
-            await comes(lambda: machine.idle)
-        await comes(lambda: not machine.up)
+            await comes(lambda: machine.is_idle)
+        await comes(lambda: not machine.is_up)
 
     asyncio.run(session())
 
@@ -47,8 +47,8 @@ def test_a_moment_s_rest_is_no_idle_machine(monkeypatch):
         asked.append(now[0])
         return not 10.0 <= now[0] <= 12.0
 
-    assert held(idle, 30.0)
+    assert wait_until_held(idle, 30.0)
     assert asked[-1] == pytest.approx(
         42.0, abs=1.0
     )  # half a minute after the last stir, not after the first rest
-    assert not held(lambda: False, 1.0, within=5.0)
+    assert not wait_until_held(lambda: False, 1.0, within=5.0)

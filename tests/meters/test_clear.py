@@ -66,7 +66,7 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
     assert found.second.why
     assert found.second.sequence < found.first.sequence
     assert found.together.sequence > found.first.sequence  # each goes on where the other breaks
-    assert (found.together.credits_cents, found.complete) == (300, True)
+    assert (found.together.credits_cents, found.is_complete) == (300, True)
 
 
 @pytest.mark.requirement("A-05", "A-21")

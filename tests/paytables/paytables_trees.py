@@ -94,11 +94,11 @@ def moments_match(data, *, cost=1, most=None):
     assert sum(p.rtp for p in bet.prizes) == bet.rtp
     assert bet.max_win_credits == max(law)
     assert bet.max_win_probability == law[max(law)]
-    assert bet.law is not None
+    assert bet.distribution is not None
     for (
         win,
         p,
     ) in law.items():  # every count is a lower bound, and the tail says by how much all of them are low
-        count = Fraction(bet.law.counts.get(win, 0), bet.law.total)
-        assert p - bet.law.tail <= count <= p
+        count = Fraction(bet.distribution.counts.get(win, 0), bet.distribution.total)
+        assert p - bet.distribution.tail <= count <= p
     return bet

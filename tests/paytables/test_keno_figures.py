@@ -211,7 +211,7 @@ def test_beyond_reach_return_and_variance_stay_exact_and_it_says_so():
         law.draw_distribution(rules.definition, rules.tables, asked)
     bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "twenty")
     assert bet.rtp == Fraction(row["rtp_exact"])
-    assert bet.law is None
+    assert bet.distribution is None
     assert bet.hit_probability is None
     assert "P(any win) lies between" in bet.notes[1]
     single = row["variance"]
@@ -247,13 +247,13 @@ def test_twenty_kings_are_few_states():
     hits = {k: comb(20, k) * comb(60, 20 - k) for k in range(21)}
     wins = {k: comb(k, 2) * (20 - k) + 45 * comb(k, 3) for k in hits}
     assert bet.mean_credits == Fraction(sum(hits[k] * wins[k] for k in hits), comb(80, 20))
-    assert bet.law.compute_chance_of_at_least(1) == 1 - Fraction(hits[0] + hits[1], comb(80, 20))
+    assert bet.distribution.compute_chance_of_at_least(1) == 1 - Fraction(hits[0] + hits[1], comb(80, 20))
 
 
 def test_a_named_ball_in_no_group_is_counted_too():
     """The placements of a named ball, against the closed form of the hypergeometric law."""
     part = Part((frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0))
-    counted = Joint([part], numbers=9, drawn=4, named=1).law()
+    counted = Joint([part], numbers=9, drawn=4, named=1).compute_distribution()
     for catch in range(4):
         assert Fraction(counted.cases[catch * 10, 0], counted.total) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)
@@ -269,9 +269,9 @@ def test_several_draws_are_settled_each_and_add():
         rules.definition, rules.tables, rules.ticket({**asked, "draws": 3}), "three"
     )
     assert (three.rtp, three.cost_credits) == (one.rtp, 3 * one.cost_credits)
-    assert three.variance == 3 * one.variance == three.law.variance()
-    assert three.hit_probability == three.law.compute_chance_of_at_least(1)
-    assert three.max_win_probability == three.law.compute_chance_of_at_least(three.max_win_credits)
+    assert three.variance == 3 * one.variance == three.distribution.variance()
+    assert three.hit_probability == three.distribution.compute_chance_of_at_least(1)
+    assert three.max_win_probability == three.distribution.compute_chance_of_at_least(three.max_win_credits)
     assert three.progressives[0].rate == 3 * one.progressives[0].rate
 
 
@@ -331,7 +331,11 @@ def test_every_figure_names_the_wager_it_is_of():
     assert len(bets) > 16
     for bet in bets:
         again = game.rules.analyse_wager(game.wager(bet.cost_credits, **bet.options))
-        assert (again.rtp, again.law, again.progressives) == (bet.rtp, bet.law, bet.progressives)
+        assert (again.rtp, again.distribution, again.progressives) == (
+            bet.rtp,
+            bet.distribution,
+            bet.progressives,
+        )
 
 
 @settings(max_examples=80)

@@ -85,7 +85,7 @@ def test_a_simulation_lies_where_the_exact_figures_say(name, form, games):
     assert abs(hits - games * p) < 4 * math.sqrt(games * p * (1 - p))
     mean, sigma = float(bet.mean_credits), math.sqrt(bet.variance)
     assert abs(sum(wins) / games - mean) < 4 * sigma / math.sqrt(games)
-    assert {win for win in wins if win} <= set(bet.law.counts)
+    assert {win for win in wins if win} <= set(bet.distribution.counts)
 
 
 def test_twenty_cards_share_one_draw():

@@ -129,7 +129,7 @@ def check_exact(data):
     assert full.variance == variance
     assert sum(p.rtp for p in full.prizes) == full.rtp
     stage = game.rules.stages["m"].stage("base")
-    assert {win: p for (win, _), p in stage.law().items() if p} == law
+    assert {win: p for (win, _), p in stage.compute_distribution().items() if p} == law
     for _, stops in brute.every_stop(data["stage"]["base"]):
         window, shown = (of(data["stage"]["base"], stops) for of in (brute.window_of, brute.shown_of))
         due = brute.pay_window(data, data["stage"]["base"], window, cost, shown)

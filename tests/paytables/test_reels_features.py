@@ -360,10 +360,10 @@ def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
     game = build_game(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}), "test")
     (bet,) = analyse(game).bets
     assert bet.max_win_credits is None  # there is no highest win, and the analysis says so
-    assert bet.law is not None
-    assert 0 < bet.law.tail < Fraction(1, 10**6)
-    assert 0 < bet.mean_credits - bet.law.moment(1) < Fraction(1, 10**3)
-    assert abs(bet.variance - bet.law.variance()) < Fraction(1, 100)
+    assert bet.distribution is not None
+    assert 0 < bet.distribution.tail < Fraction(1, 10**6)
+    assert 0 < bet.mean_credits - bet.distribution.moment(1) < Fraction(1, 10**3)
+    assert abs(bet.variance - bet.distribution.variance()) < Fraction(1, 100)
     dist = Totals(game.rules.stages["m"], 64).award(Award("stage", "free", 2, 0))
     assert sum(dist) <= ONE
 
@@ -385,8 +385,8 @@ def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
         bet.mean_credits == Fraction(1, 2) * 7 * 5
     )  # five throws before the seven, of seven credits on average
     assert bet.features[0].mean_runs == 6
-    assert bet.law.tail < Fraction(1, 10**12)
-    assert 0 < bet.mean_credits - bet.law.moment(1) < Fraction(1, 10**8)
+    assert bet.distribution.tail < Fraction(1, 10**12)
+    assert 0 < bet.mean_credits - bet.distribution.moment(1) < Fraction(1, 10**8)
 
 
 def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypatch):
@@ -394,7 +394,7 @@ def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypa
     exact = analyse(game, Depth.VOLATILITY).bets[0]
     monkeypatch.setattr("paytables.reels.law.CASES_MAX", 100)
     found = analyse(game_from_text(game.text, "test")).bets[0]
-    assert (found.rtp, found.variance, found.law, found.hit_probability) == (
+    assert (found.rtp, found.variance, found.distribution, found.hit_probability) == (
         exact.rtp,
         exact.variance,
         None,

@@ -217,7 +217,7 @@ def test_random_cascades_are_exact(data):
         return
     (bet,) = analyse(build_game(data, "test")).bets
     assert (bet.mean_credits, bet.variance) == brute.moments(law)
-    assert {w: Fraction(n, bet.law.total) for w, n in bet.law.counts.items()} == law
+    assert {w: Fraction(n, bet.distribution.total) for w, n in bet.distribution.counts.items()} == law
     assert bet.max_win_credits == max(law)
 
 
@@ -268,7 +268,7 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
         worst += p * min(ways)
     game = build_game(data, "test")
     (bet,) = analyse(game).bets
-    assert bet.mean_credits == best == bet.law.moment(1)
+    assert bet.mean_credits == best == bet.distribution.moment(1)
     assert bet.worst_rtp == worst
     held = game.rules.stages["m"].stage("base").held()
     assert sum(odds for odds, _ in held.values()) == 1

@@ -124,8 +124,8 @@ def test_several_bets_at_once_have_the_law_of_the_parts():
     data = definition("a b c a b a b a c a")
     game = build_game(data, "test.toml")
     bet = game.rules.analyse_wager(game.wager(7, bets={"on-a": 5, "on-c": 2}))
-    assert bet.law.total == 10
-    assert bet.law.counts == {0: 3, 10: 5, 8: 2}
+    assert bet.distribution.total == 10
+    assert bet.distribution.counts == {0: 3, 10: 5, 8: 2}
     assert bet.return_bet_probability == Fraction(7, 10)
     assert bet.rtp == Fraction(66, 70) == sum(p.rtp for p in bet.prizes)
 
@@ -151,12 +151,12 @@ def test_spinning_again_has_the_law_of_every_sequence_of_spins(parts, x, y, most
     bet = analyse_bets(game.rules.definition, stakes, "some")
     law, left = tree(data, stakes)
     assert left <= Fraction(1, 2**40)
-    found = {win: Fraction(n, bet.law.total) for win, n in bet.law.counts.items()}
+    found = {win: Fraction(n, bet.distribution.total) for win, n in bet.distribution.counts.items()}
     assert set(law) <= set(found)
     for win, p in found.items():
         assert law.get(win, 0) <= p <= law.get(win, 0) + left
     assert sum(found.values()) == 1
-    assert bet.mean_credits == bet.law.moment(1)
+    assert bet.mean_credits == bet.distribution.moment(1)
     quick = analyse_bets(game.rules.definition, stakes, "some", Depth.RETURN)
     assert quick.rtp == bet.rtp
     rest = bet.mean_credits - sum(f.rtp * bet.cost_credits for f in bet.features)

@@ -61,9 +61,9 @@ def test_a_clock_too_coarse_to_jitter_is_found_at_start_up() -> None:
 
 def test_a_hardware_device_that_is_not_there_is_not_present_and_fails_when_read(tmp_path: Path) -> None:
     source = HardwareSource(tmp_path / "hwrng")
-    assert not source.present()
+    assert not source.is_present()
     (tmp_path / "hwrng").touch()
-    assert source.present()
+    assert source.is_present()
     (tmp_path / "hwrng").unlink()
     with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
         source.samples(8)
@@ -99,7 +99,7 @@ def test_a_device_without_hardware_is_absent_and_a_broken_one_is_not(
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr("rng.sources.os.read", failing)
-    assert source.present() is present
+    assert source.is_present() is present
     with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
         source.samples(8)
 

@@ -30,7 +30,7 @@ class GamesAtHand:
         """Definition texts stored in the journal, by digest."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Remember the definition texts that an entry stores."""
+        """Store the definition texts that an entry records."""
         for key, stored_text in entry.state.items():
             if key.startswith(PlayKey.DEFINITION) and isinstance(stored_text, str):
                 self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text

@@ -36,12 +36,12 @@ class ClearAudit:
         self._moved: dict[str, int] = {}
 
     @property
-    def pending(self) -> bool:
+    def has_pending_entries(self) -> bool:
         """Return whether entries that the clear authorised are still missing."""
         return bool(self._due)
 
     def see(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal."""
+        """Check one entry of the journal against the memory clear that was authorised, if any."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)
@@ -59,6 +59,7 @@ class ClearAudit:
                     break
 
     def _read_clear(self, entry: StoredEntry) -> None:
+        """Store which entries and claims the clear authorised, if the journal begins with one."""
         cleared = read_details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return
@@ -75,6 +76,7 @@ class ClearAudit:
             self._fault(entry, f"the clear's record cannot be read: {why!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
+        """Check that the entry is the next one that the clear authorised, and moves no more than its claim."""
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
             self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")

@@ -51,7 +51,7 @@ class ConductAudit:
         self._unknown: list[StoredEntry] = []
         """Entries of positions that have not recorded their terms yet."""
 
-    def see(self, entry: StoredEntry, before: Ledger) -> bool:
+    def check_entry(self, entry: StoredEntry, before: Ledger) -> bool:
         """Check one entry of the journal against the ledger ``before`` it.
 
         Return whether the entry belongs to a plain game, which moves nothing but a wager or a win.

@@ -176,6 +176,7 @@ class GameAudit:
         return started_game
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
+        """Check one entry about a game; return the game that it starts, if any."""
         if kind == PLAY_START:
             return self._begin(entry)
         if kind in _SAME_DIMS:
@@ -208,6 +209,7 @@ class GameAudit:
             return None
 
     def _begin(self, entry: StoredEntry) -> GameRecord | None:
+        """Check the start of a play and store it as open; return its record, or None if it is invalid."""
         game = self._read(entry, GameRecord)
         if game is not None and game.ended:  # carried over because a controller may still report on it
             return game
@@ -251,6 +253,7 @@ class GameAudit:
         )
 
     def _go_on(self, entry: StoredEntry) -> None:
+        """Check a step of an open play and add it."""
         choice = self._read(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open.get(play_id)
@@ -267,6 +270,7 @@ class GameAudit:
             play.steps.append((entry, choice))
 
     def _end(self, entry: StoredEntry, kind: str) -> None:
+        """Check the end of a play, replay the play, and remove it from the open ones."""
         end_record: GameVoid | GameEnd | None
         end_record = self._read(entry, GameVoid) if kind == _VOID else self._read(entry, GameEnd)
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
@@ -323,6 +327,7 @@ class GameAudit:
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
+        """Replay a game whose start records all its steps; return the outcome."""
         draws: list[DrawRecord] = []
         choices: list[Choice] = []
         for step in start.steps:
@@ -342,6 +347,7 @@ class GameAudit:
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
     def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
+        """Replay a game choice by choice and compare each recorded step; return the outcome."""
         conversation = Conversation(game, start.wager, start.table)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
@@ -409,6 +415,7 @@ class GameAudit:
         found: tuple[Game, Outcome | None],
         ended: tuple[StoredEntry, GameEnd],
     ) -> None:
+        """Compare what the end of a play pays and records with the replayed outcome."""
         (game, outcome), (end, end_record) = found, ended
         if outcome is None:
             self._fault(end, "it ends a play that is not decided yet")
@@ -441,6 +448,7 @@ class GameAudit:
         owed: list[prizes.Flow],
         ended: tuple[StoredEntry, GameEnd],
     ) -> None:
+        """Check the merchandise prizes that the end of a play reserves."""
         end, end_record = ended
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.compute_due_prizes({name: p.value_cents for name, p in stated.items()}, won) != owed:

@@ -175,7 +175,7 @@ class LevelAudit:
             self._process_controller_message(entry, kind)
 
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
-        """Process a message from a progressive controller."""
+        """Check an entry that records a message from a progressive controller."""
         if kind == _STORED_PRIZE:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
@@ -225,6 +225,7 @@ class LevelAudit:
         self._check_state(entry, (source, target))
 
     def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
+        """Check the progressive contributions, draws and hits that the start of a play records."""
         named, played = started_game.game, started_game.levels
         game = self._games.find(named.id, named.digest)
         if game is not None and not game.list_every_level():
@@ -274,6 +275,7 @@ class LevelAudit:
                 self._mysteries[share.pool] = stake_cents * play.increment, ceiling_cents
 
     def _plays(self, entry: StoredEntry, game: Game, started_game: GameRecord) -> tuple[LevelPlay, ...]:
+        """Return the levels that the wager plays for; report a fault if the entry records others."""
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:
@@ -337,6 +339,7 @@ class LevelAudit:
             play.hits.append((pool, claim))
 
     def _check_secret(self, entry: StoredEntry, pool: str, record: MysteryWon, amount_cents: int) -> None:
+        """Check the disclosed secret of a mystery prize against its commitment and terms."""
         try:
             trigger = Trigger.from_json(record.trigger)
         except TriggerError as why:
@@ -386,6 +389,7 @@ class LevelAudit:
                 self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
 
     def _check_game_end(self, entry: StoredEntry) -> None:
+        """Check the progressive wins that the end of a play records; those of a void play are given back."""
         end_record: GameVoid | GameEnd
         end_record = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
         play = self._open.pop(end_record.play_id, None)

@@ -30,7 +30,7 @@ def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
     return [flow for flow in flows if flow[0].startswith(BOOK)]
 
 
-def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
+def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     return any(part.source.startswith(BOOK) for part in transfers)
 
 
@@ -42,7 +42,7 @@ def compute_due_prizes(stated: Mapping[str, int], names: Iterable[str]) -> list[
 
 def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
     """Return the prizes in kind that the end of a game reserves."""
-    return _select_prize_flows(_list_flows(end.transfers)) if _moves_prizes(end.transfers) else []
+    return _select_prize_flows(_list_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
 
 
 class PrizeAudit:
@@ -56,10 +56,10 @@ class PrizeAudit:
         self._given_up: dict[str, list[Flow]] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal."""
+        """Check the merchandise prizes of one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
-        if phase is Phase.POST and kind != _ORPHAN and not _moves_prizes(transaction.transfers):
+        if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):
             return
         if kind == _EXCHANGED:
             self._exchange(entry, str(read_details(entry).get("handpay")), _list_flows(entry.transfers))
@@ -74,6 +74,7 @@ class PrizeAudit:
             self._close(entry, transaction.ref)
 
     def _exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
+        """Check that the entry exchanges the prizes that ``older`` owes for cash of the same value."""
         before = self._owed.get(older)
         if before is None or older in self._replaced:
             self._fault(entry, f"it exchanges a prize that {older} does not owe")

@@ -68,7 +68,7 @@ class GameVoid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StakesBack:
-    """Stakes that a game returned before its end."""
+    """Record of the stakes that a game returned before its end (pushes)."""
 
     play_id: str
     push_cents: int
@@ -94,7 +94,7 @@ class PrizesWon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualPlayed:
-    """Residual credit played off for ``prize_cents``."""
+    """Record of residual credit that was played off for a prize of ``prize_cents``."""
 
     amount_cents: int
     prize_cents: int

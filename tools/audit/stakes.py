@@ -75,7 +75,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ between games
     def see(self, entry: StoredEntry) -> None:
-        """Take an entry of any kind."""
+        """Process one journal entry: check the stakes and tables it records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == _PUSHED:
             back = self._read(entry, StakesBack)
@@ -106,6 +106,7 @@ class StakeAudit:
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
+        """Check the return of standing bets when a table is left or withdrawn."""
         record, position = self._read(entry, TableReturned), _read_position(entry)
         if record is None:
             return
@@ -288,7 +289,7 @@ class StakeAudit:
             settled: Any = void_record.settled
             decided = tuple(map(Settlement.from_json, settled))
         over_cents = sum(each.staked for each in decided) * unit_cents
-        push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
+        push_cents = sum(each.credits for each in decided if each.is_stake_returned) * unit_cents
         staked_cents = sum(cents for _, cents in staked)
         parts = self._part_stakes(
             end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents)
@@ -317,7 +318,7 @@ class StakeAudit:
             return None
 
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
-        """Check that the entry stores the expected table."""
+        """Report a fault unless the entry records the table ``due`` under the state key ``name``."""
         if name not in entry.state:
             self._fault(entry, "its table is not recorded")
             return

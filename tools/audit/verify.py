@@ -192,6 +192,7 @@ class Auditor:
         return self.report
 
     def _close(self, seconds: float) -> None:
+        """Complete the report with the state at the end of the journal."""
         report = self.report
         report.seconds = seconds
         report.head_hash = self._ledger.head_hex
@@ -225,6 +226,7 @@ class Auditor:
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _see(self, entry: StoredEntry) -> None:
+        """Check one entry in every respect, and add it to the ledger."""
         transaction, ledger = entry.transaction, self._ledger
         follows = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
         if not follows or not ledger.sequence:
@@ -238,11 +240,13 @@ class Auditor:
             self._conduct.facts.see(entry)
             plain = False
         else:
-            plain = self._conduct.see(entry, ledger)
+            plain = self._conduct.check_entry(entry, ledger)
         self._apply(entry)
         if not plain:
             self._at_hand.see(entry)
-        if not plain or self._clears.pending:  # a clear never carries over a plain game's accounts
+        if (
+            not plain or self._clears.has_pending_entries
+        ):  # a clear never carries over a plain game's accounts
             self._clears.see(entry)
         started_game = self._games.see(entry)
         self._levels.see(entry, started_game)
@@ -299,6 +303,7 @@ class Auditor:
             self._ids.add(tx_id)
 
     def _check_chain(self, entry: StoredEntry) -> None:
+        """Check the entry's number and previous hash; read the public key from the first entry."""
         expected = self._ledger.sequence + 1
         if expected == 1:
             try:
@@ -324,6 +329,7 @@ class Auditor:
                 self.report.witnessed += 1
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
+        """Check the signature of a checkpoint, and its totals against the ledger."""
         self.report.checkpoints += 1
         if self.public_key is None:
             self.fault(entry, "there is no public key for checking the checkpoint")

@@ -32,7 +32,7 @@ class VoucherAudit:
         self._ledger_starts: list[str] = []
 
     def see(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal."""
+        """Check the ticket of one journal entry."""
         if STATE_KEY in entry.state:
             self._check_ledger_start(entry)
         kind = entry.transaction.kind

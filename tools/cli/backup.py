@@ -20,7 +20,7 @@ from egm.record_codec import RecordError, from_json
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import encode_canonical_json
-from meters.keys import MachineKey, signed_by
+from meters.keys import MachineKey, is_signed_by
 from meters.recall import read_details
 from meters.storage import DiskStorage
 from paytables.source import read_contents
@@ -123,7 +123,7 @@ class Backup:
                 files,
             )
             del content["signature"]
-            is_signed = signed_by(
+            is_signed = is_signed_by(
                 bytes.fromhex(content_record.public_key),
                 encode_canonical_json(content),
                 bytes.fromhex(content_record.signature),

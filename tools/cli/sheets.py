@@ -107,7 +107,7 @@ class _Paper:
         self._y = _MARGIN + 2 * _LINE
 
     def gap(self) -> None:
-        """Add an empty line."""
+        """Leave a gap of half a line."""
         self._y += _LINE // 2
 
     def line(self, cells: list[str], *, bold: bool = False) -> None:
@@ -127,7 +127,7 @@ class _Paper:
             self._y += _LINE
 
     def to_pdf(self) -> bytes:
-        """Return all pages as one file."""
+        """Return all pages as one PDF file."""
         stream = BytesIO()
         first, *others = self._pages
         first.save(stream, "PDF", resolution=_DPI, save_all=True, append_images=others, producer="open-egm")

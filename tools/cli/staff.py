@@ -48,7 +48,10 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
         raise click.ClickException("there is no roster")
     try:
         with edit_wrong_pins(roster.path.parent, wait=True) as noted:
-            if sum(one.locks for one in noted if one.number == find_counted_number(number)) >= WRONG_MAX:
+            if (
+                sum(one.counts_towards_lock for one in noted if one.number == find_counted_number(number))
+                >= WRONG_MAX
+            ):
                 raise click.ClickException(
                     f"{number} is locked after {WRONG_MAX} wrong PINs; try again later"
                 )

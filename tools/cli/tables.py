@@ -75,7 +75,7 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Return its name in JSON and CSV."""
+        """Return the column's name in JSON and CSV."""
         words = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
         return self.key or "_".join(words.split()) or "value"
 
@@ -115,7 +115,7 @@ class Table:
         return bool(self._rows)
 
     def document(self) -> list[dict[str, Any]]:
-        """Return the rows for JSON."""
+        """Return the rows as objects for JSON output."""
         names = [column.name for column in self._columns]
         return [dict(zip(names, row, strict=True)) for row in self._rows]
 

@@ -40,14 +40,14 @@ class Machine:
     base: str = _IN_PLACE
 
     def line(self) -> dict[str, Any]:
-        """Return its line in the register."""
+        """Return the machine's line in the register of machines."""
         games = [f"{g['game']} {g['return']} % ({g['certified_on'] or '-'})" for g in self.entry["games"]]
         named = {name: self.entry[name] for name in _NAMED}
         return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
 
 
 def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
-    """Return the machine that a journal describes."""
+    """Return the description of a machine for the register, read from its journal."""
     found, day = Machine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record

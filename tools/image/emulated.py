@@ -102,6 +102,7 @@ class Emulated:
         self("qmp_capabilities")
 
     def _connect(self, log: Path) -> TextIO:
+        """Connect to QEMU's control socket, waiting up to a minute. Raises OperatorError with its log."""
         end = time.monotonic() + 60
         while True:
             line = socket.socket(socket.AF_UNIX)

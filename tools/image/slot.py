@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.errors import OperatorError
 from meters.entry import encode_canonical_json, parse
-from meters.keys import signed_by
+from meters.keys import is_signed_by
 
 FORMAT: Final = "open-egm release 1"
 _PURPOSE: Final = b"open-egm release\0"
@@ -60,7 +60,7 @@ class Slot:
     root: Path
 
     def part(self, name: str) -> Path:
-        """Return the partition of a part."""
+        """Return the partition for a part of the release: the boot partition for ``esp``, otherwise the root."""
         return self.esp if name == "esp" else self.root
 
 
@@ -93,7 +93,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         canonically = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:
         raise SlotError(f"{where} does not contain a release of this software") from error
-    if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonically, signature):
+    if not is_signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonically, signature):
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")

@@ -84,7 +84,7 @@ def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
 
 
 def _is_mounted(path: Path) -> bool:
-    """Return whether a medium is mounted and readable."""
+    """Return whether a medium is mounted at the path and can be read."""
     try:
         return path.is_mount()
     except OSError:
@@ -138,7 +138,7 @@ class Machine:
         return list(self._shown.values())
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Return whether nobody plays, nothing is owed, and no door or fault needs attention."""
         shown = self.look()
         return bool(shown) and all(
@@ -155,13 +155,13 @@ class Machine:
         return all(one.state in _RESTARTABLE for one in self.look())
 
     @property
-    def up(self) -> bool:
+    def is_up(self) -> bool:
         """Return whether the machine has opened its memory, rather than only showing what is wrong."""
         shown = self.look()
         return bool(shown) and all(one.journal_sequence > 0 for one in shown)
 
 
-def held(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
+def wait_until_held(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
     """Wait until ``what`` has been true for ``seconds`` without a break; return False after ``within``."""
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
@@ -254,7 +254,9 @@ def late_command() -> None:
     """Wait for each medium that was missing, mount it, and start the machine on it."""
     labels, machine = Path("/dev/disk/by-label"), Machine(_STATE)
     look_again(_MEDIA, labels, _check)
-    take_second(labels / _SECOND_LABEL, _SECOND, lambda: held(lambda: machine.can_restart, _RESTING_S))
+    take_second(
+        labels / _SECOND_LABEL, _SECOND, lambda: wait_until_held(lambda: machine.can_restart, _RESTING_S)
+    )
 
 
 def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
@@ -322,7 +324,7 @@ def install_command(path: Path) -> None:
         f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
     )
     machine = Machine(_STATE)
-    held(lambda: machine.idle, _IDLE_S)
+    wait_until_held(lambda: machine.is_idle, _IDLE_S)
     start_first(find_running_slot())  # the fallback, also if the firmware still has another boot order
     _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
     echo(f"slot {name} starts once, and becomes the default if it comes up")
@@ -334,7 +336,9 @@ def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
     machine, here = Machine(_STATE), find_running_slot()
     before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {here, None}
-    if held(lambda: machine.up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None):
+    if wait_until_held(
+        lambda: machine.is_up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None
+    ):
         start_first(here)
         echo(f"slot {here} is up, and is the default from now on")
         return

@@ -15,7 +15,7 @@ AUDIENCES: Final = ("operator", "service")
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter as text."""
+    """One chapter of a manual as text."""
 
     title: str
     about: str

@@ -52,7 +52,7 @@ class _Ink:
 
 @dataclass(slots=True)
 class _Sheet:
-    """Pages filled from the top."""
+    """The pages of a manual in progress, each filled from the top."""
 
     pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
     y: float = _TOP
@@ -63,7 +63,7 @@ class _Sheet:
         self.y = _TOP
 
     def put(self, *inks: _Ink) -> None:
-        """Add elements to the page."""
+        """Add drawing elements to the current page."""
         self.pages[-1].extend(inks)
 
 
@@ -118,7 +118,7 @@ def _wrap_text(text: str, room: float, face: str = "text", size: float = _TEXT) 
 
 
 def _split_word(word: str, room: float, face: str, size: float) -> list[str]:
-    """Split a word into parts that fit."""
+    """Split a word that is wider than ``room`` into parts that fit."""
     if len(word) < 2 or _measure_text(word, face, size) <= room:
         return [word]
     fits = next(

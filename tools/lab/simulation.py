@@ -64,7 +64,7 @@ class Verdict:
     z: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether the exact return is in the simulation's interval."""
         return self.low <= float(self.exact) <= self.high
 
@@ -87,7 +87,7 @@ class Share:
     z: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether the two are as close as in 99.9 % of correct simulations."""
         return abs(self.z) <= INTERVAL_Z
 
@@ -109,7 +109,7 @@ class Fit:
     z: float
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether the two are as similar as in 99.9 % of correct simulations."""
         return self.z <= INTERVAL_Z
 
@@ -118,20 +118,20 @@ class Fit:
 EXPECTED_LEAST = 10
 
 
-def judge_distribution(tally: Tally, law: WinDistribution) -> Fit | None:
+def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
     """Compare the wins of a simulation with an exact distribution; None if too few games were played.
 
     Wins are merged, from the smallest on, until each class is expected often enough; what the exact
     distribution leaves out belongs to the last class. A win that a complete distribution does not contain
     makes the z-score infinite.
     """
-    impossible = sum(times for win, times in tally.wins.items() if win not in law.counts)
-    if impossible and not law.tail:
+    impossible = sum(times for win, times in tally.wins.items() if win not in distribution.counts)
+    if impossible and not distribution.tail:
         return Fit(0, math.inf, math.inf)
     classes: list[tuple[Fraction, int]] = []
     chance, times = Fraction(0), 0
-    for win in sorted(law.counts):
-        chance += Fraction(law.counts[win], law.total)
+    for win in sorted(distribution.counts):
+        chance += Fraction(distribution.counts[win], distribution.total)
         times += tally.wins[win]
         if chance * tally.games >= EXPECTED_LEAST:
             classes.append((chance, times))

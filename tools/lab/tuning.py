@@ -127,7 +127,7 @@ def round_to_nice_pay(value: Fraction) -> int:
 
 
 def _ignore_progress(_: str) -> None:
-    """Say nothing."""
+    """Ignore the progress of tuning (the default callback)."""
 
 
 def tune_pays(

@@ -79,7 +79,7 @@ class Draft:
 
     @property
     def offered_cents(self) -> list[int]:
-        """Return every denomination of the chosen games."""
+        """Return every denomination that any of the chosen games offers, in minor units."""
         return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
 
     def list_game_denominations(self, name: str) -> list[int]:
@@ -87,7 +87,7 @@ class Draft:
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
     def tables(self) -> dict[str, object]:
-        """Return the file as tables."""
+        """Return the tables of the cabinet file as chosen so far."""
         seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
         played = [name for name in self.chosen if self.list_game_denominations(name)]
         games = [
@@ -116,7 +116,7 @@ class Draft:
         return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
 
     def text(self) -> str:
-        """Return the text of the file."""
+        """Return the cabinet file as text."""
         return "\n".join(_iter_toml_lines(self.tables())) + "\n"
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:

@@ -29,7 +29,7 @@ class Link(Step):
     message: Words | None = None
 
     def enter(self) -> None:
-        """Start the step with nothing done."""
+        """Start the step: neither request nor answer has been handled."""
         self.message = None
 
     def page(self, draft: Draft) -> ServicePage:
@@ -77,7 +77,7 @@ class Link(Step):
             return say_failure(error)
 
     def _ask(self, draft: Draft) -> Move:
-        key = self.folder.ask()
+        key = self.folder.get_or_create_request_key()
         self.stick.ask(request_of(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return Way.STAY

@@ -46,7 +46,7 @@ class Answer:
 
     @property
     def table(self) -> dict[str, str]:
-        """Return its table for a cabinet file."""
+        """Return the device's table for the cabinet file."""
         return {"protocol": self.protocol, "port": self.port}
 
 

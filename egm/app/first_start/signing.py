@@ -69,7 +69,7 @@ class Proofs(Step):
         raise NotImplementedError
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """Return the facts that the persons sign."""
+        """Return tables of what the persons confirm with their signatures."""
         raise NotImplementedError
 
     def may_sign(self, draft: Draft) -> bool:
@@ -117,9 +117,13 @@ class Proofs(Step):
         return Way.STAY
 
     def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
+        """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
-                if sum(one.locks for one in noted if one.number == find_counted_number(number)) >= WRONG_MAX:
+                if (
+                    sum(one.counts_towards_lock for one in noted if one.number == find_counted_number(number))
+                    >= WRONG_MAX
+                ):
                     return say_refusal("locked")
                 person = self.roster(draft).proves(number, pin)
                 if person is None:
@@ -140,7 +144,7 @@ class Proofs(Step):
         return Way.ON
 
     def signature(self, text: str, reason: str) -> Signature:
-        """Return the persons' signature for the machine."""
+        """Return the machine's signature of a file in the names of the persons who entered their PINs."""
         persons = tuple(person.id for person in self.proved)
         return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
 
@@ -248,7 +252,7 @@ class PuttingBack(Proofs):
         return page.model_copy(update={"actions": actions})
 
     def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
-        """Write the signature, then the file."""
+        """Store the signature on the machine, then write the restored cabinet file."""
         self.signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
         replace_private(self.file, self.text)
 
@@ -258,7 +262,7 @@ def create_restore_step(state: StateFolder, file: Path, now: Callable[[], dateti
 
     Raises JournalError for a memory that cannot be read.
     """
-    if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).used:
+    if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).has_journal:
         return None
     text, known = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:

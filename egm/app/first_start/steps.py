@@ -30,7 +30,7 @@ _NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
 
 
 class Way(Enum):
-    """Where an answer leads."""
+    """Which step of the first start follows an answer: this one, the next or the previous one."""
 
     STAY = auto()
     ON = auto()
@@ -67,14 +67,14 @@ class Step:
         """Show that the step is working, if ``begin`` does anything."""
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
-        """Gather what the page needs."""
+        """Gather what the page needs; ``changed`` updates the page meanwhile."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the current page."""
+        """Return the step's page in its current state."""
         raise NotImplementedError
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """Process a touch or an input."""
+        """Process a touched action or an entered text; return which step or refusal follows."""
         raise NotImplementedError
 
     def _build_page(
@@ -87,13 +87,13 @@ class Step:
 
 @dataclass(slots=True)
 class Welcome(Step):
-    """List of the questions to come."""
+    """The first step: a list of the questions to come."""
 
     parts: tuple[str, ...]
     id: str = "welcome"
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """Return the steps to come."""
+        """Return the page that lists the steps to come."""
         rows = tuple(
             Row(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
             for number, part in enumerate(self.parts, 1)
@@ -103,7 +103,7 @@ class Welcome(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Continue."""
+        """Go on to the next step if that was touched."""
         return Way.ON if action == "next" else say_refusal("not_offered")
 
 
@@ -117,7 +117,7 @@ class Fields(Step):
     values: dict[str, str] = field(default_factory=dict)
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the fields entered, and the next one."""
+        """Return the page with the fields entered so far and the next field."""
         wanted = self._find_next_field(draft)
         rows = tuple(
             Row(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
@@ -188,7 +188,7 @@ class Pick(Step):
         return self._build_page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Accept the choice."""
+        """Store the touched item and go on."""
         _, _, place = action.partition("pick:")
         options = self.options()
         if action == "back":
@@ -208,7 +208,7 @@ class Devices(Step):
     asking: tuple[str, str] | None = None
 
     def enter(self) -> None:
-        """Start the step with no result."""
+        """Start the step without a probing result."""
         self.asking = ("", "")
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
@@ -280,7 +280,7 @@ class Toggle(Step):
     examining: str | None = None
 
     def enter(self) -> None:
-        """Start the step with no result."""
+        """Start the step: show that the items are being examined."""
         self.examining = ""
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
@@ -315,7 +315,7 @@ class Toggle(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Add or remove an item."""
+        """Add the touched item, or remove it if it was selected."""
         _, _, place = action.partition("toggle:")
         options, chosen = self.options(draft), self.chosen(draft)
         if action == "back":
@@ -385,7 +385,7 @@ class Staff(Step):
         return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """Enrol a new person, field by field."""
+        """Process one field of a new person; the last one enrols the person."""
         if action == "back":
             if self.entry is None:
                 return Way.BACK
@@ -410,6 +410,7 @@ class Staff(Step):
         return Way.STAY
 
     def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
+        """Store the next field of a new person; after the repeated PIN, enrol the person."""
         if len(entry) < 4:
             why = _find_answer_error(draft.roster, len(entry), text)
             if why is None:
@@ -472,7 +473,7 @@ def list_profiles() -> list[tuple[str, Words]]:
 
 
 def time_zones() -> list[tuple[str, Words]]:
-    """Every time zone, by its IANA name."""
+    """Return every time zone by its IANA name."""
     return [(name, say_plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
 
 

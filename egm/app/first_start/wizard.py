@@ -69,7 +69,7 @@ class Wizard:
 
     @property
     def page(self) -> ServicePage:
-        """Return the open page."""
+        """Return the page of the current step."""
         page = self._steps[self._at].page(self._draft)
         return page.model_copy(
             update={
@@ -100,7 +100,7 @@ class Wizard:
         self._notify_change()
 
     def close(self) -> None:
-        """Cancel the current work."""
+        """Cancel the work of the current step."""
         if self._work is not None:
             self._work.cancel()
 

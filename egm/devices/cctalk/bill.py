@@ -60,7 +60,7 @@ _REJECTIONS: Final[Mapping[int, str]] = {
 
 
 class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
-    """A :class:`~egm.devices.interface.BillAcceptor` with the ccTalk protocol."""
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ccTalk protocol."""
 
     address = codec.BILL_ADDRESS
 
@@ -105,7 +105,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     async def _cycle(self) -> None:
         try:
             answer = await self._ask(Header.READ_BILL_EVENTS)
-            if answer is not None and await self._take(codec.read_events(answer)):
+            if answer is not None and await self._process_events(codec.read_events(answer)):
                 await self._route()
                 await self._ask_worth()
                 await self._apply()
@@ -115,7 +115,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._refuse(error)
         await self._pause()
 
-    async def _take(self, events: Events) -> bool:
+    async def _process_events(self, events: Events) -> bool:
         """Process new events; return False if the validator stopped replying or was busy."""
         if self._mark is None or self._escrow.is_ordered() or not is_unchanged(self._mark, events):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
@@ -210,6 +210,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _route(self) -> None:
+        """Send the order for the bill in escrow: return, stack or extend its time; none if the query is too old."""
         ordered = self._escrow.is_ordered()
         answer = self._answer(self._mark or 0)
         now = asyncio.get_running_loop().time()
@@ -224,11 +225,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 
     async def _apply(self) -> None:
+        """Send the settings that the validator does not have yet, all of them again from time to time."""
         mask = sum(1 << kind - 1 for kind in self._wanted_notes)
         wished = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
-            Header.MASTER_INHIBIT: bytes((self._wanted,)),
+            Header.MASTER_INHIBIT: bytes((self._accepts_anything,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
             self._applied.clear()
@@ -240,7 +242,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
                 return
             self._applied[header] = data
         if self._worth.is_known:
-            self._show_ready(accepting=self._wanted)
+            self._show_ready(accepting=self._accepts_anything)
 
     async def _ask_worth(self) -> None:
         """Query the value of one more type of bill: one per cycle, so that no event waits for it."""

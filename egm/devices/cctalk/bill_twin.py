@@ -13,7 +13,7 @@ _START_SECONDS: Final = 0.5
 
 
 class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
-    """The simulated validator; see the module."""
+    """A simulated ccTalk bill validator."""
 
     kind = "bill acceptor (ccTalk)"
     address = codec.BILL_ADDRESS
@@ -38,9 +38,9 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 return self._accepted.to_bytes(3, "little") if is_count else self._events.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
                 orders = {
-                    Route.STACK: self.order_stack,
-                    Route.RETURN: self.order_return,
-                    Route.EXTEND: self.order_hold,
+                    Route.STACK: self.stack_escrowed_item,
+                    Route.RETURN: self.return_escrowed_item,
+                    Route.EXTEND: self.extend_escrow_time,
                 }
                 known = message.data[0] in frozenset(orders)
                 return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
@@ -76,6 +76,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
     def _handle_phase_change(self, phase: Phase) -> None:
+        """Store the event that the validator reports on entering a phase."""
         match phase:
             case Phase.ESCROW:
                 kind = self._find_bill_type()
@@ -103,7 +104,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return {**super().memory(), "accepted": self._accepted}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         super().recall(memory)
 

@@ -142,7 +142,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         body = bytes((self.destination, len(self.data), self.source, self.header)) + self.data
         return body + bytes((-sum(body) & 0xFF,))
 

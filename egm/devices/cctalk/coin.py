@@ -47,7 +47,7 @@ _FAULTS: Final[Mapping[int, FaultCode]] = {
 
 
 class CctalkCoinDriver(CctalkDriver):
-    """A :class:`~egm.devices.interface.CoinAcceptor` with the ccTalk protocol."""
+    """A :class:`~egm.devices.interface.CoinAcceptor` that speaks the ccTalk protocol."""
 
     address = codec.COIN_ADDRESS
 
@@ -89,7 +89,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._wake.set()
 
     def disable(self) -> None:
-        """Accept none: coins fall through to the tray."""
+        """Accept no coins: all of them fall through to the tray."""
         self.enable(frozenset())
 
     def divert(self, *, to_hopper: bool) -> None:
@@ -111,9 +111,10 @@ class CctalkCoinDriver(CctalkDriver):
         self._refused_since.clear()
 
     async def _cycle(self) -> None:
+        """Run one cycle: read credits, query coin values, apply settings, identify the device."""
         try:
             answer = await self._ask(Header.READ_CREDITS)
-            if answer is not None and await self._take(codec.read_events(answer)):
+            if answer is not None and await self._record_events(codec.read_events(answer)):
                 await self._ask_worth()
                 if self._worth.is_known:
                     await self._apply()
@@ -141,7 +142,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._worth.note(slot, reported)
         self._show_worth(self._worth)
 
-    async def _take(self, events: codec.Events) -> bool:
+    async def _record_events(self, events: codec.Events) -> bool:
         """Record new events; return False if the acceptor stopped replying or was busy."""
         position = self._ledger.position()
         if position is not None and is_unchanged(position, events):
@@ -243,8 +244,8 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
-        """Apply the requested settings, the master inhibit last."""
-        wanted = frozenset[int]() if self._worth.differs else self._denominations
+        """Send the requested settings to the device, the master inhibit last."""
+        wanted = frozenset[int]() if self._worth.has_differences else self._denominations
         mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
         accepting = bool(wanted)
         wished: dict[tuple[Header, int], bytes] = {

@@ -13,7 +13,7 @@ _COUNT_RING: Final = 1 << 24
 
 
 class CctalkCoinTwin(CctalkTwin):
-    """The simulated acceptor; see the module."""
+    """A simulated ccTalk coin acceptor."""
 
     kind = "coin acceptor (ccTalk)"
     address = codec.COIN_ADDRESS
@@ -76,12 +76,12 @@ class CctalkCoinTwin(CctalkTwin):
         return {"accepted": self._accepted, "sums": sums}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert,
             "cheat": self._pull_back_coin,
@@ -128,7 +128,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._events.add(slot, path)
 
     def _pull_back_coin(self, _: Values) -> str:
-        """Pull back a coin on a string."""
+        """Simulate a fraud: pull a credited coin back on a string."""
         self._events.add(0, CoinError.ON_STRING)
         return "coin on a string"
 
@@ -167,7 +167,7 @@ class CctalkCoinTwin(CctalkTwin):
         return "diverter blocked"
 
     def state(self) -> dict[str, object]:
-        """Return where the coins went."""
+        """Return how many coins went to each path, for the bench."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",
             "coins_cents": sorted(self._slots),

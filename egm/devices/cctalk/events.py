@@ -32,7 +32,7 @@ def mark_of(events: Events, accepted: int) -> int:
 
 
 def read_accept_counter(mark: int) -> int:
-    """Return the accept counter in ``mark``."""
+    """Return the accept counter that the ledger's ``mark`` contains."""
     return mark >> 24
 
 
@@ -47,7 +47,7 @@ def is_unchanged(mark: int, events: Events) -> bool:
 
 
 def list_events_since(mark: int, events: Events) -> News:
-    """Return the events after ``mark``."""
+    """Return the device's events that are newer than the ledger's ``mark``."""
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
     known = len(events.pairs)
     if events.counter == 0:

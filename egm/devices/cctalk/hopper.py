@@ -43,7 +43,7 @@ _COUNT_RING: Final = 1 << 24
 
 
 class CctalkHopperDriver(CctalkDriver):
-    """A :class:`~egm.devices.interface.Hopper` with the ccTalk protocol."""
+    """A :class:`~egm.devices.interface.Hopper` that speaks the ccTalk protocol."""
 
     address = codec.HOPPER_ADDRESS
 
@@ -73,7 +73,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._wake.set()
 
     def stop(self) -> None:
-        """Stop immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
+        """Stop paying immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
         self._stop_wished = True
         self._wake.set()
 
@@ -95,6 +95,7 @@ class CctalkHopperDriver(CctalkDriver):
         await self._pause()
 
     async def _work(self) -> None:
+        """Query the hopper and advance the open payout by one step."""
         answer = await self._ask(Header.HOPPER_STATUS)
         test = await self._ask(Header.TEST_HOPPER)
         count = await self._ask(Header.DISPENSE_COUNT)
@@ -152,6 +153,7 @@ class CctalkHopperDriver(CctalkDriver):
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
     async def _continue(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
+        """Advance an ordered payout: order again if it was lost, record progress, finish, or stop it."""
         if status.counter == record.events_before and not paid and not status.remaining:
             await self._order_again(record)
             return
@@ -181,7 +183,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._finish(record, 0)
 
     def _note_progress(self) -> None:
-        """Restart the time limits of the open payout."""
+        """Restart the time limits of the open payout, because it has made progress."""
         self._timer.restart()
         self._withdrawn = False
 
@@ -189,7 +191,7 @@ class CctalkHopperDriver(CctalkDriver):
         record = self._ledger.pending()
         if record is None and self._wish is None:
             self._note_progress()
-        elif self._timer.count() <= ORDER_SECONDS:
+        elif self._timer.add_elapsed() <= ORDER_SECONDS:
             return
         elif record is None:
             self._give_up_unsent()
@@ -239,6 +241,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_full = codec.read_is_full(answer)
 
     def _show(self, test: codec.HopperTest) -> None:
+        """Report the faults of the self-test and the levels, and coins paid without an order."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""

@@ -18,7 +18,7 @@ FULL_COINS: Final = 1000
 
 
 class CctalkHopperTwin(CctalkTwin):
-    """The simulated hopper; see the module."""
+    """A simulated ccTalk hopper."""
 
     kind = "hopper (ccTalk)"
     address = codec.HOPPER_ADDRESS
@@ -117,18 +117,18 @@ class CctalkHopperTwin(CctalkTwin):
         self._armed = self._timed_out = False
 
     def power_restored(self) -> None:
-        """Wait to be armed."""
+        """Disable payouts until the machine arms the hopper again."""
 
     def memory(self) -> dict[str, object]:
         """Return the lifetime counter, and the coins inside and out."""
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "fill": self._fill,
             "jam": self._jam_coin,
@@ -140,22 +140,22 @@ class CctalkHopperTwin(CctalkTwin):
         }
 
     def _fill(self, values: Values) -> str:
-        """Set the number of coins in it (``coins``)."""
+        """Set the number of coins in the hopper (``coins``)."""
         self.level_coins = number(values, "coins")
         return f"{self.level_coins} coins in the hopper"
 
     def _jam_coin(self, _: Values) -> str:
-        """Jam a coin: no more leave."""
+        """Jam a coin, so that no more coins leave."""
         self._jammed = True
         return "hopper jammed"
 
     def _pay_without_order(self, _: Values) -> str:
-        """Pay a coin without an order."""
+        """Simulate a defect: pay a coin without an order."""
         self._drop_coin()
         return "a coin nobody ordered"
 
     def _manipulate_exit_sensor(self, _: Values) -> str:
-        """Manipulate the exit sensor."""
+        """Simulate a fraud: manipulate the exit sensor."""
         self._fraud = True
         return "hopper cheated"
 
@@ -165,7 +165,7 @@ class CctalkHopperTwin(CctalkTwin):
         return "a sensor is stuck"
 
     def _clear(self, _: Values) -> str:
-        """Repair it."""
+        """Repair the hopper: end every simulated fault."""
         self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
         return "hopper free"
 
@@ -175,7 +175,7 @@ class CctalkHopperTwin(CctalkTwin):
         return f"{self._extra} coins too many at the next payout"
 
     def state(self) -> dict[str, Any]:
-        """Return where the coins are."""
+        """Return how many coins are in the hopper and how many were paid, for the bench."""
         return {
             "status": "paying" if self._remaining else "idle",
             "level_coins": self.level_coins,

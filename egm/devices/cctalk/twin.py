@@ -26,12 +26,12 @@ class EventMemory:
         self._pairs: deque[Pair] = deque([Pair(0, 0)] * 5, maxlen=5)
 
     def add(self, a: int, b: int) -> None:
-        """Add an event."""
+        """Add an event of two bytes, and increment the counter."""
         self.counter = self.counter % 255 + 1
         self._pairs.appendleft(Pair(a, b))
 
     def encode(self) -> bytes:
-        """Return them as reply data."""
+        """Return the counter and the last events as reply data."""
         return Events(self.counter, tuple(self._pairs)).encode()
 
 
@@ -74,7 +74,7 @@ class CctalkTwin(Twin[Frame]):
         return self.currency[:2]
 
     def _answer(self, message: Frame) -> bytes | None:
-        """Return the reply's data, or None for silence."""
+        """Return the data of the reply to a message, or None for no reply."""
         raise NotImplementedError
 
 

@@ -42,7 +42,7 @@ DOLLARS: Final[Mapping[int, int]] = {1: 1_00, 2: 2_00, 3: 5_00, 4: 10_00, 5: 20_
 
 
 class Type(IntEnum):
-    """The high half of the control byte."""
+    """The type of a message: the high half of its control byte."""
 
     HOST = 0x10
     DEVICE = 0x20
@@ -51,7 +51,7 @@ class Type(IntEnum):
 
 
 class Query(IntEnum):
-    """Queries by auxiliary frames."""
+    """The queries that are sent in auxiliary frames."""
 
     TYPE = 0x04
     SERIAL = 0x05
@@ -105,7 +105,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         body = bytes((_FRAME_MIN + len(self.data), self.control)) + self.data
         return bytes((_STX,)) + body + bytes((_ETX, reduce(xor, body)))
 
@@ -122,12 +122,12 @@ class Poll:
 
     @property
     def data(self) -> bytes:
-        """Return its three data bytes."""
+        """Return the three data bytes of the message."""
         mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
         return bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return Frame(Type.HOST | self.ack, self.data).encode()
 
 
@@ -140,11 +140,11 @@ class NoteQuery:
 
     @property
     def ack(self) -> int:
-        """Return the acknowledgement number."""
+        """Return the acknowledgement bit of the message."""
         return self.poll.ack
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         body = bytes((_EXTENDED_NOTE,)) + self.poll.data + bytes((self.index,))
         return Frame(Type.EXTENDED | self.ack, body).encode()
 
@@ -157,7 +157,7 @@ class Ask:
     query: Query
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         first = 0x7F if self.query is Query.SOFT_RESET else 0
         return Frame(Type.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
 
@@ -175,12 +175,12 @@ class Status:
 
     @property
     def data(self) -> bytes:
-        """Return its six status bytes."""
+        """Return the six status bytes of the message."""
         word = self.bits | self.note << _VALUE_SHIFT
         return bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         status = self.data
         if not self.barcode:
             return Frame(Type.DEVICE | self.ack, status).encode()
@@ -203,11 +203,11 @@ class NoteRow:
 
     @property
     def ack(self) -> int:
-        """Return the acknowledgement number."""
+        """Return the acknowledgement bit of the message."""
         return self.status.ack
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         row = bytes(_NOTE_BYTES - 1)
         if self.currency:
             sign = "-" if self.exponent < 0 else "+"
@@ -219,13 +219,13 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The reply to an auxiliary query."""
+    """The reply to an auxiliary query, as text."""
 
     ack: int
     text: str
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 

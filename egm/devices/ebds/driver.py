@@ -49,7 +49,7 @@ _FAULTS: Final[Mapping[Bits, FaultCode]] = {
 
 
 class EbdsDriver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` with the EBDS protocol."""
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks the EBDS protocol."""
 
     poll_seconds = 0.1
 
@@ -90,6 +90,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
+        """Run one cycle: identify the acceptor, then poll it with the settings and the answer for escrow."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._ask(Ask(self._ack, Query.TYPE))
@@ -97,7 +98,7 @@ class EbdsDriver(BillDriver[Frame]):
         poll = Poll(
             ack=self._ack,
             notes=sum(1 << code - 1 for code in self._wanted_notes),
-            barcodes=self._wants_tickets,
+            barcodes=self._accepts_tickets,
             stack=answer is Answer.STACK,
             return_=answer is Answer.RETURN,
         )
@@ -119,6 +120,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._note_tries = _NOTE_TRIES
 
     async def _ask(self, question: Poll | NoteQuery | Ask) -> None:
+        """Send a query and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._read(codec.read_device, frame)
@@ -138,6 +140,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what the acceptor says
     def _handle_status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
+        """Process a status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
         if bits & Bits.STACKED:
             self._handle_stacked_item()

@@ -37,7 +37,7 @@ _BITS: Final[Mapping[Phase, Bits]] = {
 
 
 class EbdsTwin(BillTwin[Frame]):
-    """The simulated acceptor; see the module."""
+    """A simulated EBDS bill acceptor."""
 
     kind = "bill acceptor (EBDS)"
     escrow_seconds = None  # it holds its escrow while it is polled
@@ -56,7 +56,7 @@ class EbdsTwin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
-        """Reply as the protocol specifies."""
+        """Reply to a message of the machine as the protocol specifies."""
         try:
             question = codec.read_host(message)
         except ProtocolError:
@@ -70,6 +70,7 @@ class EbdsTwin(BillTwin[Frame]):
         self._send(self._last_answer)
 
     def _answer(self, question: Poll | NoteQuery | Ask) -> bytes:
+        """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
             case Ask(query=Query.SOFT_RESET):
                 self._stop_timers()
@@ -87,9 +88,9 @@ class EbdsTwin(BillTwin[Frame]):
     def _obey(self, poll: Poll) -> None:
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
-            self.order_stack()
+            self.stack_escrowed_item()
         elif poll.return_:
-            self.order_return()
+            self.return_escrowed_item()
 
     def _note_row(self, index: int, status: Status) -> NoteRow:
         base, exponent = self._find_note_value(index), -2

@@ -140,7 +140,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
         return body + compute_crc_kermit(body).to_bytes(2, "little")
 
@@ -183,7 +183,7 @@ class StatusReport:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The acceptor has accepted a command (50)."""
+    """Reply 50: the acceptor has accepted a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class SettingEcho:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The acceptor's model and software, as text."""
+    """The reply with the acceptor's model and software version, as text."""
 
     text: str
 
@@ -216,12 +216,12 @@ class Denomination:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTable:
-    """The assignment of every note code."""
+    """The reply with the note that each code stands for."""
 
     rows: tuple[Denomination, ...]
 
     def encode(self) -> bytes:
-        """Return it as the data of a frame."""
+        """Return the table as the data of a frame."""
         return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
 
 

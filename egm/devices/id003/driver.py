@@ -71,7 +71,7 @@ _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISAB
 
 
 class Id003Driver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` with the ID-003 protocol."""
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ID-003 protocol."""
 
     def __init__(
         self,
@@ -106,15 +106,16 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
-        answered = await self._ask(Frame(Command.STATUS))
+        answered = await self._query_and_handle_replies(Frame(Command.STATUS))
         command = self._find_due_command() if answered else None
         if command is None:
             await self._pause()
         else:
-            await self._ask(command)
+            await self._query_and_handle_replies(command)
             await asyncio.sleep(_COMMAND_GAP_SECONDS)
 
-    async def _ask(self, frame: Frame) -> bool:
+    async def _query_and_handle_replies(self, frame: Frame) -> bool:
+        """Send a frame and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
             match self._read(codec.read_report, answer):
@@ -135,6 +136,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what the acceptor says
     def _handle_status_report(self, report: StatusReport) -> None:
+        """Process a status: faults, lost settings after a power-up, readiness, and the item in escrow."""
         status = report.status
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
@@ -146,8 +148,8 @@ class Id003Driver(BillDriver[Frame]):
             self._ready = None
         if status in _CLEAR:
             self._clear(f"the acceptor is {status.name.lower()}")
-            if status in _IDLE_STATES and (status is Status.IDLE) is self._wanted:
-                self._show_ready(accepting=self._wanted)
+            if status in _IDLE_STATES and (status is Status.IDLE) is self._accepts_anything:
+                self._show_ready(accepting=self._accepts_anything)
         elif status is Status.ESCROW:
             self._handle_escrowed_item(self._read_content(report), report.data)
         elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:
@@ -225,8 +227,8 @@ class Id003Driver(BillDriver[Frame]):
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
             Command.BARCODE: codec.BARCODE_INTERLEAVED_18,
-            Command.BARCODE_INHIBIT: b"\x00" if self._wants_tickets else b"\x01",
-            Command.INHIBIT: b"\x00" if self._wanted else b"\x01",
+            Command.BARCODE_INHIBIT: b"\x00" if self._accepts_tickets else b"\x01",
+            Command.INHIBIT: b"\x00" if self._accepts_anything else b"\x01",
         }
         for command, data in wished.items():
             if self._applied.get(command) != data:

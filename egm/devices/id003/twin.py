@@ -11,7 +11,7 @@ from typing import Final
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
-from egm.devices.twin import Port, Values, flag
+from egm.devices.twin import Port, Values, read_flag
 
 _CHANNELS: Final = 8
 VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
@@ -35,7 +35,7 @@ _STATUS: Final[Mapping[Phase, Status]] = {
 
 
 class Id003Twin(BillTwin[Frame]):
-    """The simulated acceptor; see the module."""
+    """A simulated ID-003 bill acceptor."""
 
     kind = "bill acceptor (ID-003)"
 
@@ -46,15 +46,15 @@ class Id003Twin(BillTwin[Frame]):
         self._settings: dict[int, bytes] = {}
         self._revend = False
         self._orders: dict[int, Callable[[], bool]] = {
-            Command.STACK_1: self.order_stack,
-            Command.STACK_2: self.order_stack,
-            Command.RETURN: self.order_return,
-            Command.HOLD: self.order_hold,
+            Command.STACK_1: self.stack_escrowed_item,
+            Command.STACK_2: self.stack_escrowed_item,
+            Command.RETURN: self.return_escrowed_item,
+            Command.HOLD: self.extend_escrow_time,
         }
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
-        """Reply as the protocol specifies."""
+        """Reply to a message of the machine as the protocol specifies."""
         command = message.command
         if command == Command.STATUS:
             self._reply(self._build_status(), self._encode_status_data())
@@ -161,5 +161,5 @@ class Id003Twin(BillTwin[Frame]):
 
     def _set_revend(self, values: Values) -> str:
         """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""
-        self._revend = flag(values, "on", default=True)
+        self._revend = read_flag(values, "on", default=True)
         return "reports again" if self._revend else "does not report again"

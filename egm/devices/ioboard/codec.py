@@ -79,7 +79,7 @@ IDLE_LEVELS: Final = 0b11 << 28
 
 
 class Type(IntEnum):
-    """Frame types."""
+    """The type of a frame of the I/O board."""
 
     HELLO = 0x01
     POLL = 0x02
@@ -91,10 +91,10 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Query of the board's identity."""
+    """The machine's query of the board's identity."""
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return _encode_frame(Type.HELLO, b"")
 
 
@@ -109,7 +109,7 @@ class Poll:
     bell: bool = False
 
     def encode(self) -> bytes:
-        """Return its bytes on the line. Raises ValueError for an unknown name."""
+        """Return the message as the bytes to send. Raises ValueError for an unknown name."""
         data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
         data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_encode_bits(self.tower, TOWER), self.bell))
@@ -118,13 +118,13 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The board's identification."""
+    """The board's reply with its identity."""
 
     boot: int
     text: str
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return _encode_frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
 
 
@@ -135,7 +135,7 @@ class Totals:
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return its bytes on the line. Raises ValueError unless there are six that fit."""
+        """Return the message as the bytes to send. Raises ValueError unless there are six that fit."""
         return _encode_frame(Type.TOTALS, _encode_counts(self.pulses))
 
 
@@ -147,13 +147,13 @@ class Counted:
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return its bytes on the line. Raises ValueError unless there are six that fit."""
+        """Return the message as the bytes to send. Raises ValueError unless there are six that fit."""
         return _encode_frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One change of one input."""
+    """One change of one input, with its number."""
 
     number: int
     input: int
@@ -171,7 +171,7 @@ class Status:
     edges: tuple[Edge, ...] = ()
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         first = self.edges[0].number if self.edges else 0
         data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
         data += first.to_bytes(2, "little")
@@ -236,6 +236,7 @@ def cut(buffer: bytes) -> Cut[Message] | None:
 
 
 def _read(kind: int, data: bytes) -> Message | ProtocolError:
+    """Decode the data of a frame of this type, or return the error."""
     message: Message | ProtocolError
     match kind:
         case Type.HELLO if not data:

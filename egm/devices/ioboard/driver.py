@@ -32,7 +32,7 @@ _SENSOR_FAULTS = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTE
 
 
 class IoBoardDriver(LineDriver[Message]):
-    """A :class:`~egm.devices.interface.IoBoard`."""
+    """An :class:`~egm.devices.interface.IoBoard` that speaks the board's own protocol."""
 
     poll_seconds = 0.005  # the board's own wait paces the polls
 
@@ -90,6 +90,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._counted = None
 
     async def _cycle(self) -> None:
+        """Run one cycle: poll the board with the lamps to light, then send the hard meters that are behind."""
         if self._boot is None:
             request: Hello | Poll = Hello()
         else:
@@ -137,6 +138,7 @@ class IoBoardDriver(LineDriver[Message]):
 
     # ------------------------------------------------------------ what the board says
     def _handle_status(self, status: Status) -> None:
+        """Report each edge of a status exactly once; report all inputs if they were unknown or edges were lost."""
         if self._boot is None or status.boot != self._boot:
             self._reset_session()  # a board that lost its edges, or a reply older than our hello
             return
@@ -157,6 +159,7 @@ class IoBoardDriver(LineDriver[Message]):
         return last == self._ack and status.levels != self._levels
 
     def _report_edge(self, edge: Edge) -> None:
+        """Store an input's level and report its change; buttons only if pressed now and attended."""
         group, name = codec.INPUTS[edge.input]
         bit = 1 << edge.input
         self._levels = self._levels | bit if edge.level else self._levels & ~bit

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
-from egm.devices.twin import ActionError, Port, Twin, Values, flag, number, read_word
+from egm.devices.twin import ActionError, Port, Twin, Values, number, read_flag, read_word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 _MEMORY_EDGES: Final = 256
@@ -17,7 +17,7 @@ _PULSE_SECONDS: Final = 0.1
 
 
 class IoBoardTwin(Twin[Message]):
-    """The simulated board; see the module."""
+    """A simulated I/O board with doors, keys, buttons and lamps."""
 
     kind = "input and output board"
 
@@ -99,6 +99,7 @@ class IoBoardTwin(Twin[Message]):
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
     def _set(self, group: str, name: str, *, level: bool) -> None:
+        """Set an input and store the edge; the oldest edge is lost if the memory is full."""
         try:
             place = codec.INPUTS.index((group, name))
         except ValueError:
@@ -117,7 +118,7 @@ class IoBoardTwin(Twin[Message]):
             self._answer()
 
     def power_lost(self) -> None:
-        """Keep inputs and edges on the battery."""
+        """Keep inputs and edges, which the board's battery preserves."""
         self._release()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
@@ -125,7 +126,7 @@ class IoBoardTwin(Twin[Message]):
             self._set("button", button, level=False)
 
     def power_restored(self) -> None:
-        """Continue; nothing was lost."""
+        """Continue with the preserved inputs and edges."""
 
     def memory(self) -> dict[str, object]:
         """Return everything but the outputs: the board has a battery."""
@@ -139,7 +140,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
@@ -152,7 +153,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions: see each method."""
+        """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "door": self._set_door,
             "key": self._turn_key,
@@ -167,18 +168,18 @@ class IoBoardTwin(Twin[Message]):
 
     def _set_door(self, values: Values) -> str:
         """Open or close a door (``name``, ``open``)."""
-        name, is_open = read_word(values, "name"), flag(values, "open")
+        name, is_open = read_word(values, "name"), read_flag(values, "open")
         self._set("door", name, level=is_open)
         return f"{name} door {'open' if is_open else 'closed'}"
 
     def _turn_key(self, values: Values) -> str:
         """Turn a key switch (``name``, ``on``)."""
-        name, on = read_word(values, "name"), flag(values, "on")
+        name, on = read_word(values, "name"), read_flag(values, "on")
         self._set("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
 
     def _press(self, values: Values) -> str:
-        """Press ``button`` and release it a moment later."""
+        """Press a button (``button``); it is released a moment later."""
         button = read_word(values, "button")
         self._set("button", button, level=True)
         self._schedule_step(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
@@ -186,16 +187,16 @@ class IoBoardTwin(Twin[Message]):
 
     def _set_mains(self, values: Values) -> str:
         """Set the mains sensor (``good``: whether there is voltage)."""
-        self._set("sensor", "mains_good", level=flag(values, "good"))
+        self._set("sensor", "mains_good", level=read_flag(values, "good"))
         return "mains sensor set"
 
     def _set_battery(self, values: Values) -> str:
         """Set the battery (``good``: whether it has its voltage)."""
-        self._set("sensor", "battery_good", level=flag(values, "good"))
+        self._set("sensor", "battery_good", level=read_flag(values, "good"))
         return "battery sensor set"
 
     def _jam_button(self, values: Values) -> str:
-        """Make ``button`` stick, pressed."""
+        """Make a button (``button``) stick in the pressed position."""
         button = read_word(values, "button")
         self._set("button", button, level=True)
         return f"{button} sticks"

@@ -44,12 +44,12 @@ _DIGITS_MAX: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text."""
+    """A command that prints one line of text."""
 
     text: str
 
     def encode(self) -> bytes:
-        """Return its bytes on the line. Raises ValueError for characters that the printer lacks."""
+        """Return the message as the bytes to send. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
             raise ValueError(f"{PROTOCOL}: control characters in {self.text!r}")
         try:
@@ -66,7 +66,7 @@ class Setting:
     value: int
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         if self.command == _POSITION:
             return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
         return bytes((_GS, self.command, self.value))
@@ -74,12 +74,12 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar code."""
+    """A command that prints a bar code."""
 
     digits: str
 
     def encode(self) -> bytes:
-        """Return its bytes on the line. Raises ValueError for an invalid bar code."""
+        """Return the message as the bytes to send. Raises ValueError for an invalid bar code."""
         digits = self.digits
         if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
             raise ValueError(f"{PROTOCOL}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
@@ -88,7 +88,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The end of the ticket."""
+    """A command that ends the ticket and presents it to the player."""
 
     def encode(self) -> bytes:
         """Return the command's byte as sent to the printer."""
@@ -100,7 +100,7 @@ class Cancel:
     """Discards what was sent, and the state of the bar code."""
 
     def encode(self) -> bytes:
-        """Return its byte on the line."""
+        """Return the message as the byte to send."""
         return bytes((_CANCEL,))
 
 
@@ -111,7 +111,7 @@ class AskStatus:
     which: int
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return bytes((_GS, _ASK[self.which]))
 
 
@@ -126,7 +126,7 @@ def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
 
 
 def cut_command(buffer: bytes) -> Cut[Command] | None:
-    """Cut a machine's command (see :mod:`egm.devices.framing`)."""
+    """Cut the first command of the machine from the received bytes (see :mod:`egm.devices.framing`)."""
     first = buffer[0]
     if first in {_PRESENT, _CANCEL}:
         return Cut(1, Present() if first == _PRESENT else Cancel())
@@ -147,6 +147,7 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
 
 
 def _escape(buffer: bytes) -> Cut[Command] | None:
+    """Cut the command that starts with a control byte; None if it is not complete yet."""
     if len(buffer) < 2:
         return None
     first, second = buffer[:2]
@@ -178,7 +179,7 @@ class StatusByte:
     bits: int
 
     def encode(self) -> bytes:
-        """Return its byte on the line."""
+        """Return the message as the byte to send."""
         return bytes((_MARKS[self.which] | self.bits,))
 
 
@@ -200,7 +201,7 @@ def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
 
 
 def cut_answer(buffer: bytes) -> Cut[StatusByte] | None:
-    """Cut a printer's reply (see :mod:`egm.devices.framing`)."""
+    """Cut the first reply of a printer from the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
     for which, mark in enumerate(_MARKS):
         if byte & 0xC0 == mark and byte & 0x3F < 1 << len(BITS[which]):

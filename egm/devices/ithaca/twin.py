@@ -7,7 +7,7 @@ from egm.devices.twin import Port
 
 
 class IthacaTwin(PrinterTwin[Command]):
-    """The simulated printer; see the module."""
+    """A simulated Ithaca ticket printer."""
 
     kind = "ticket printer (ESC)"
 
@@ -39,6 +39,6 @@ class IthacaTwin(PrinterTwin[Command]):
         self._lines, self._digits = [], ""
 
     def power_lost(self) -> None:
-        """Lose what was sent and not printed too."""
+        """Lose power; what was received and not printed yet is discarded too."""
         self._forget()
         super().power_lost()

@@ -38,7 +38,7 @@ class AskStatus:
     """Status query, ``^S^``."""
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return b"^S^"
 
 
@@ -47,7 +47,7 @@ class Clear:
     """Discards everything, and the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         return b"^C|a|^"
 
 
@@ -59,7 +59,7 @@ class Print:
     fields: tuple[str, ...]
 
     def encode(self) -> bytes:
-        """Return its bytes on the line. Raises ValueError for a field that cannot be sent."""
+        """Return the message as the bytes to send. Raises ValueError for a field that cannot be sent."""
         for field in (self.template, *self.fields):
             if not set("^|*").isdisjoint(field) or not field.isprintable():
                 raise ValueError(f"{PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}")
@@ -74,13 +74,13 @@ class Print:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The printer's status and firmware version."""
+    """The printer's reply: its status and firmware version."""
 
     version: str
     status: PrinterStatus
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         flags = [
             chr(0x40 | sum(getattr(self.status, name) << place for place, name in enumerate(names.split())))
             for names in FLAGS
@@ -89,7 +89,7 @@ class Answer:
 
 
 def cut_answer(buffer: bytes) -> Cut[Answer] | None:
-    """Cut a printer's reply (see :mod:`egm.devices.framing`)."""
+    """Cut the first reply of a printer from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
@@ -106,7 +106,7 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
 
 
 def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
-    """Cut a machine's command (see :mod:`egm.devices.framing`)."""
+    """Cut the first command of the machine from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
         return framed

@@ -13,7 +13,7 @@ _BARCODE_DIGITS: Final = 18
 
 
 class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
-    """The simulated printer; see the module."""
+    """A simulated TCL ticket printer."""
 
     kind = "ticket printer (TCL)"
 

@@ -29,7 +29,7 @@ _ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
 class Phase(IntEnum):
-    """Phases of a game of the wheel."""
+    """The phases of one game on a real wheel, as the reader reports them."""
 
     WAITING = 1
     """The rotor turns; the previous game is over."""
@@ -42,7 +42,7 @@ class Phase(IntEnum):
 
 
 class Warnings(IntFlag):
-    """Faults of the current game."""
+    """The faults that the reader reports for the current game."""
 
     NO_BALL = 1
     SAME_DIRECTION = 2
@@ -69,7 +69,7 @@ class Status:
     direction: int = 0
 
     def encode(self) -> bytes:
-        """Return its bytes on the line."""
+        """Return the message as the bytes to send."""
         fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
         return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
 
@@ -85,7 +85,7 @@ Report = Status | Aside
 
 
 def cut(buffer: bytes) -> Cut[Report] | None:
-    """Cut a reader's report (see :mod:`egm.devices.framing`)."""
+    """Cut the first report of a reader from the received bytes (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.twin import ActionError, Port, Twin, Values, flag, number
+from egm.devices.twin import ActionError, Port, Twin, Values, number, read_flag
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
 
@@ -37,7 +37,7 @@ class WheelTwin(Twin[Report]):
         self._begun = False
 
     def begin(self) -> None:
-        """Start turning."""
+        """Start the simulated games of the wheel."""
         if not self._begun:
             self._begun = True
             self._enter(Phase.WAITING)
@@ -75,21 +75,21 @@ class WheelTwin(Twin[Report]):
         """Run the rotor down: the current game is void."""
 
     def power_restored(self) -> None:
-        """Start with the next game."""
+        """Continue with the next game; the current one is lost."""
         self._begun = False
         self._warnings = NOTHING
         self.begin()
 
     def memory(self) -> dict[str, object]:
-        """Return its last game and number."""
+        """Return the number of the last game and its winning number."""
         return {"game": self._game, "number": self._number}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore :meth:`memory`."""
+        """Restore the state that :meth:`memory` returned."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def state(self) -> dict[str, object]:
-        """Return what a person beside it sees."""
+        """Return what a person at the wheel sees, for the bench."""
         return {
             "phase": self._phase.name.lower(),
             "game": self._game,
@@ -98,7 +98,7 @@ class WheelTwin(Twin[Report]):
         }
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions."""
+        """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,
             "void": self._void,
@@ -127,7 +127,7 @@ class WheelTwin(Twin[Report]):
         return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
 
     def _reverse_ball(self, _: Values) -> str:
-        """Let the ball run with the rotor."""
+        """Make the ball run in the direction of the rotor."""
         return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _warn(self, warning: Warnings, text: str) -> str:
@@ -136,7 +136,7 @@ class WheelTwin(Twin[Report]):
 
     def _set_rim_sensor(self, values: Values) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
-        self._stuck = Warnings.FAILURE if flag(values, "on", default=True) else NOTHING
+        self._stuck = Warnings.FAILURE if read_flag(values, "on", default=True) else NOTHING
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
     def _report_false_number(self, values: Values) -> str:
@@ -146,7 +146,7 @@ class WheelTwin(Twin[Report]):
         return f"said that the ball lies on {reported}"
 
     def _close(self, _: Values) -> str:
-        """Close the table: the rotor stops."""
+        """Close the table: the rotor stops after the current game."""
         return self._hold_phase(Phase.CLOSED, "closed")
 
     def _open(self, _: Values) -> str:

@@ -25,7 +25,7 @@ DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
 
 
 class Command(IntEnum):
-    """Commands of a verifier."""
+    """The commands that a verifier may send."""
 
     STATUS = 0x01
     LAST_STATUS = 0x02
@@ -34,7 +34,7 @@ class Command(IntEnum):
 
 
 class Format(IntEnum):
-    """Formats of results."""
+    """The formats in which results are sent."""
 
     TEXT = 0x01
     XML = 0x02
@@ -54,7 +54,7 @@ class Calculation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A packet with a valid CRC."""
+    """A packet of the GAT protocol with a valid CRC."""
 
     command: int
     payload: bytes = b""
@@ -70,7 +70,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class StatusQuery:
-    """Query of the current status."""
+    """The verifier's query of the machine's current status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | Initiate
 
 
 def cut(buffer: bytes) -> Cut[Packet] | None:
-    """Cut the first packet, as a :data:`~egm.devices.framing.Cutter`."""
+    """Cut the first packet from the received bytes (a :data:`~egm.devices.framing.Cutter`)."""
     if len(buffer) < 2:
         return None
     size = buffer[1]

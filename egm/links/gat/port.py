@@ -57,7 +57,7 @@ def _open_own(path: str, _: LineSettings) -> Handle:
 
 
 class GatPort:
-    """Serves one verifier."""
+    """The port on which one verifier is served."""
 
     name = "gat"
 
@@ -82,7 +82,7 @@ class GatPort:
         """Ignore the change: no game event concerns a verifier."""
 
     async def run(self) -> None:
-        """Serve until cancelled."""
+        """Serve the verifier on the port until cancelled."""
         self._service.resume()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._calculate())

@@ -13,7 +13,7 @@ _DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The machine's identity in its reports."""
+    """The identity of the machine as its reports state it."""
 
     name: str
     manufacturer: str

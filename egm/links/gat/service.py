@@ -120,6 +120,7 @@ class Service:
         return True
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
+        """Record a requested calculation in the journal; with ``trouble`` it is finished at once."""
         self._machine.record(
             "gat.request",
             state={
@@ -145,7 +146,7 @@ class Service:
         self._finish(values=dict(values))
 
     def failed(self, why: str) -> None:
-        """Store that the calculation failed."""
+        """Store that the calculation failed, with the reason."""
         self._finish(trouble=why)
 
     def _finish(self, **facts: object) -> None:

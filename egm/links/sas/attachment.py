@@ -132,7 +132,7 @@ class SasChannel:
 
     # ------------------------------------------------------------------ from the line's thread
     def _schedule(self, ask: Ask) -> "Future[Reply | None]":
-        """Schedule an effect on the loop."""
+        """Schedule an effect of the host's request on the machine's event loop."""
         future: Future[Reply | None] = Future()
         try:
             if self._loop is None:
@@ -162,6 +162,7 @@ class SasChannel:
             raise
 
     def _handle_news(self, news: News) -> None:
+        """Apply a report of the line's thread to the machine."""
         match news:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
@@ -206,6 +207,6 @@ class _Cursor:
 
 
 def create_sas_lines(context: MachineContext) -> Iterable[Attachment]:
-    """Create the lines that the cabinet file names."""
+    """Create the SAS lines that the cabinet file names."""
     readings = Readings(context.engine.machine.journal)
     return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]

@@ -43,7 +43,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The host has received the reply."""
+    """Report that the host has received the reply to a long poll."""
 
     poll: Poll
     request: LongPoll
@@ -152,7 +152,7 @@ class Channel:
 
     # ------------------------------------------------------------------ from the line
     def hear(self, heard: Heard, now_ns: int) -> Iterator[Action]:
-        """Yield the actions for what was received."""
+        """Process what was received on the line; yield the actions that follow."""
         match heard:
             case GeneralPoll(address=self.address):
                 yield from self._note_poll(now_ns)
@@ -185,6 +185,7 @@ class Channel:
         yield from self._process_acknowledgement(now_ns)
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
+        """Reply with the next exception; if the poll is repeated, send the last reply again."""
         last = self._last_reply
         if last is not None and not last.to and (last.exception is not None or last.delayed):
             yield Send(last.out)  # the same poll again: the host did not receive the reply
@@ -209,6 +210,7 @@ class Channel:
         return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
+        """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
         last = self._last_reply
         again = last is not None and last.to == request.frame
         if again and last is not None and last.answered is not None and last.answered[2].once:
@@ -270,7 +272,7 @@ class Channel:
         yield Send(out)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[Action]:
-        """Process the acknowledgement of the last reply."""
+        """Process the host's acknowledgement of the last reply; yield the actions that follow."""
         last, self._last_reply = self._last_reply, None
         if last is None:
             return
@@ -294,7 +296,7 @@ class Channel:
     # ------------------------------------------------------------------ from the clock
     @property
     def deadline_ns(self) -> int:
-        """Return when :meth:`tick` must be called next."""
+        """Return the monotonic time at which :meth:`tick` must be called next."""
         return self._polled_ns + LINK_LOST_NS if self._up else self._next_chirp_ns
 
     def tick(self, now_ns: int) -> Iterator[Action]:

@@ -22,7 +22,7 @@ class MalformedPollError(PeerError):
 
 
 class Form(StrEnum):
-    """The forms of a reply on the wire."""
+    """The forms in which a reply is sent on the line."""
 
     DATA = "data"
     """Address, command, data, CRC."""
@@ -47,7 +47,7 @@ class Reply:
     once: bool = False
 
     def frame(self, address: int, code: int) -> bytes:
-        """Return the bytes to send."""
+        """Return the complete reply as the bytes to send."""
         if self.form is Form.DATA:
             return append_crc(bytes((address, code)) + self.data)
         if self.form is Form.BUSY:
@@ -90,7 +90,7 @@ def from_binary(data: bytes) -> int:
 
 
 def prepend_length(data: bytes) -> bytes:
-    """Return ``data`` preceded by its length."""
+    """Return ``data`` preceded by its length in one byte."""
     return bytes((len(data),)) + data
 
 

@@ -92,7 +92,11 @@ class ExceptionQueue:
         return self._waiting[0] if self._waiting else None
 
     def heard(self, exception: SasException, now_ns: int) -> None:
-        """Note that the host has received the exception."""
+        """Remove an exception that the host has received, so that the next one follows.
+
+        A priority exception that a long poll serves stays queued, and is sent again later if it still
+        applies.
+        """
         if self._waiting and self._waiting[0] is exception:
             self._waiting.popleft()
             return

@@ -83,7 +83,7 @@ class Host:
         self.republish()
 
     def handle(self, event: EventType, **values: object) -> None:
-        """Submit an event."""
+        """Submit an event to the machine."""
         self.context.handle(Event(event, values))
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
@@ -99,5 +99,5 @@ class Host:
         self.send(Delivered(code, reply))
 
     def report_real_time(self, *, on: bool) -> None:
-        """Switch real-time event reporting."""
+        """Turn real-time event reporting on or off."""
         self.send(RealTime(on))

@@ -77,7 +77,7 @@ def raise_priority(priority: int) -> None:
 
 
 def restore_priority() -> None:
-    """Restore the thread's ordinary priority."""
+    """Restore the ordinary scheduling priority of the calling thread."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
@@ -175,6 +175,7 @@ class Line(threading.Thread):
                 port.close()
 
     def _serve(self, port: Port) -> None:
+        """Serve an open port: read, decode and act, until the line is to end (runs in a thread)."""
         while not self._ending.is_set():
             self._take_news()
             now = self._now()
@@ -217,6 +218,7 @@ class Line(threading.Thread):
                 self._counts["elsewhere"] += 1
 
     def _do(self, port: Port | None, action: Action) -> None:
+        """Perform an action of the channel; actions that send are skipped if the line is closed."""
         match action:
             case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)

@@ -28,7 +28,7 @@ Standing = tuple[int, str]
 
 
 class MoneyNews:
-    """Raises and withdraws these exceptions for one host."""
+    """Source of the exceptions about money for one host: it raises and withdraws them."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -59,6 +59,7 @@ class MoneyNews:
             yield from self._iter_transfer_exceptions()
 
     def _iter_ticket_exceptions(self) -> Iterator[Standing]:
+        """Yield the exceptions about tickets that apply now, each with the id of what it is about."""
         tickets = find_tickets(self._host)
         if tickets is None:
             return

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
-    """Confidence in a row."""
+    """How certain the assignment in a row of the table is."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
@@ -34,7 +34,7 @@ class PollType(StrEnum):
 
 
 class Urgency(StrEnum):
-    """Where an exception waits."""
+    """The queue in which an exception waits: ordinary or priority."""
 
     QUEUED = "queued"
     PRIORITY = "priority"

@@ -27,7 +27,7 @@ _SERVER_SLICE_SECONDS: Final = 0.05
 
 
 class Port(Protocol):
-    """An open line."""
+    """Interface of an open line to a host."""
 
     def read(self, seconds: float) -> bytes:
         """Return what has arrived, waiting at most this long; nothing after :meth:`wake`. Raises LineLostError."""
@@ -47,7 +47,7 @@ class Port(Protocol):
 
 
 class _Descriptor:
-    """A line that is a file descriptor."""
+    """A line on a file descriptor."""
 
     def __init__(self, path: str, fileno: int) -> None:
         self._path = path
@@ -91,7 +91,7 @@ class _Descriptor:
         """Set the wakeup bit for the next byte, if the line has one."""
 
     def _clear_wakeup(self) -> None:
-        """Clear the wakeup bit."""
+        """Clear the wakeup bit again, after the address byte."""
 
     def wake(self) -> None:
         """End a waiting read; may be called from any thread."""
@@ -124,7 +124,7 @@ class PseudoTerminal(_Descriptor):
         termios.tcflush(self._slave, termios.TCIFLUSH)
 
     def close(self) -> None:
-        """Close both ends."""
+        """Close both ends of the pseudo-terminal."""
         super().close()
         os.close(self._master)
         os.close(self._slave)
@@ -213,7 +213,7 @@ class SerialServer:
             raise LineLostError(self._url, f"cannot be written: {error}") from error
 
     def wake(self) -> None:
-        """Do nothing: a read never waits long."""
+        """Do nothing: a read of this line never waits long."""
 
     def close(self) -> None:
         """Close the connection."""

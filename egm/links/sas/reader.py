@@ -30,7 +30,7 @@ class Readings:
         self._last: MeterReading | None = None
 
     def now(self) -> MeterReading:
-        """Return every meter."""
+        """Return the current value of every meter."""
         if self._last is None or self._last.sequence != self._journal.sequence:
             self._last = self._journal.meters()
         return self._last
@@ -95,7 +95,7 @@ class Reader:
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
     def readout(self) -> Readout:
-        """Return the machine's current readout."""
+        """Return the data that replies are built from, as of now."""
         host, machine = self._host, self._host.machine
         selection = machine.selection
         # Money goes through one host; the others see a machine without one.

@@ -46,7 +46,7 @@ class HopperFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readout:
-    """The machine as of journal entry ``reading.sequence``."""
+    """The machine's data as of journal entry ``reading.sequence``, from which replies are built."""
 
     reading: MeterReading
     serial: str

@@ -25,7 +25,7 @@ class LinkWatch:
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:
-        """Start watching after start-up, when nobody polls yet."""
+        """Start watching the link after start-up, when no host has polled yet."""
         for passing in _PASSING:  # temporary holds ended with the run that made them
             self._host.handle(EventType.ENABLED, source=f"{self._host.source}{passing}")
         self._wait_for_start_up()

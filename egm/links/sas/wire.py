@@ -21,7 +21,7 @@ _ESCAPE: Final = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class GeneralPoll:
-    """A general poll of ``address``."""
+    """A general poll that was sent to ``address``."""
 
     address: int
 
@@ -34,12 +34,12 @@ class LongPoll:
 
     @property
     def address(self) -> int:
-        """Return the address it is sent to."""
+        """Return the address of the machine that the long poll was sent to."""
         return self.frame[0]
 
     @property
     def code(self) -> int:
-        """Return the command."""
+        """Return the command code of the long poll."""
         return self.frame[1]
 
     @property
@@ -50,7 +50,7 @@ class LongPoll:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """The start of a message to another machine."""
+    """The start of a message that was sent to another machine."""
 
     address: int
 
@@ -70,10 +70,10 @@ Heard: TypeAlias = GeneralPoll | LongPoll | Elsewhere | Broken
 
 
 class Framing(Protocol):
-    """Decoder of the bytes of one line."""
+    """Interface of the decoder of the bytes of one line."""
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
-        """Yield what ``data``, read at ``now_ns``, completes."""
+        """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         ...
 
 
@@ -96,7 +96,7 @@ class StrictFraming:
         self._listening = False
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
-        """Yield what ``data``, read at ``now_ns``, completes."""
+        """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             yield from self._give_up("gap")
         self._heard_ns = now_ns
@@ -168,7 +168,7 @@ class LenientFraming:
         self._lost = False
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
-        """Yield what ``data``, read at ``now_ns``, completes."""
+        """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             self._lost = False
             if self._message:
@@ -181,6 +181,7 @@ class LenientFraming:
             yield from self._take(byte)
 
     def _take(self, byte: int) -> Iterator[Heard]:
+        """Process one byte by the lengths of known polls; yield what it completes."""
         if not self._message and byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return

@@ -50,8 +50,8 @@ class Client:
         self._next_try = 0.0
 
     @property
-    def linked(self) -> bool:
-        """Return whether a peer is connected."""
+    def is_linked(self) -> bool:
+        """Return whether the connection to the machine is open."""
         return self._socket is not None
 
     def send(self, message: Message) -> bool:
@@ -93,6 +93,7 @@ class Client:
         self._wait = min(WAIT_MOST, self._wait * 2)
 
     def _connect(self, now: float) -> bool:
+        """Connect to the machine and queue the greeting; on failure schedule the next try and return False."""
         peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             token = self._token_path.read_text("utf-8").strip()

@@ -68,7 +68,7 @@ class ScreenServer:
         return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
 
     def send(self, message: Message) -> None:
-        """Send a message to every screen."""
+        """Send a message to every connected screen."""
         line = encode(message)
         for writer in list(self._writers):
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
@@ -79,6 +79,7 @@ class ScreenServer:
                 writer.write(line)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one screen: check its token, send the greeting, then pass on its messages until it disconnects."""
         try:
             hello = decode(await reader.readline())
             if not isinstance(hello, Hello) or not is_token(hello.token, self._token):

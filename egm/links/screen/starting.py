@@ -31,7 +31,7 @@ def say(file: Path, activity: StartUpActivity | None) -> None:
 
 
 def read(file: Path) -> StartUpActivity | None:
-    """Return the current activity, or None."""
+    """Return the start-up activity that the file states, or None if there is no valid file."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         return StartUpActivity(

@@ -40,7 +40,7 @@ DENIED: Final = "the host refused a number"
 # ---------------------------------------------------------------------------------------------- guards
 def host_validates(machine: Machine, _: Event) -> bool:
     """Return whether a host validates tickets on this machine."""
-    return machine.state(HostMoney).validation.by_host
+    return machine.state(HostMoney).validation.is_by_host
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
@@ -113,7 +113,7 @@ def ask_host(machine: Machine, event: Event) -> None:
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     inquiry = Inquiry(machine.fresh_id("ticket"), escrow, digits)
     machine.notice = None
-    if not machine.state(TicketDesk).reads(digits):
+    if not machine.state(TicketDesk).is_ticket_number(digits):
         _reject(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
         _reject(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)

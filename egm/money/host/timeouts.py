@@ -79,5 +79,5 @@ def create_host_timeouts(context: MachineContext) -> Iterable[Attachment]:
     """Yield the timeouts service if a host controls tickets or transfers, or restricted credit is still recorded."""
     machine = context.engine.machine
     host, lent = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
-    if host.validation.by_host or host.transfers or host.bonuses or lent:
+    if host.validation.is_by_host or host.transfers or host.bonuses or lent:
         yield HostTimeouts(context)

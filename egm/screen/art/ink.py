@@ -221,5 +221,5 @@ class Ink:
         self._put(grown, (at[0] - radius, at[1] - radius), paint)
 
     def finish(self) -> pygame.Surface:
-        """Return the drawing at its final size, premultiplied."""
+        """Return the drawing scaled to its final size, with premultiplied alpha."""
         return pygame.transform.smoothscale(self.surface, self.size) if self.over > 1 else self.surface

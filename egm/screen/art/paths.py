@@ -16,7 +16,7 @@ def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: floa
 
 
 def polygon(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
-    """Return a regular polygon."""
+    """Return the path of a regular polygon; ``turn`` rotates it."""
     return [
         (
             cx + radius * math.cos(math.radians(turn + i * 360 / sides)),
@@ -27,7 +27,7 @@ def polygon(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0
 
 
 def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
-    """Return a rectangle with rounded corners."""
+    """Return the path of a rectangle with corners of radius ``r``."""
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)
@@ -46,7 +46,7 @@ def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
 
 
 def scale(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Path:
-    """Return the path scaled about ``centre``."""
+    """Return the path scaled by ``factor`` about ``centre``."""
     return [(centre[0] + (x - centre[0]) * factor, centre[1] + (y - centre[1]) * factor) for x, y in path]
 
 

@@ -10,7 +10,7 @@ from egm.screen.audio.scores import read_sound_table
 
 
 def main() -> None:
-    """Compute the sounds at low priority."""
+    """Compute the game sounds in this process, at low priority."""
     close_process()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
     if family != COMMON and family not in read_sound_table().families:

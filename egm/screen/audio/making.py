@@ -89,7 +89,7 @@ class Studio:
         return None if how is None else self._made.get((cue, family if how.own else COMMON))
 
     def close(self) -> None:
-        """Stop making sounds."""
+        """Stop the thread that makes sounds."""
         with self._call:
             self._closed = True
             self._call.notify()
@@ -98,6 +98,7 @@ class Studio:
                     self._process.kill()
 
     def _work(self) -> None:
+        """Make the sounds of one waiting family after another, until closed (runs in a thread)."""
         while True:
             with self._call:
                 while not self._waiting and not self._closed:
@@ -114,6 +115,7 @@ class Studio:
                     self._call.wait_for(lambda: self._closed, timeout=_AGAIN_SECONDS)
 
     async def _make(self, family: str) -> None:
+        """Compute the sounds of a family in a child process and store them."""
         process = await asyncio.create_subprocess_exec(
             *build_python_command("egm.screen.audio", family),
             stdout=asyncio.subprocess.PIPE,

@@ -110,7 +110,7 @@ class Family:
 
     @property
     def octave(self) -> int:
-        """Return the degree an octave above the root."""
+        """Return the scale degree that is one octave above the root."""
         return len(self.scale)
 
 
@@ -234,7 +234,7 @@ def _run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0
 
 
 def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
-    """Return a full chord with a drum."""
+    """Return the notes of a full chord with a drum."""
     found = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
     return [

@@ -16,7 +16,7 @@ from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import BLACK, Stage, stage_name
 from egm.screen.show import Show, is_feature, step_stage
 from egm.screen.theme import fade, mix
-from egm.screen.view import asking, build_view_timeline
+from egm.screen.view import build_view_timeline, is_decision_due
 
 _COINS: Final = (0, 0, 26, 60, 110)
 #: Dark bands behind the text of a smaller win and of a great win.
@@ -73,7 +73,7 @@ def draw_celebration(stage: Stage) -> None:
     closing = _find_closing_title(stage, view.show)
     if line.level < (0 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
         return
-    if view.decision is not None and asking(view, stage.theme):
+    if view.decision is not None and is_decision_due(view, stage.theme):
         return  # Do not hide the answers.
     since = view.now - view.show.began - line.spun
     length = line.rolled - line.spun

@@ -14,18 +14,24 @@ from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
 from egm.screen.show import LONGEST, Show, StepTime, count_step_parts, has_title
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
-from egm.screen.view import asking, build_view_timeline, find_last_step, find_standing_result, playing
+from egm.screen.view import (
+    build_view_timeline,
+    find_last_step,
+    find_standing_result,
+    is_decision_due,
+    is_show_running,
+)
 
 
 def draw_board(stage: Stage) -> None:
-    """Draw the field at this moment."""
+    """Draw the content of the field for the current time of the show."""
     view = stage.view
     if view.game is None:
         return
     if view.table is not None:
         draw_felt(stage)
         return
-    if view.decision is not None and asking(view, stage.theme):
+    if view.decision is not None and is_decision_due(view, stage.theme):
         draw_decision(stage, view.decision)
         return
     line, show = build_view_timeline(view, stage.theme), view.show
@@ -33,7 +39,7 @@ def draw_board(stage: Stage) -> None:
         _draw_idle(stage)
         return
     since = view.now - show.began
-    if is_keno(view.game) and view.accepts("bet") and not playing(view, stage.theme):
+    if is_keno(view.game) and view.accepts("bet") and not is_show_running(view, stage.theme):
         draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return
     index = line.index(since)
@@ -46,6 +52,7 @@ def draw_board(stage: Stage) -> None:
 
 
 def _draw_idle(stage: Stage) -> None:
+    """Draw the field between games: the last result, or the game at rest."""
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}

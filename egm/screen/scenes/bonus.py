@@ -117,7 +117,7 @@ def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
 
 # ---------------------------------------------------------------------- picks
 def pick_boxes(field: Rect, count: int) -> list[Rect]:
-    """Return the rectangles of a pick's boxes."""
+    """Return the rectangle of each box of a pick."""
     x, y, w, h = field
     columns = max(1, min(count, round(math.sqrt(count * w / h))))
     rows = -(-count // columns)
@@ -129,7 +129,7 @@ def pick_boxes(field: Rect, count: int) -> list[Rect]:
 
 
 def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
-    """Draw the boxes, opened one after another."""
+    """Draw the boxes of a pick, opened one after another as time passes."""
     done = sum(1 for stop in time.stops if since >= stop)
     draw_boxes(stage, step.boxes, dict(step.opened[:done]), open_all=False)
 
@@ -205,7 +205,7 @@ def _compute_wheel_width(field: Rect) -> float:
 
 
 def find_rect_beside_wheel(field: Rect) -> Rect:
-    """Return the rectangle beside a wheel."""
+    """Return the free rectangle beside a wheel."""
     x, y, w, h = field
     side = _compute_wheel_width(field)
     left = x + w / 2 - (w - side) / 4 + side / 2 + 26
@@ -319,7 +319,7 @@ def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def draw_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """Draw the pointer above a wheel."""
+    """Return the drawing of the pointer above a wheel."""
     ink = Ink(size)
     ink.fill(polygon(50, 40, 48, 3, 90), BLACK)
     ink.fill(polygon(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))

@@ -29,7 +29,7 @@ from egm.screen.scenes.tiles import HIDDEN, find_tile_rect, is_tile
 from egm.screen.show import StepTime
 from egm.screen.steps import TableStep
 from egm.screen.table import Table, read_bets_in_force
-from egm.screen.view import asking, find_last_step, marking
+from egm.screen.view import find_last_step, is_decision_due, is_marking_decision
 
 #: The shade of the cloth under a hand.
 _PLACE: Final = (0, 24, 12, 70)
@@ -63,9 +63,9 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
         low = _HOLD + 12 if _holds(stage) else 0.0
         key = find_suits_rect(stage.layout)
         top = key[1] + key[3] - y
-        if stage.layout.slim and pays_of(stage):
+        if stage.layout.is_telephone and pays_of(stage):
             top = max(py + ph - y for (_, py, _, ph), _ in pays_columns(stage, (x, y, w, h), key))
-        full = h + (2 * stage.layout.finger if stage.layout.slim else 0)
+        full = h + (2 * stage.layout.finger if stage.layout.is_telephone else 0)
         return (x, y + top, w, full - low - top)
     return (x, y, w, compute_height_above_spots(table, stage.layout) - 8)
 
@@ -73,7 +73,7 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
 def find_suits_rect(layout: Layout) -> Rect:
     """Return the rectangle of the four-colour key on a table without spots; on a telephone beside its pays."""
     x, y, w, _ = find_felt_rect(layout)
-    return (x + w - _SUITS if layout.slim else x, y, _SUITS, max(layout.finger, 52.0))
+    return (x + w - _SUITS if layout.is_telephone else x, y, _SUITS, max(layout.finger, 52.0))
 
 
 def _holds(stage: Stage) -> bool:
@@ -292,17 +292,17 @@ def draw_cards(
     """Draw the hands, and on a telephone the pay table above them if the game has no spots."""
     table = stage.view.table
     assert table is not None
-    if stage.layout.slim and not table.spots and pays_of(stage):
+    if stage.layout.is_telephone and not table.spots and pays_of(stage):
         draw_pays_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
     if step is None:
         _draw_waiting_places(stage, table)
         return
     hands = _list_hands_on_table(stage, build_current_hands(step, before, time, since))
     decision = stage.view.decision
-    holding = decision is not None and decision.kind == "hold" and asking(stage.view, stage.theme)
+    holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
     marks = (
         -1
-        if decision is None or not marking(stage.view) or time is not None
+        if decision is None or not is_marking_decision(stage.view) or time is not None
         else _find_decision_hand(hands, decision)
     )
     flying, places = find_flying_card(step, time, since), _place_hands(stage, table, hands)

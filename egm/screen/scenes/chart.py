@@ -45,7 +45,7 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
     if chart is None:
         return
     columns, rows = chart.columns, chart.rows
-    high = min(46.0, (h - (64 if not stage.layout.slim else 92)) / (len(rows) + 1))
+    high = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
     left, wide = x + w * _NAMES, w * (1 - _NAMES) / len(columns)
     size = "small" if high > 34 else "caption"
     p.label(stage.texts.say("chart.dealer"), (x, y, w * _NAMES - 10, high), Style("text", size, "text_dim"))

@@ -36,7 +36,7 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
-    """Draw a chip with its value."""
+    """Draw a chip with its value on it, centred at ``at``."""
     x, y = at
     rect: Rect = (x - side / 2, y - side / 2, side, side)
     stage.painter.art(("chip", colour), rect, partial(draw_chip_art, colour=colour))

@@ -60,7 +60,7 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
 
 
 def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
-    """Draw blurred lights at fixed positions."""
+    """Draw the blurred lights of the background, at fixed positions."""
     width, height = surface.get_size()
     for i in range(46):
         x, y = (i * 7919 % 997) / 997 * width, (i * 6101 % 883) / 883 * height * 0.8
@@ -79,7 +79,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
 
 
 def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
-    """Draw the game's name on its lit sign."""
+    """Draw the game's name on the lit sign at the top of the picture."""
     p, look, rect = stage.painter, stage.look, stage.layout.marquee
     area = p.box(rect)
     ink = Ink(area.size, (rect[2], rect[3]), 2)

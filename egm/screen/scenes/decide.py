@@ -19,7 +19,7 @@ from egm.screen.scenes.gamble import draw_table
 from egm.screen.scenes.reels import Grid, draw_still
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import Item, PickStep
-from egm.screen.view import Action, View, asking
+from egm.screen.view import Action, View, is_decision_due
 
 #: In a key narrower than this the suit is drawn above its text.
 _SUIT_BESIDE = 260.0
@@ -38,7 +38,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return every touch target that answers the decision, once it is pending."""
     view = stage.view
     decision = view.decision
-    if decision is None or not asking(view, stage.theme):
+    if decision is None or not is_decision_due(view, stage.theme):
         return []
     if view.table is not None:
         return lay_out_felt_answers(stage, decision)
@@ -85,7 +85,7 @@ def _pick(view: View) -> PickStep:
 
 
 def draw_decision(stage: Stage, decision: Decision) -> None:
-    """Draw the decision on the field."""
+    """Draw the player's pending decision, with its options, on the field."""
     if decision.kind == "hold":
         _hold(stage)
     elif decision.kind == "pick":

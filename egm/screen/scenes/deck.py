@@ -23,14 +23,14 @@ from egm.screen.view import (
     Page,
     Scene,
     View,
-    betting,
     build_view_timeline,
+    can_place_chips,
     compute_bet_credits,
     is_choosing,
     is_dismissible_reminder_shown,
-    marking,
+    is_marking_decision,
+    is_show_running,
     may_answer,
-    playing,
 )
 
 _ROLL: Final = 0.45
@@ -172,22 +172,24 @@ def is_key_lit(stage: Stage, name: str) -> bool:
     view = stage.view
     if name in {"help", "games", "volume"}:
         shut = view.scene is Scene.SERVICE and name != "volume"
-        return view.snapshot is not None and not shut and not playing(view, stage.theme)
+        return view.snapshot is not None and not shut and not is_show_running(view, stage.theme)
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
     if name == "play":
         return _is_play_lit(stage)
     if name.startswith("bet_"):
         choose = view.linked and is_choosing(view, stage.theme)
-        return choose or (view.accepts("bet") and not playing(view, stage.theme))
+        return choose or (view.accepts("bet") and not is_show_running(view, stage.theme))
     return view.accepts(name)
 
 
 def _is_play_lit(stage: Stage) -> bool:
     """Return whether PLAY has an effect: answer a decision, dismiss a reminder, skip a roll-up, or play."""
     view = stage.view
-    if is_choosing(view, stage.theme) and not betting(view, stage.theme):
-        answers = (marking(view) and may_answer(view)) or view.focused or _open_prompt(view) is not None
+    if is_choosing(view, stage.theme) and not can_place_chips(view, stage.theme):
+        answers = (
+            (is_marking_decision(view) and may_answer(view)) or view.focused or _open_prompt(view) is not None
+        )
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
@@ -196,7 +198,7 @@ def _is_play_lit(stage: Stage) -> bool:
 
 
 def format_key_label(stage: Stage, name: str) -> str:
-    """Return the text on a key."""
+    """Return the label of a key for its current function."""
     say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
@@ -208,6 +210,7 @@ def format_key_label(stage: Stage, name: str) -> str:
 
 
 def _play_label(stage: Stage) -> str:
+    """Return the text key of the PLAY key's current function."""
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
@@ -216,7 +219,12 @@ def _play_label(stage: Stage) -> str:
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
     line, show = build_view_timeline(view, stage.theme), view.show
-    if show is None or line is None or not playing(view, stage.theme) or not is_key_lit(stage, "play"):
+    if (
+        show is None
+        or line is None
+        or not is_show_running(view, stage.theme)
+        or not is_key_lit(stage, "play")
+    ):
         return "key.play"
     since = view.now - show.began
     if since >= line.spun:
@@ -232,13 +240,13 @@ def _open_prompt(view: View) -> Prompt | None:
 
 def _takes(stage: Stage) -> bool:
     """Return whether PLAY activates the focused target; while reels or cards are marked, it confirms these instead."""
-    if betting(stage.view, stage.theme):
+    if can_place_chips(stage.view, stage.theme):
         return False
-    return is_choosing(stage.view, stage.theme) and not marking(stage.view)
+    return is_choosing(stage.view, stage.theme) and not is_marking_decision(stage.view)
 
 
 def draw_deck(stage: Stage) -> None:
-    """Draw every key with its lamp."""
+    """Draw the row of keys, each with its lamp."""
     for name in DECK:
         _draw_deck_key(stage, name, stage.layout.keys[name])
 

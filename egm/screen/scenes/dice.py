@@ -31,7 +31,7 @@ PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 
 
 def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
-    """Return a die's face."""
+    """Return the drawing of a die's face."""
     ink = Ink(size)
     ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
     ink.fill(box(3, 2, 94, 94, 19), Linear(((0, mix(_BODY, WHITE, 0.25)), (1, mix(_BODY, BLACK, 0.25)))))
@@ -42,7 +42,7 @@ def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
 
 
 def draw_die(stage: Stage, rect: Rect, face: int) -> None:
-    """Draw a die lying on the table."""
+    """Draw a die that lies on the table with ``face`` up."""
     stage.painter.art(("die", face), rect, partial(draw_die_art, face=face))
 
 
@@ -111,7 +111,7 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     ink: Colour = BLACK if on else WHITE
     words = stage.texts.say("felt.on" if on else "felt.off")
     stage.painter.text(
-        words, (x, y), Style("heavy", "tiny" if not stage.layout.slim else "caption", ink), width=44
+        words, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
     )
 
 

@@ -59,21 +59,21 @@ def _grow(rect: Rect) -> float:
 def _find_section_tops(layout: Layout) -> dict[str, float]:
     """Return the top of each section's first row, in units from the drawer's top."""
     tops, y = {}, _TOP
-    for part, (_, rows) in (_PARTS_SLIM if layout.slim else _PARTS).items():
+    for part, (_, rows) in (_PARTS_SLIM if layout.is_telephone else _PARTS).items():
         tops[part] = y
-        y += rows * (_ROW if not layout.slim else layout.finger + 7) + _HEADING
-    grow = 1.0 if layout.slim else _grow(layout.drawer)
+        y += rows * (_ROW if not layout.is_telephone else layout.finger + 7) + _HEADING
+    grow = 1.0 if layout.is_telephone else _grow(layout.drawer)
     return {part: grow * y for part, y in tops.items()}
 
 
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
     """Return every control of the bench's devices, with the drawer shifted by ``slide`` units."""
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
-    high = layout.finger if layout.slim else _grow(layout.drawer) * (_ROW - 7)
-    step = high + 7 * (1.0 if layout.slim else _grow(layout.drawer))
+    high = layout.finger if layout.is_telephone else _grow(layout.drawer) * (_ROW - 7)
+    step = high + 7 * (1.0 if layout.is_telephone else _grow(layout.drawer))
 
     def place(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
-        columns = columns or (_PARTS_SLIM if layout.slim else _PARTS)[part][0]
+        columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
         one = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step
         return (left + (index % columns) * (one + 10), y, one, high)
@@ -155,7 +155,7 @@ def draw_drawer(stage: Stage) -> None:
         (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
     )
     p.text(
-        "»" if view.drawer else "«",
+        "»" if view.is_drawer_open else "«",
         (tab[0] + tab[2] / 2, tab[1] + tab[3] / 2),
         Style("heavy", "lead", "text"),
     )

@@ -46,10 +46,10 @@ from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import (
     Action,
     Scene,
-    asking,
     build_view_timeline,
     find_last_step,
     has_changed_marks_since_game,
+    is_decision_due,
     may_answer,
 )
 
@@ -85,7 +85,7 @@ def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, A
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return keys in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
-    each = 4 if not stage.layout.slim else 3
+    each = 4 if not stage.layout.is_telephone else 3
     rows = [actions[i : i + each] for i in range(0, len(actions), each)]
     high = max(stage.layout.finger, 76.0) + 10
     found: list[tuple[Rect, Action]] = []
@@ -98,12 +98,12 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
 
 
 def draw_felt(stage: Stage) -> None:
-    """Draw the table at this moment."""
+    """Draw a table game for the current time of the show: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
     p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)
     p.art(("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage))
-    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     step, time, since = find_last_step(view), None, 0.0
     before: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
@@ -141,7 +141,7 @@ def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepT
             continue
         if kind in {"ball", "wheel"} and table.wheel:
             beside, rect = _split_off_wheel(stage)
-            if not stage.layout.slim:
+            if not stage.layout.is_telephone:
                 _draw_felt(beside, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_rotor(stage, table, rect, (pocket, part), (begin, stop), since, pin=kind == "wheel")
@@ -161,9 +161,9 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
     """Return the stage beside a wheel, and the wheel's rectangle; on a telephone the wheel takes all the field."""
     layout = stage.layout
     x, y, w, h = layout.field
-    if layout.slim:
+    if layout.is_telephone:
         return stage, layout.field
-    if layout.portrait:
+    if layout.is_portrait:
         high = h * _WHEEL_PORTRAIT
         remaining: Rect = (x, y + high, w, h - high)
         return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, high)
@@ -198,7 +198,7 @@ def _draw_felt(stage: Stage, table: Table, over: TableStep | None) -> None:
         shut = held is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, held)[0])
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
         _draw_cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
-    if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.slim):
+    if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_tabs(table, chips, stage.layout):
             _draw_tab(stage, table, rect, action)
         if find_open_part(table, chips, stage.layout) == RACE:
@@ -206,7 +206,7 @@ def _draw_felt(stage: Stage, table: Table, over: TableStep | None) -> None:
                 draw_key(
                     stage, rect, _format_racetrack_key(stage, table, action), lit=action.name == "neighbours"
                 )
-        if stage.layout.slim:
+        if stage.layout.is_telephone:
             for rect, action in hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
     _draw_bets(stage, table, laid, laid_now, done)
@@ -319,7 +319,7 @@ def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> st
 
 def _choose_smallest_text_size(stage: Stage) -> str:
     """Return the smallest text size used on the layout."""
-    return "tiny" if not stage.layout.slim else "caption"
+    return "tiny" if not stage.layout.is_telephone else "caption"
 
 
 def _sign(stage: Stage, table: Table, spot: Spot) -> str:

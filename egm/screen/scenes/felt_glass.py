@@ -25,12 +25,12 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, Table, build_limits, find_closed_reason, plays
 from egm.screen.view import (
-    asking,
-    betting,
     build_view_timeline,
+    can_place_chips,
     find_last_step,
     has_changed_marks_since_game,
-    playing,
+    is_decision_due,
+    is_show_running,
 )
 
 _LINE: Final = (226, 240, 226, 150)
@@ -52,7 +52,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     """
     view, table = stage.view, stage.view.table
     assert table is not None
-    if stage.layout.slim:
+    if stage.layout.is_telephone:
         _strip(stage, table)
         return
     for rect, action in hand_keys(view, stage.layout) if table.spots else ():
@@ -64,7 +64,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     over = find_settled_step(stage)
     spot = find_selected_spot(stage, table)
-    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     free = decision is None and (over is None or has_changed_marks_since_game(view)) and spot is None
     if len(list_shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
         low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
@@ -157,7 +157,7 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
 def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
     """Return the spot last touched, or the one that the keys have focused, or None."""
     view = stage.view
-    if view.focused and betting(view, stage.theme):
+    if view.focused and can_place_chips(view, stage.theme):
         places = list_felt_touches(view, stage.layout)
         action = places[view.focus % len(places)][1]
         if action.name == "spot":
@@ -235,7 +235,7 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     head = Style("heavy", "body", stage.look.accent)
     top = y + p.write_paragraph(stage.texts.choose_translation(spot.names), (x, y, w, 70), head)
     lines = format_spot_lines(stage, spot, unit)
-    if stage.layout.portrait:  # A portrait panel has room for few lines.
+    if stage.layout.is_portrait:  # A portrait panel has room for few lines.
         lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
     for words, colour in lines:
         top += (
@@ -398,7 +398,7 @@ def _strip(stage: Stage, table: Table) -> None:
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
     spot = find_selected_spot(stage, table)
     over = find_settled_step(stage)
-    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
     levels = list_levels_beside_field(stage)
@@ -433,7 +433,7 @@ def _strip(stage: Stage, table: Table) -> None:
 def describe_felt_status(stage: Stage) -> str:
     """Return what PLAY would do: the stake and its number of spots, or that no bet is placed yet."""
     view, table = stage.view, stage.view.table
-    shown = playing(view, stage.theme) or view.decision is not None
+    shown = is_show_running(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or shown:
         return ""
     chips, unit = view.chips, view.snapshot.denomination_cents
@@ -464,7 +464,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
-    p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.slim
+    p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.is_telephone
     held = build_limits(snapshot)
     step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
@@ -496,5 +496,5 @@ def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
     """Return the groups of bets on each help page of odds."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()
-    each = 10 if not stage.layout.portrait else 16 if not stage.layout.slim else 9
+    each = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
     return [groups[i : i + each] for i in range(0, len(groups), each)]

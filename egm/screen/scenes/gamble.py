@@ -60,7 +60,7 @@ def _draw_gamble_table(stage: Stage, before: tuple[str, ...]) -> None:
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
     p.art(("felt", stage.look.name), inner, partial(_draw_felt, stage))
-    top, part = (y + 36, 1.0) if not stage.layout.slim else (y + 30, 0.6)
+    top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
     side, high = (length * part for length in _SMALL)
     for i, shown in enumerate(before[-_HISTORY:]):
         place: Rect = (x + 40 + i * (side + 8), top, side, high)
@@ -83,7 +83,7 @@ def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 def _choose_card_scale(stage: Stage) -> float:
     """Return the card's scale: smaller on a telephone, whose field also holds the answers."""
     room = stage.layout.field[3] - _BELOW
-    return 1.0 if not stage.layout.slim else min(0.7, room / _CARD[1])
+    return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD[1])
 
 
 def _draw_turning_card(stage: Stage, shown: str, turn: float) -> None:
@@ -107,7 +107,7 @@ def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
         stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
     fair: Rect = (x + 40, field[1] + 52 + _CARD[1] * _choose_card_scale(stage), w - 80, 80)
-    style = Style("text", "small" if not stage.layout.slim else "caption", stage.look.accent)
+    style = Style("text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent)
     p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 

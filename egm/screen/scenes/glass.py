@@ -66,7 +66,7 @@ def draw_glasses(stage: Stage) -> None:
     field = find_base_field(stage)
     if stage.view.snapshot is None:
         return
-    on_strip = stage.layout.slim and stage.view.table is not None
+    on_strip = stage.layout.is_telephone and stage.view.table is not None
     right = stage.layout.right if on_strip else draw_levels(stage, stage.layout.right)
     if is_wheel(stage) or stage.view.table is not None:
         draw_wheel_glasses(stage) if is_wheel(stage) else draw_felt_glasses(stage, right)
@@ -77,14 +77,14 @@ def draw_glasses(stage: Stage) -> None:
         return
     prizes = list_current_prizes(stage, field)
     layout = stage.layout
-    rows = 6 if not layout.portrait else 4 if not layout.slim else 3
+    rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
     beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
     top, others = prizes[:rows], prizes[rows : rows + beside]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
         top, others = prizes[:half], prizes[half:]
     _draw_prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
-    if layout.portrait and list_levels_beside_field(stage):
+    if layout.is_portrait and list_levels_beside_field(stage):
         _draw_small_print(stage, layout.right)
         return
     lines = len(field.lines)
@@ -107,8 +107,8 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     spots, prizes = list_keno_prizes(stage)
     x, y, w, h = stage.layout.left
     draw_caption(stage, texts.counted("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
-    columns = 1 if not stage.layout.portrait or len(prizes) < _BESIDE_FROM else 2
-    head = 66.0 if not stage.layout.portrait else 54.0
+    columns = 1 if not stage.layout.is_portrait or len(prizes) < _BESIDE_FROM else 2
+    head = 66.0 if not stage.layout.is_portrait else 54.0
     step = min(
         64.0, (h - head - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns))
     )
@@ -136,21 +136,23 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     """Draw the kinds of ticket that a game sells, on the right panel."""
     texts = stage.texts
     x, y, w, h = right
-    if stage.layout.portrait and list_levels_beside_field(stage):
+    if stage.layout.is_portrait and list_levels_beside_field(stage):
         _draw_small_print(stage, stage.layout.right)
         return
     draw_caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     rows = lay_out_form_rows(stage.view, stage.layout)
     for rect, action in rows:
         _draw_form_row(stage, game, rect, str(action.value))
-    top = y + (70 if not stage.layout.portrait else 54)
-    style = Style("strong", "small" if not stage.layout.slim else "caption", "text")
+    top = y + (70 if not stage.layout.is_portrait else 54)
+    style = Style("strong", "small" if not stage.layout.is_telephone else "caption", "text")
     for form in game.presentation.get("forms", []) if not rows else ():
         words = texts.choose_translation(form["name"])
-        if top + (40 if not stage.layout.portrait else 26) > y + h - _find_small_print_height(stage.layout):
+        if top + (40 if not stage.layout.is_portrait else 26) > y + h - _find_small_print_height(
+            stage.layout
+        ):
             break  # The help pages list all of them.
         used = stage.painter.write_paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2)
-        top += used + (12 if not stage.layout.portrait else 2)
+        top += used + (12 if not stage.layout.is_portrait else 2)
     _draw_small_print(stage, stage.layout.right)
 
 
@@ -159,7 +161,7 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
-    chosen = not view.slip.marked and find_current_form(game, view.snapshot)["id"] == form_id
+    chosen = not view.slip.has_marks and find_current_form(game, view.snapshot)["id"] == form_id
     credits_ = view.snapshot.bet_credits if chosen else compute_current_form_price(game, form, view.snapshot)
     fill = (122, 66, 8, 255) if chosen else (30, 24, 56, 255)
     edge = stage.look.accent if chosen else (136, 120, 190, 255)
@@ -223,8 +225,8 @@ def _draw_prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: 
 
 
 def _find_small_print_height(layout: Layout) -> float:
-    """Return the height of a panel's small print."""
-    return 62.0 if not layout.slim else 40.0
+    """Return the height that a panel needs for its small print."""
+    return 62.0 if not layout.is_telephone else 40.0
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:

@@ -40,15 +40,15 @@ def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     more = [Action("tool", "plays")] if table.says else []
     more += [Action("board")] if table.roads else []
     more += [Action("suits")] if table.suits else []
-    if layout.slim:
+    if layout.is_telephone:
         return [held, [*done, *more]]
     kinds = (
         [Action("cloth", part) for part in list_felt_parts(table, layout)] if table.felt == "roulette" else []
     )
-    rows = [held, done] if layout.portrait else [held[:4], held[4:], done[:2], done[2:]]
+    rows = [held, done] if layout.is_portrait else [held[:4], held[4:], done[:2], done[2:]]
     rows += [more] if more else []
     room = int((layout.left[3] - _AROUND) // layout.finger) - len(rows)
-    each = max(4 if layout.portrait else 2, -(-len(kinds) // max(1, room)))
+    each = max(4 if layout.is_portrait else 2, -(-len(kinds) // max(1, room)))
     return [*rows, *(kinds[i : i + each] for i in range(0, len(kinds), each))]
 
 
@@ -60,7 +60,7 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if not table.spots:
         return [(find_suits_rect(layout), Action("suits"))] if table.suits else []
     rows = _hand(view, table, layout)
-    if layout.slim:
+    if layout.is_telephone:
         x, y, w, h = layout.field
         high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
     else:
@@ -94,7 +94,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
-    """Draw a key of the table."""
+    """Draw one of the chip keys of the table, such as undo or clear."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
@@ -122,7 +122,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 
 
 def _has_effect(chips: Chips, name: str) -> bool:
-    """Return whether a key would change the chips."""
+    """Return whether the chip key of this name would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.before),
         "clear": bool(chips.bets),
@@ -148,15 +148,15 @@ def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: boo
 def format_part_name(stage: Stage, table: Table, part: str) -> str:
     """Return the name of a part of the layout; on a telephone a short sign."""
     if part == RACE:
-        return stage.texts.say("felt.race") if not stage.layout.slim else "\u25cb"
-    if table.felt != "roulette" and stage.layout.slim:
+        return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
+    if table.felt != "roulette" and stage.layout.is_telephone:
         return str(int(part) + 1)
     if table.felt != "roulette":
         page = list_page_spots(table, stage.layout, int(part))
         names = [group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
         return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
-    if stage.layout.slim:
+    if stage.layout.is_telephone:
         numbers = len(spots[0].covers)
         same = [group for group in table.groups.values() if len(group[0].covers) == numbers]
         return f"\u00d7{numbers}" + "\u2032" * same.index(spots)

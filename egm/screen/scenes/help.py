@@ -53,7 +53,7 @@ def list_help_sheets(stage: Stage) -> list[Sheet]:
     pages = [Sheet(say("help.rules"), _draw_rules)]
     field = find_base_field(stage)
     if field is not None and field.prizes:
-        most = 9 if not stage.layout.portrait else 14 if not stage.layout.slim else 11
+        most = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
         each = -(-len(field.prizes) // -(-len(field.prizes) // most))
         prizes = sorted(field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.count))
         for start in range(0, len(prizes), each):
@@ -144,7 +144,7 @@ def _find_content_rect(sheet: Rect) -> Rect:
 
 
 def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
-    """Return the rectangles of a page's keys."""
+    """Return the rectangles of the keys that turn and close a help page."""
     x, y, w, h = rect
     wide = min(240.0, (w - 80 - 32) / 3)
     high = 66.0 if w > _NARROW else FINGER
@@ -182,8 +182,8 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     bringing = [prize for prize in field.prizes if prize.gives and prize.symbol][-_RULES_PICTURED:]
     bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
     rows = [(field.icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
-    step = 62.0 if not stage.layout.slim else 56.0
-    lines = field.lines[: 6 if not stage.layout.portrait else 4]
+    step = 62.0 if not stage.layout.is_telephone else 56.0
+    lines = field.lines[: 6 if not stage.layout.is_portrait else 4]
     high = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
     top = y + h - high
     for i, (icons, words) in enumerate(rows):
@@ -278,7 +278,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
     p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
     options = list_offered_costs(stage.view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
-    slim, share = stage.layout.slim, 0.46 if not stage.layout.slim else 0.34
+    slim, share = stage.layout.is_telephone, 0.46 if not stage.layout.is_telephone else 0.34
     draw_caption(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
     left = x + w * share
     column = (w - w * share) / max(1, len(options))
@@ -339,7 +339,7 @@ def _draw_prize_name(stage: Stage, field: Field, prize: Prize, at: tuple[float, 
     """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)
-    two = bool(awards) and stage.layout.portrait
+    two = bool(awards) and stage.layout.is_portrait
     first = [name] if two or not awards else [f"{name} + {awards}"]
     for i, words in enumerate(first + ([awards] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
@@ -451,7 +451,7 @@ def _draw_line_grid(
 
 def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
-    size = "lead" if not stage.layout.slim else "body"
+    size = "lead" if not stage.layout.is_telephone else "body"
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
     y += p.write_paragraph(chance, (x, y, w, h), Style("strong", size, stage.look.accent)) + 30
     y += p.write_paragraph(limits, (x, y, w, h), Style("text", size, "text")) + 24

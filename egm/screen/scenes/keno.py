@@ -49,13 +49,13 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
     if time is None and (keno is None or has_changed_marks_since_game(view)):
         slip = view.slip
         _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
-        if len(slip.current) > 1 and not stage.layout.slim:
+        if len(slip.current) > 1 and not stage.layout.is_telephone:
             board = _split(stage.layout)[0]
             places = [(place_of(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
             draw_letters(stage, places, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
             _draw_tray_background(stage, describe_slip(stage))
-            if not slip.marked and is_keno(game):
+            if not slip.has_marks and is_keno(game):
                 _draw_purchase(stage)
         _draw_marking_keys(stage)
         return
@@ -73,7 +73,9 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         int(data.get("drawn", 20)),
         _format_draw_pay(stage, keno) if time is None else "",
     )
-    if time is not None or not stage.layout.slim:  # A telephone's keys take that room again after the draw.
+    if (
+        time is not None or not stage.layout.is_telephone
+    ):  # A telephone's keys take that room again after the draw.
         _draw_card_catches(stage, keno, balls)
     if time is None:
         _draw_marking_keys(stage)
@@ -91,8 +93,8 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
-    if layout.slim:  # Touching a telephone's board opens the slip for marking.
-        other = "quick_pick" if view.slip.marked or not _should_show_marks(view) else "form"
+    if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
+        other = "quick_pick" if view.slip.has_marks or not _should_show_marks(view) else "form"
         return [
             (_find_quick_pick_rect(layout), Action(other)),
             (_mark_key(layout), Action("slip")),
@@ -101,7 +103,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     found = [(place_of(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
     anew = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
-        if view.slip.marked or not _should_show_marks(view)
+        if view.slip.has_marks or not _should_show_marks(view)
         else []
     )
     return [*anew, *_lay_out_slip_keys(view, layout), *lay_out_form_rows(view, layout), *found]
@@ -110,7 +112,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the targets of named tickets on the right panel; in portrait, one key that cycles through them."""
     game, snapshot = view.game, view.snapshot
-    if game is None or not is_keno(game) or snapshot is None or layout.portrait:
+    if game is None or not is_keno(game) or snapshot is None or layout.is_portrait:
         return []
     x, y, w, h = layout.right
     forms = list_forms_on_offer(game)
@@ -127,9 +129,9 @@ def _mark_key(layout: Layout) -> Rect:
 
 def _find_quick_pick_rect(layout: Layout) -> Rect:
     x, y, w, h = _split(layout)[1]
-    if not layout.portrait:
+    if not layout.is_portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
-    if layout.slim:
+    if layout.is_telephone:
         wide = (w - 36) / 2
         return (x + w - 12 - wide, y + h - FINGER - 8, wide, FINGER)
     wide = (w - 48) / 3
@@ -142,12 +144,12 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if game is None:
         return []
     x, y, w, h = _split(layout)[1]
-    upper = y + h - (202 if not layout.portrait else 138)
-    if not slip.marked:
+    upper = y + h - (202 if not layout.is_portrait else 138)
+    if not slip.has_marks:
         return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _should_show_marks(view) else []
     if not has_changed_marks_since_game(view):
         return []
-    wide = (w - 36) / 2 if not layout.portrait else (w - 48) / 3
+    wide = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     found: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
@@ -155,7 +157,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     part = (w - 12) / max(len(chosen), 1)
     found += [
         ((left + n * part, upper, part - 12, _KEY), action)
-        if layout.portrait
+        if layout.is_portrait
         else ((left, upper - n * 66, w - 24, _KEY), action)
         for n, action in enumerate(chosen)
     ]
@@ -164,11 +166,11 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
         found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
     room, top = w - 16, y + 40
-    columns = 4 if not layout.portrait else int(room // (layout.finger + 4))
+    columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
     side, tall = room / columns, 60.0
     shown = (
         range(len(slip.cards))
-        if not layout.portrait
+        if not layout.is_portrait
         else _choose_cards_that_fit(slip.card, len(slip.cards), columns)
     )
     if len(slip.cards) > 1:
@@ -202,11 +204,11 @@ def _draw_marking_keys(stage: Stage) -> None:
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
-    if stage.layout.slim:
+    if stage.layout.is_telephone:
         for rect, action in list_keno_touches(view, stage.layout)[:2]:
             draw_button(stage, rect, say(f"keno.{action.name}"))
         return
-    if view.slip.marked or not _should_show_marks(view):
+    if view.slip.has_marks or not _should_show_marks(view):
         draw_button(stage, _find_quick_pick_rect(stage.layout), say("keno.quick_pick"))
     for rect, action in _lay_out_slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
@@ -259,7 +261,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     if game is None or not is_keno(game) or view.snapshot is None:
         return "", 0
     slip, unit_cents = view.slip, view.snapshot.denomination_cents
-    if not slip.marked:
+    if not slip.has_marks:
         name = texts.choose_translation(find_current_form(game, view.snapshot)["name"])
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_slip(game, slip):
@@ -278,11 +280,11 @@ def _draw_purchase(stage: Stage) -> None:
     x, y, w, h = _split(stage.layout)[1]
     p, (words, price_cents) = stage.painter, describe_purchase(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
-    if stage.layout.slim:  # On a telephone, the slip has the other texts.
+    if stage.layout.is_telephone:  # On a telephone, the slip has the other texts.
         p.label(words, (x + 16, y + 40, w * 0.62, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         return
-    if stage.layout.portrait:
+    if stage.layout.is_portrait:
         p.label(words, (x + 16, y + 40, w * 0.64, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         room = (x + 16, y + 92, w - 32, h)
@@ -298,7 +300,7 @@ def _draw_purchase(stage: Stage) -> None:
 def describe_slip(stage: Stage) -> str:
     """Return the count of marked numbers while they make no valid ticket, or else the ticket's cost."""
     words, price_cents = describe_purchase(stage)
-    if not stage.view.slip.marked:
+    if not stage.view.slip.has_marks:
         return stage.texts.say("keno.buys_now")
     count = stage.texts.say("keno.marking", count=len(stage.view.slip.numbers))
     return f"{count}  ·  {stage.money(price_cents)}" if words else count
@@ -311,7 +313,7 @@ def map_numbers_to_group_letters(slip: Slip) -> dict[int, str]:
 
 def draw_letters(stage: Stage, places: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
     """Draw the group letter of each marked number in the corner of its cell."""
-    style = Style("heavy", "tiny" if not stage.layout.slim else "caption", (58, 38, 0, 255))
+    style = Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in places:
         if number in letters:
             stage.painter.text(letters[number], (x + 14, y + 14), style, width=18)
@@ -334,8 +336,8 @@ def find_best_card(step: KenoStep) -> Card | None:
 def _split(layout: Layout) -> tuple[Rect, Rect]:
     """Return the rectangles of the board and of the tray beside it, or in portrait below it."""
     x, y, w, h = layout.field
-    if layout.portrait:
-        edge = 16.0 if not layout.slim else 6.0
+    if layout.is_portrait:
+        edge = 16.0 if not layout.is_telephone else 6.0
         high = h - layout.tray - 2 * edge - 8
         return (x + edge, y + edge, w - 2 * edge, high), (
             x + edge,
@@ -354,7 +356,7 @@ def _draw_board(
     marked: frozenset[int],
     fresh: float,
 ) -> None:
-    """Draw every number of the game."""
+    """Draw the board with every number: marked, drawn, and drawn last (``fresh``)."""
     board = _split(stage.layout)[0]
     places = [(place_of(board, size, n), n) for n in range(1, size[0] + 1)]
     draw_places(stage, places, marked, balls, fresh)
@@ -421,18 +423,20 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
     """Return what a finished draw has paid, if a telephone's tray has room for it."""
     return (
-        "  ·  " + stage.texts.counted("keno.pays", step.credits) if stage.layout.slim and step.credits else ""
+        "  ·  " + stage.texts.counted("keno.pays", step.credits)
+        if stage.layout.is_telephone and step.credits
+        else ""
     )
 
 
 def _draw_tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
-    """Draw the balls in their order."""
+    """Draw the drawn balls in the order in which they came."""
     x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
     _draw_tray_background(stage, words + paid)
-    head = 44.0 if not stage.layout.slim else 36.0
-    foot = 142 if not stage.layout.portrait else 124 if not stage.layout.slim else FINGER + 16
-    columns = 4 if not stage.layout.portrait else 10
+    head = 44.0 if not stage.layout.is_telephone else 36.0
+    foot = 142 if not stage.layout.is_portrait else 124 if not stage.layout.is_telephone else FINGER + 16
+    columns = 4 if not stage.layout.is_portrait else 10
     rows = -(-drawn // columns)
     step = min((w - 16) / columns, (h - head - foot) / rows)
     left = x + (w - step * columns) / 2
@@ -476,7 +480,7 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     foot = (
-        y + h - (0 if not stage.layout.portrait or stage.layout.slim else _KEY + 12)
+        y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY + 12)
     )  # Leave room for the key.
     p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
@@ -490,7 +494,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     if game is None:
         return 0, []
     card = stage.view.slip.current
-    spots = max(count_paid_ways(game, card), default=0) if stage.view.slip.marked else 0
+    spots = max(count_paid_ways(game, card), default=0) if stage.view.slip.has_marks else 0
     last = (
         show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step
     )

@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Lines with their rectangles, by sheet."""
+    """The lines of a service page's tables with their rectangles, divided into sheets."""
 
     placed: tuple[tuple[tuple[Rect, Line], ...], ...]
 
@@ -53,7 +53,7 @@ class Listing:
         return self.placed[number % len(self.placed)] if self.placed else ()
 
     def list_touches(self, number: int) -> list[tuple[Rect, Action]]:
-        """Return the touchable rows of a sheet."""
+        """Return the touchable rows of the sheet with this number."""
         return [(rect, Action("answer", line.action)) for rect, line in self.sheet(number) if line.action]
 
 
@@ -212,7 +212,7 @@ def _arrange_lines(
 
 
 def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
-    """Draw one sheet of the tables."""
+    """Draw one sheet of a service page's tables."""
     p = stage.painter
     for i, (rect, line) in enumerate(laid.sheet(number)):
         x, y, w, h = rect

@@ -113,7 +113,7 @@ def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> Words:
 
 
 def describe_scene(stage: Stage, scene: Scene) -> Words:
-    """Return the texts of a lock-up scene."""
+    """Return the texts that explain a lock-up scene and what to do."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
         return _describe_handpay(stage, snapshot.handpay)

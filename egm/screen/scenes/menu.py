@@ -34,11 +34,11 @@ _BALLS: Final = (7, 18, 33, 52, 80)
 
 
 def _count_columns(layout: Layout) -> int:
-    return 2 if layout.portrait else 3
+    return 2 if layout.is_portrait else 3
 
 
 def _count_rows(layout: Layout) -> int:
-    return 2 if not layout.portrait else 4 if not layout.slim else 3
+    return 2 if not layout.is_portrait else 4 if not layout.is_telephone else 3
 
 
 def find_game_kind(game: GameView) -> str:
@@ -84,7 +84,7 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
 
 
 def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
-    """Return the tiles of the page shown."""
+    """Return the rectangle and the game of each tile on the current page of the menu."""
     x, y, w, h = layout.sheet
     pages = _list_pages(view, layout)
     games = pages[_find_page_indices(view, layout)[0]]
@@ -144,7 +144,7 @@ def format_menu_choice(stage: Stage, action: Action) -> str:
 
 
 def draw_menu(stage: Stage) -> None:
-    """Draw the menu over the stage."""
+    """Draw the menu of games over the current scene."""
     p, rect, view = stage.painter, stage.layout.sheet, stage.view
     x, y, w, _ = rect
     p.shade(stage.layout.stage, (4, 2, 10, 170))
@@ -299,7 +299,7 @@ def _show_table(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _show_art(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
-    """Draw symbols in a row."""
+    """Draw the first symbols of a game in a row on its tile."""
     p, (x, y, w, h) = stage.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2

@@ -43,7 +43,9 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
-    step = min(230.0 if len(entries) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(entries))
+    step = min(
+        230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0, (h - (y - y0)) / len(entries)
+    )
     for row, one in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
@@ -122,7 +124,7 @@ def _format_bet_kind(stage: Stage, one: Chances) -> str:
 
 
 def _format_spot_names(stage: Stage, one: Chances) -> str:
-    """Return the names of a bet's spots."""
+    """Return the names of the betting spots of a bet, as text."""
     table = stage.view.table
     assert table is not None
     names = [
@@ -171,6 +173,7 @@ def award_words(stage: Stage, award: LongOdds) -> str:
 
 
 def _name(stage: Stage, award: LongOdds) -> str:
+    """Return the name of an award in the player's language."""
     game, texts = stage.view.game, stage.texts
     assert game is not None  # The caller has checked this.
     for kind in ("progressives", "merchandise"):

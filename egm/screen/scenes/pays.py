@@ -10,7 +10,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_caption
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, is_table
-from egm.screen.view import find_last_step, playing
+from egm.screen.view import find_last_step, is_show_running
 
 #: The greatest height of a row, in units; then the gap between rows, and the margin at either end of one.
 _ROW: Final = 52.0
@@ -173,7 +173,7 @@ def _find_won_pay(stage: Stage) -> str:
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
     taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
-    return "" if taken or playing(view, stage.theme) else str(step.display.get("won") or "")
+    return "" if taken or is_show_running(view, stage.theme) else str(step.display.get("won") or "")
 
 
 def _count_hands_by_pay(stage: Stage) -> Counter[str]:
@@ -223,7 +223,7 @@ def pays_heading(stage: Stage) -> str:
 def pays_glasses(stage: Stage) -> bool:
     """Draw the pay table on the left panel, or on both if one is too small; return False without such a row."""
     rows, layout = pays_of(stage), stage.layout
-    if not rows or layout.slim:
+    if not rows or layout.is_telephone:
         return bool(rows)
     heading, room = pays_heading(stage), layout.left[3] - 54 - 62
     fits = compute_rows_height(stage, _pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room

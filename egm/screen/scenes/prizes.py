@@ -17,5 +17,5 @@ def format_prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
 
 
 def format_prizes_won(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
-    """Return the text that these prizes were won."""
+    """Return the text that announces the prizes won."""
     return stage.texts.say("win.prize", name=format_prize_names(stage, prizes))

@@ -60,7 +60,7 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
             draw_level(stage, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
         return glass
     x, y, w, h = glass
-    step = min(130.0, (h - (74 if not stage.layout.slim else 56)) / len(levels))
+    step = min(130.0, (h - (74 if not stage.layout.is_telephone else 56)) / len(levels))
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
     used = len(levels) * step + 8

@@ -31,7 +31,7 @@ _YELLOW: Final[Colour] = (255, 214, 64, 255)
 
 
 def draw_page(stage: Stage) -> None:
-    """Draw the open service page."""
+    """Draw the open service page; a replay page has the replayed game on the field."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:

@@ -78,7 +78,7 @@ class Grid:
         )
 
     def cell(self, reel: int, row: float) -> Rect:
-        """Return one cell; ``row`` may be between rows."""
+        """Return the rectangle of a cell; ``row`` may lie between two rows while the reel moves."""
         x, y, w, h = self.reel(reel)
         one = h / self.heights[reel]
         return (x, y + row * one, w, one)

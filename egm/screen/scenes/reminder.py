@@ -10,7 +10,7 @@ from egm.kernel.messages import Reminder
 from egm.screen.layout import FINGER, Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
-from egm.screen.view import Action, View, compute_seconds_since, playing
+from egm.screen.view import Action, View, compute_seconds_since, is_show_running
 
 #: The limits that a player may choose, in minutes and in minor units; 0 is no limit.
 MINUTES: Final = (0, 30, 60, 120)
@@ -22,7 +22,7 @@ CENTS: Final = (0, 20_00, 50_00, 100_00)
 def find_due_reminder(stage: Stage) -> Reminder | None:
     """Return the reminder to show now, or None. A reminder never covers a game that is being shown."""
     snapshot = stage.view.snapshot
-    if snapshot is None or snapshot.reminder is None or playing(stage.view, stage.theme):
+    if snapshot is None or snapshot.reminder is None or is_show_running(stage.view, stage.theme):
         return None
     return snapshot.reminder if snapshot.state == "idle" else None
 

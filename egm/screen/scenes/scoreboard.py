@@ -21,7 +21,7 @@ from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.table import Table
 from egm.screen.theme import Colour as Paint
 from egm.screen.theme import parse_colour
-from egm.screen.view import Scene, playing, should_show_scoreboard
+from egm.screen.view import Scene, is_show_running, should_show_scoreboard
 
 _RED: Final = parse_colour("#d01c3c")
 _BLUE: Final = parse_colour("#1d55d6")
@@ -42,7 +42,7 @@ def should_show_board(stage: Stage, table: Table) -> bool:
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
-    if view.decision is not None or view.snapshot.state != "idle" or playing(view, stage.theme):
+    if view.decision is not None or view.snapshot.state != "idle" or is_show_running(view, stage.theme):
         return False
     return should_show_scoreboard(view)
 
@@ -84,7 +84,7 @@ def _paint(mark: Colour) -> Paint:
 
 def _choose_text_size(stage: Stage) -> str:
     """Return the text size of a board; a telephone needs larger letters."""
-    return "caption" if stage.layout.slim else "tiny"
+    return "caption" if stage.layout.is_telephone else "tiny"
 
 
 def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
@@ -106,7 +106,7 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
 
 
 def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
-    """Draw every result by its letter."""
+    """Draw the bead plate: every past result by its letter, column by column."""
     left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()

@@ -67,12 +67,12 @@ def back_key(layout: Layout) -> Rect:
 
 def _find_page_margin(layout: Layout) -> float:
     """Return the margin between a page's edge and its content."""
-    return 12.0 if layout.slim else 28.0
+    return 12.0 if layout.is_telephone else 28.0
 
 
 def _count_keys_per_row(layout: Layout) -> int:
     """Return how many of a page's keys fit in a row."""
-    return 5 if not layout.portrait else 3 if layout.page[2] > _NARROW else 2
+    return 5 if not layout.is_portrait else 3 if layout.page[2] > _NARROW else 2
 
 
 def _find_key_height(layout: Layout) -> float:
@@ -80,7 +80,7 @@ def _find_key_height(layout: Layout) -> float:
 
 
 def plan(stage: Stage, page: ServicePage) -> Plan:
-    """Lay out the page for this orientation."""
+    """Lay out the parts of a service page for the picture's orientation."""
     layout = stage.layout
     page_rect = layout.page
     (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
@@ -109,7 +109,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
         foot = ((back, leave), ((*first[:2], min(2 * wide + _GAP, x + w - inset - first[0]), key), confirm))
-    tiles = _lay_out_action_tiles(body, others, portrait=layout.portrait) if as_tiles else ()
+    tiles = _lay_out_action_tiles(body, others, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
         body, prompt = _split_tables_and_prompt(body, page.prompt, bool(page.tables), layout)
@@ -131,9 +131,9 @@ def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: L
     x, y, w, h = body
     if not tables:
         return (x, y, w, 0.0), body
-    if layout.portrait:
+    if layout.is_portrait:
         least, best = _PROMPTS.get(prompt.kind, _KEYPAD)
-        keys = least if not layout.slim else max(least, min(best, h - _FACTS))
+        keys = least if not layout.is_telephone else max(least, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
     wide = w * (0.6 if prompt.kind in WRITTEN else 0.42)
@@ -154,7 +154,7 @@ def _lay_out_action_tiles(
 
 
 def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Return all touch targets of the open page."""
+    """Return all touch targets of the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:
@@ -209,7 +209,7 @@ def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
 
 
 def draw_service(stage: Stage) -> None:
-    """Draw the open page."""
+    """Draw the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:

@@ -53,7 +53,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         found = [(place_of(board, size, n - shown.start + 1), Action("mark", n)) for n in shown]
         if len(slip.cards) > 1:
             rows[0] += [Action("card", card) for card in range(len(slip.cards))]
-        if slip.marked:
+        if slip.has_marks:
             rows[0] += [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
             rows[0] += [Action("bonus", bonus) for bonus in list_paid_bonuses(game)]
             rows[1] += [Action("quick_pick")]

@@ -56,7 +56,7 @@ class Stage:
 
     @property
     def theme(self) -> Theme:
-        """Return the theme."""
+        """Return the theme that the scene is drawn with."""
         return self.painter.theme
 
     @property

@@ -30,10 +30,10 @@ from egm.screen.text import format_fault
 from egm.screen.view import (
     Scene,
     View,
-    asking,
     build_view_timeline,
     has_changed_marks_since_game,
     has_unsent_bet,
+    is_decision_due,
 )
 
 _NOTICE_SECONDS: Final = 5.0
@@ -99,7 +99,7 @@ def choose_status(stage: Stage) -> tuple[str, str]:
         return stage.texts.say("boot.link"), "text"
     if view.news is not None and view.now - view.notices_at < _compute_notice_seconds(snapshot, view.news):
         return _format_notice_status(stage, view.news)
-    if view.decision is not None and asking(view, stage.theme):
+    if view.decision is not None and is_decision_due(view, stage.theme):
         words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:
             option = format_option(stage, advised)
@@ -148,7 +148,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
         return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
     game = stage.view.game
     slip = stage.view.slip
-    if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
+    if game is not None and is_keno(game) and slip.has_marks and not is_slip(game, slip):
         return say(
             "keno.mark",
             least=min(list_permitted_spot_counts(game)),
@@ -323,22 +323,22 @@ def draw_status(stage: Stage) -> None:
     if snapshot is None:
         return
     clock = stage.texts.clock(view.time_utc)
-    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, layout.bar[1] - 22)
+    where = (layout.size[0] - 30, 52) if not layout.is_portrait else (layout.size[0] - 24, layout.bar[1] - 22)
     p.text(
         clock,
         where,
-        Style("strong", "lead" if not layout.portrait else "caption", "text", 2, (0, 0, 0, 140)),
+        Style("strong", "lead" if not layout.is_portrait else "caption", "text", 2, (0, 0, 0, 140)),
         align="right",
         width=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    place = (30, 40) if not layout.portrait else (24, layout.bar[1] - 22)
+    place = (30, 40) if not layout.is_portrait else (24, layout.bar[1] - 22)
     p.text(
         identity,
         place,
         Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
-        width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
+        width=318 if not layout.is_portrait else layout.size[0] * (0.36 if not layout.is_telephone else 0.48),
     )
     _draw_permanent_notes(stage)
 
@@ -350,8 +350,8 @@ def _draw_permanent_notes(stage: Stage) -> None:
     if line:
         place = (
             (30, 104)
-            if not layout.portrait
-            else (layout.size[0] * (0.4 if not layout.slim else 0.53), layout.bar[1] - 22)
+            if not layout.is_portrait
+            else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.bar[1] - 22)
         )
         style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
         p.text(
@@ -360,13 +360,13 @@ def _draw_permanent_notes(stage: Stage) -> None:
             style,
             align="left",
             width=_compute_title_left_width(layout)
-            if not layout.portrait
-            else layout.size[0] * (0.4 if not layout.slim else 0.3),
+            if not layout.is_portrait
+            else layout.size[0] * (0.4 if not layout.is_telephone else 0.3),
         )
     if game is not None:
         words = return_words(stage, game)
         style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
-        if layout.portrait:
+        if layout.is_portrait:
             low = layout.left[1] + layout.left[3] + 16
             p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:

@@ -48,7 +48,7 @@ def value_plate(stage: Stage) -> Rect | None:
         return None
     x, y, w, h = stage.layout.field
     wide, high, low = min(760.0, w - 40), 168.0, y + h - 186
-    tray, slim = stage.layout.tray, stage.layout.slim
+    tray, slim = stage.layout.tray, stage.layout.is_telephone
     if tray:  # Below a board, the plate covers all texts of the tray.
         wide, high, low = (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
     beside = is_keno(stage.view.game) and not tray  # The plate then covers the board, not the ticket's texts.

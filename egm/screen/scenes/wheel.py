@@ -80,10 +80,10 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     """Return a row of the left panel for each area, with its pay and its stake."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
-    if layout.slim:
+    if layout.is_telephone:
         wide, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
         return [(x + 12 + (i % 3) * (wide + 6), y + 46 + i // 3 * step, wide, step - 6) for i in range(count)]
-    if layout.portrait:
+    if layout.is_portrait:
         wide, step = (w - 30) / 2, (h - 116) / -(-count // 2)
         return [(x + 12 + (i % 2) * (wide + 6), y + 50 + i // 2 * step, wide, step - 6) for i in range(count)]
     return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(count)]
@@ -108,7 +108,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
     areas = _read_areas(stage)
     for rect, area in zip(_lay_out_area_rows(stage.layout, len(areas)), areas, strict=True):
         _draw_area(stage, rect, area, laid.get(str(area["id"]), 0))
-    if stage.layout.slim:
+    if stage.layout.is_telephone:
         return  # The help shows the possible bets.
     x, y, w, _ = stage.layout.right
     draw_caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
@@ -117,7 +117,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
     for form in game.presentation.get("forms", []) if game else ():
         words = stage.texts.choose_translation(form["name"])
         top += stage.painter.write_paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
-    if stage.layout.portrait:
+    if stage.layout.is_portrait:
         return  # The areas can be touched all the same; the room is used for the possible bets.
     words = stage.texts.say("wheel.touch")
     stage.painter.write_paragraph(words, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))

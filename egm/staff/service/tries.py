@@ -94,7 +94,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
         return 0
     try:
         with edit_wrong_pins(path.parent, wait=False) as noted:
-            return sum(one.locks and not one.recorded for one in noted if one.number == counted)
+            return sum(one.counts_towards_lock and not one.recorded for one in noted if one.number == counted)
     except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
         return 0
 
@@ -133,6 +133,6 @@ def take_over_wrong_pins(machine: Machine) -> None:
                     counts={"sign_in_refused": 1},
                     details={"person": one.number, "why": "terminal", "at": one.at},
                 )
-            noted[:] = [one for one in noted if one.locks]
+            noted[:] = [one for one in noted if one.counts_towards_lock]
     except OSError:  # a terminal is in use, or the file cannot be read: retried next time
         return

@@ -118,7 +118,7 @@ class Line(_Table):
 
 
 class CageAct(StrEnum):
-    """A cashier's acts with a ticket (:mod:`egm.tickets.cage`)."""
+    """The acts of a cashier on a ticket (:mod:`egm.tickets.cage`)."""
 
     PAY = "pay"
     VOID = "void"
@@ -197,6 +197,7 @@ class Template(_Table):
                 )
 
     def _format_values(self, ticket: Ticket, language: str) -> dict[str, str]:
+        """Return the text of every field of the template for one ticket."""
         zone, locale = ticket.house.zone, self.locales[language]
         local = ticket.issued_at.astimezone(zone)
         expires = self.never[language]
@@ -236,6 +237,7 @@ class Template(_Table):
         return self
 
     def _check_words(self) -> None:
+        """Refuse a template that lacks a text in one of its languages, or names an unknown field."""
         tables = {
             **{f"kinds.{kind}": self.kinds.get(kind, {}) for kind in TicketKind},
             **{f"constants.{name}": text for name, text in self.constants.items()},

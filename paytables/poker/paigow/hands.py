@@ -42,7 +42,7 @@ def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
 
 
 class House:
-    """The house way of a definition."""
+    """The house way of a definition: the rules by which the bank sets its seven cards."""
 
     def __init__(self, lines: Sequence[HouseWay]) -> None:
         self._lines = [

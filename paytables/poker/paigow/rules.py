@@ -147,7 +147,7 @@ class PaiGowPokerRules(TwoHands):
         return "under" if total < mark else "over" if total > mark else "exactly"
 
     def value(self, card: int) -> int:
-        """Return the value of a remaining card."""
+        """Return the value of a remaining card for the bet on the remaining cards' total."""
         bets = self.definition.remaining
         assert bets is not None
         if card == JOKER:
@@ -156,12 +156,12 @@ class PaiGowPokerRules(TwoHands):
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
     def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
-        """Return the first position as the round's result."""
+        """Return the number of the first position as the round's result; empty if no position is drawn."""
         first = [each.data for each in settled_ if isinstance(each, Cue) and each.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}
 
     def apart(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
-        """Return the cards that remain with their total."""
+        """Return the cards that no hand was dealt, with their total."""
         last = [each.data for each in settled_ if isinstance(each, Cue) and each.kind != "position"]
         if not last:
             return []
@@ -203,23 +203,23 @@ class PaiGowPokerRules(TwoHands):
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
         """Return the figures of the best settings; there is no advice for them by hand, so nothing simulates them."""
         labels = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
-        return self.figures(self._proof.best, stake, variance=None, law=None, **labels)
+        return self.figures(self._proof.best, stake, variance=None, distribution=None, **labels)
 
     def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
         """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
-        law = build_distribution({back: chance, 0: 1 - chance})
+        distribution = build_distribution({back: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,
             cost_credits=stake,
             options={"bets": {spot.id: stake}},
-            rtp=law.moment(1) / stake,
+            rtp=distribution.moment(1) / stake,
             prizes=(Prize(name="won", where=spot.id, credits=back, rate=chance, rtp=chance * back / stake),),
-            variance=law.variance(),
+            variance=distribution.variance(),
             hit_probability=chance,
             return_bet_probability=chance,
-            law=law,
+            distribution=distribution,
             max_win_credits=back,
             max_win_probability=chance,
         )

@@ -91,7 +91,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
             raise ValueError("house: the last line fits every hand: it has no key")
         return self
 
-    def pay_lines(self) -> dict[str, list[str]]:
+    def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what the side bets pay, by language."""
         bets = [] if self.remaining is None else list(self.remaining.bets.values())
         if self.position is not None:

@@ -94,7 +94,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 
 def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
-    """Return every pattern of ranks with its ways."""
+    """Return every pattern of ranks with the number of deals that have it."""
     plain = cache(HIGH.plain)
     keys = [
         key + joker

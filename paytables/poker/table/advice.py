@@ -101,7 +101,9 @@ class Advice:
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         now = {
-            name: credits_ / ante for name, credits_ in bets.items() if not self.definition.spots[name].alone
+            name: credits_ / ante
+            for name, credits_ in bets.items()
+            if not self.definition.spots[name].is_independent_of_bank
         }
         found = [
             (option, self._compute_mean_after_answer(at, option, now, own, board))
@@ -142,7 +144,7 @@ class Advice:
     def _compute_final_mean(
         self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net over the bank's hands."""
+        """Return the mean net result over all hands the bank may hold."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)

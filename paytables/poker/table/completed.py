@@ -86,6 +86,7 @@ def _count_nets(
 
 
 def _complete(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
+    """Count, for each three known cards, how often each pay row results from the four missing cards."""
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
     for n in range(known.shape[0]):

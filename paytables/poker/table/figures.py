@@ -29,7 +29,7 @@ def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:
 
 
 def list_independent_bets(definition: PokerDefinition) -> tuple[str, ...]:
-    """Return the independent bets."""
+    """Return the ids of the bets that are independent of the bank's cards."""
     main = list_bets_with_ante(definition)
     return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
 

@@ -120,7 +120,7 @@ class PokerRules(TableRules):
         return replace(spot, least=least, most=most, added=tuple(map(str, times)))
 
     def check(self, file: str) -> None:
-        """Refuse stakes with fractional credits. Raises :class:`DefinitionError`."""
+        """Raise :class:`DefinitionError` if a stake of the definition can be a fraction of a credit."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
             if option.adds:
@@ -165,7 +165,7 @@ class PokerRules(TableRules):
 
     def _has_bets_against_bank(self, place: SeatRound) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
-        return any(not self.definition.spots[spot].alone for spot in place.bets)
+        return any(not self.definition.spots[spot].is_independent_of_bank for spot in place.bets)
 
     def _deal(
         self,
@@ -176,6 +176,7 @@ class PokerRules(TableRules):
         bank: list[Card],
         board: list[Card],
     ) -> Iterator[Cue]:
+        """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
         if deal is None or not any(place.bets for place in seats.values()):
             return
@@ -203,7 +204,8 @@ class PokerRules(TableRules):
     def _ask(
         self, step: Step, place: SeatRound, places: list[SeatRound], bank: list[Card], board: list[Card]
     ) -> Iterator[Decision | Settlement]:
-        options = {option.id: option for option in step.option if self._open(option, place)}
+        """Ask one seat for its decision and apply it; yield the settlements of folded and withdrawn bets."""
+        options = {option.id: option for option in step.option if self._is_option_open(option, place)}
         ante = place.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
         stakes = {name: Bet(str(options[name].spot), credits_, place.seat) for name, credits_ in adds.items()}
@@ -217,7 +219,9 @@ class PokerRules(TableRules):
         chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
             place.folded = True
-            for name in [name for name in place.bets if not self.definition.spots[name].alone]:
+            for name in [
+                name for name in place.bets if not self.definition.spots[name].is_independent_of_bank
+            ]:
                 yield settle_bet(Bet(name, place.bets.pop(name), place.seat), None, "folded")
         elif chosen.back is not None:
             name = str(chosen.spot)
@@ -237,7 +241,7 @@ class PokerRules(TableRules):
         found = self._advice.of(step, place.bets, place.cards, bank, board)
         return {} if found is None else {"advice": found}
 
-    def _open(self, option: Option, place: SeatRound) -> bool:
+    def _is_option_open(self, option: Option, place: SeatRound) -> bool:
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True
@@ -257,13 +261,14 @@ class PokerRules(TableRules):
         return "better" if mine > theirs else "equal" if mine == theirs else "worse"
 
     def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
-        """Return the row that a spot's cards win."""
+        """Return the pay table row that the cards win for a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
         found = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
         return None if found is None else rows[found]
 
     def _settle(self, place: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
+        """Yield the settlement of each bet of one seat, with bonuses."""
         for name, credits_ in place.bets.items():
             spot, bet = self.definition.spots[name], Bet(name, credits_, place.seat)
             bonus = self.row(spot.bonus, spot, place.cards, board)
@@ -275,7 +280,7 @@ class PokerRules(TableRules):
                 yield settle_bet(bet, first.pays, first.id)
                 continue
             row = self.row(spot.pay, spot, place.cards, board)
-            if spot.alone:
+            if spot.is_independent_of_bank:
                 yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
             result = spot.result(self.compare_hands([*place.cards, *board], [*bank, *board]))
@@ -286,7 +291,7 @@ class PokerRules(TableRules):
             yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
 
     def _iter_level_hits(self, place: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
-        """Yield the progressive hits of a seat's bets."""
+        """Yield the progressive wins of one seat's bets."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
             row = self.row(spot.pay, spot, place.cards, board) if spot.id in place.bets else None
@@ -303,7 +308,7 @@ class PokerRules(TableRules):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its only stake."""
+        """Return every progressive level with the only stake that plays for it."""
         return tuple(
             figures.build_side_bet(self.definition, level).play() for level in self.definition.progressive
         )
@@ -324,6 +329,7 @@ class PokerRules(TableRules):
     def _build_felt(
         self, places: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
     ) -> dict[str, object]:
+        """Return the visible hands for the screen; ``is_final``: with the bank's combination."""
         hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:
@@ -369,8 +375,8 @@ class PokerRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each spot pays."""
-        return tuple(self.definition.pay_lines()["en"])
+        """Return one sentence for what each betting spot pays, in English."""
+        return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on what is legal but may surprise: a better hand that pays less."""

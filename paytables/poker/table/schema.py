@@ -71,13 +71,13 @@ class Stake(Strict):
     bonus: tuple[Row, ...] = ()
 
     @property
-    def alone(self) -> bool:
+    def is_independent_of_bank(self) -> bool:
         """Return whether the bet is independent of the bank's cards."""
         return self.better is None
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "Stake":
-        if self.alone and not self.pay:
+        if self.is_independent_of_bank and not self.pay:
             raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
         if self.of is not None and not self.times.isdecimal():
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
@@ -223,7 +223,7 @@ class PokerDefinition(TableDefinition):
 
     @property
     def spots(self) -> dict[str, Stake]:
-        """Return the spots by id."""
+        """Return the bets of the definition by id."""
         return {spot.id: spot for spot in self.spot}
 
     @property
@@ -231,7 +231,7 @@ class PokerDefinition(TableDefinition):
         """Return the bet that is the unit of raises."""
         return self.spot[0]
 
-    def pay_lines(self) -> dict[str, list[str]]:
+    def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each row of each spot pays, by language."""
         found: dict[str, list[str]] = {"en": [], "fr": []}
         for spot in self.spot:
@@ -247,7 +247,7 @@ class PokerDefinition(TableDefinition):
         return ORDERS[self.ante.order if self.duel is None else self.duel.order].size
 
     @property
-    def asks_once(self) -> bool:
+    def has_single_question(self) -> bool:
         """Return whether lines can be evaluated: one question, against the bank, without a board."""
         boards = any(step.deal is not None and step.deal.board for step in self.step)
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
@@ -255,7 +255,7 @@ class PokerDefinition(TableDefinition):
     @model_validator(mode="after")
     def _lines(self) -> "PokerDefinition":
         """Refuse lines that cannot be verified against the best play, because the advice uses them."""
-        if self.best and not self.asks_once:
+        if self.best and not self.has_single_question:
             raise ValueError("best: lines go with one question against the bank, where no board is dealt")
         if self.best and self.best[-1].least is not None:
             raise ValueError("best: the last line has no `least`, for a hand that fits no other")
@@ -303,6 +303,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _named(self) -> "PokerDefinition":
+        """Refuse duplicate ids and references to bets that do not exist."""
         ids = [spot.id for spot in self.spot]
         if len(set(ids)) != len(ids):
             raise ValueError("spot: two have the same id")
@@ -315,9 +316,9 @@ class PokerDefinition(TableDefinition):
                 raise ValueError(
                     f"spot.{n}.needs: there is no spot {spot.needs!r}; {format_known_names(spot.needs, ids)}"
                 )
-            if not spot.alone and self.duel is None:
+            if not spot.is_independent_of_bank and self.duel is None:
                 raise ValueError(f"spot.{n}.better: there is no duel")
-            rows = (*spot.first, *spot.bonus, *(() if spot.alone else spot.pay))
+            rows = (*spot.first, *spot.bonus, *(() if spot.is_independent_of_bank else spot.pay))
             if any(row.pays.share for row in rows):
                 raise ValueError(f"spot.{n}: only a bet on the player's cards alone pays a share of a level")
         for n, step in enumerate(self.step):

@@ -52,13 +52,15 @@ POLICY_MOST = 64_000
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     """Return the proof of the bets that go together and of each independent bet."""
     found = {}
-    if definition.ante.alone and len(list_bets_with_ante(definition)) > 1:
+    if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
         found[MAIN] = prove_withdrawals(definition)
-    elif not definition.ante.alone and any(step.deal and step.deal.board for step in definition.step):
+    elif not definition.ante.is_independent_of_bank and any(
+        step.deal and step.deal.board for step in definition.step
+    ):
         from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (heavy)
 
         found[MAIN] = solve_streets(definition, *how)
-    elif not definition.ante.alone:
+    elif not definition.ante.is_independent_of_bank:
         found[MAIN] = Stud(definition).proof()
     else:
         found[definition.ante.id] = solve_independent_bet(definition, definition.ante)
@@ -262,7 +264,7 @@ class Stud:
         return found
 
     def choices(self) -> list[Choice]:
-        """Return every answer with its nets."""
+        """Return every answer of the player with its net result, by standing and class."""
         times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
@@ -299,7 +301,7 @@ class Stud:
         return np.stack(found)
 
     def proof(self) -> Proof:
-        """Return the proof of the best play."""
+        """Return the proof of the best decisions."""
         standings, choices = self.count_standings(), self.choices()
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
@@ -322,7 +324,7 @@ class Stud:
             wide = np.broadcast_to(lines[:, None], best.shape)
             if self._count_nets(standings, choices, wide)[0] != law:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
-        won = self._count_payments(standings, choices, best)
+        won = self._count_bet_payments(standings, choices, best)
         proof = build_proof_from_distribution(law, staked, _compute_mean(low), plain)
         proof = proof.model_copy(
             update={"won": list_row_rates(self._iter_rows(choices), won, sum(law.values()))}
@@ -386,10 +388,13 @@ class Stud:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
         return bets
 
-    def _count_payments(
+    def _count_bet_payments(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
-        """Count what pays each bet under the given answers by class and seen card, as :meth:`_law` does."""
+        """Count how often each bet is paid by each row, won and returned, under the given answers.
+
+        ``taken`` is the answer by class and seen card; ``weight`` is the weight of classes.
+        """
         like = self.like if weight is None else weight
         found: Counter[Pays] = Counter()
         for n, choice in enumerate(choices):
@@ -402,7 +407,7 @@ class Stud:
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
     ) -> Counter[Pays]:
-        """Count what pays one bet in one standing; ``cases`` by class."""
+        """Count how often one bet is paid by each row, won and returned, in one standing; ``cases`` by class."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
         result = spot.result(standing)
         first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
@@ -441,7 +446,7 @@ class Stud:
                 law, cost = self._count_nets(standings, choices, taken[number][:, None])
                 laws[which] += law
                 staked += cost if which == 0 else 0
-            won += self._count_payments(standings, choices, ways[0][number][:, None])
+            won += self._count_bet_payments(standings, choices, ways[0][number][:, None])
         simplest = _compute_mean(laws[2]) if len(ways) > 2 else None
         proof = build_proof_from_distribution(
             laws[0], staked / comb(self.own, self.known), _compute_mean(laws[1]), simplest

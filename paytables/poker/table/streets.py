@@ -58,7 +58,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     """Return the proof of ante and super ante with all raises."""
     streets = build_streets(definition)
     solved = Solver(streets, *how).solve()  # type: ignore[arg-type]
-    law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.law.items()})
+    law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.distribution.items()})
     return Proof(
         law={
             format_exact(net): format_exact(Fraction(cases, solved.total))
@@ -91,17 +91,18 @@ def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won,
         closed, _, equal, *better = ends
         for name, factor in laid.items():
             spot = definition.spots[name]
-            found += _count_payments(spot, factor, spot.closed, closed)
-            found += _count_payments(spot, factor, spot.equal, equal)
+            found += _count_payment(spot, factor, spot.closed, closed)
+            found += _count_payment(spot, factor, spot.equal, equal)
             for kind, cases in zip(_KINDS, better, strict=True):
-                found += _count_payments(spot, factor, spot.result("better"), cases, kind)
+                found += _count_payment(spot, factor, spot.result("better"), cases, kind)
     return list_row_rates(every, found, solved.total)
 
 
-def _count_payments(
-    spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0
-) -> Counter[Pays]:
-    """Count what pays a bet in ``cases`` cases, with a hand of one combination."""
+def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
+    """Return what the bet ``spot`` is paid with a hand of the category ``kind``, counted ``cases`` times.
+
+    The key is the bet, the row (or "won", "push") and the multiple of the ante returned; empty if it loses.
+    """
     place = find_row(spot.pay, kind, 0, FIVE) if result == "pays" else None
     if place is not None:
         row = spot.pay[place]

@@ -32,7 +32,7 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
     """Return the simplest published play of those bets, for which its figure is computed."""
     if spot is not None:
         return _NEVER_BACK
-    return _format_lines(definition, definition.simple) if definition.asks_once else _SEEN_WINS
+    return _format_lines(definition, definition.simple) if definition.has_single_question else _SEEN_WINS
 
 
 def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:

@@ -93,7 +93,7 @@ class PaiGowRules(TwoHands):
 
 @cache
 def _index_tile_sets() -> dict[tuple[int, ...], int]:
-    """Return the index of every four ascending tiles."""
+    """Return the index of each ascending set of four tiles."""
     return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
 
 

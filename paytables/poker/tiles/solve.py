@@ -71,6 +71,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
 
 def _count(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
+    """Count, for each set of four tiles and way to set it, how often it wins and loses to the bank."""
     for n in range(len(masks)):
         for m in range(len(masks)):
             if masks[n] & masks[m]:

@@ -6,7 +6,7 @@ from paytables.poker.video.schema import VideoPokerDefinition
 
 
 def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (checked)
-    """Build the rules."""
+    """Build the rules of a video poker game from its definition. Raises :class:`DefinitionError`."""
     return VideoPokerRules(data)
 
 

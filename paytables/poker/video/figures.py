@@ -58,7 +58,8 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         )
 
     return Proofs(
-        most=at(definition.most), fewer=None if definition.evenly else at(definition.bets.credits[0])
+        most=at(definition.most),
+        fewer=None if definition.has_constant_pay_per_credit else at(definition.bets.credits[0]),
     )
 
 
@@ -117,7 +118,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         variance=None if level is not None else held.variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if alone else None,
         return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if alone else None,
-        law=_build_win_distribution(rates, pays) if alone else None,
+        distribution=_build_win_distribution(rates, pays) if alone else None,
         max_win_credits=most * hands,
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if alone else None,
         strategy=STRATEGY,
@@ -128,6 +129,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
 
 
 def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int) -> ProgressiveShare:
+    """Return the share of the progressive level in the return of a game that costs ``cost``."""
     level = definition.progressive
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")

@@ -83,7 +83,7 @@ class Holds:
 
     @cached_property
     def strengths(self) -> Ints:
-        """Return the strength of every hand."""
+        """Return the strength of every hand, as an array."""
         return self.sets.strengths(self.definition.deck.order)
 
     @cached_property

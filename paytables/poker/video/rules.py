@@ -176,7 +176,7 @@ class VideoPokerRules(Tableless):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each row pays."""
+        """Return one sentence for what each row of the pay table pays, in English."""
         most = self.definition.bets.credits[-1]
         return tuple(
             f"{pay.id} pays {pay.pays:,} for each credit"

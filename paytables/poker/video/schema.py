@@ -32,7 +32,7 @@ class Deck(Strict):
 
     @property
     def order(self) -> Order:
-        """Return the order of its hands."""
+        """Return the ranking order of the deck's hands."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
         return Order(categories=CATEGORIES, wild=wild) if wild else FIVE
 
@@ -132,7 +132,7 @@ class Simplest(Strict):
 
     @property
     def data(self) -> Way:
-        """Return the way."""
+        """Return the way of play of this name."""
         return _load_simple_ways()[self.way]
 
     @field_validator("way")
@@ -174,7 +174,7 @@ class VideoPokerDefinition(Definition):
 
     @property
     def most(self) -> int:
-        """Return the maximum credits on a hand."""
+        """Return the maximum bet on one hand, in credits."""
         return self.bets.credits[-1]
 
     @property
@@ -184,7 +184,7 @@ class VideoPokerDefinition(Definition):
         return comb(cards, HAND) * lcm(*(comb(cards - HAND, drawn) for drawn in range(HAND + 1)))
 
     @property
-    def evenly(self) -> bool:
+    def has_constant_pay_per_credit(self) -> bool:
         """Return whether the pay per credit is the same for every number of credits bet."""
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from egm.app.view import snapshot
-from egm.app.wiring import bell, find_lit_tower_lights, iter_reported_events
+from egm.app.wiring import find_lit_tower_lights, is_bell_ringing, iter_reported_events
 from egm.devices.interface import FaultCode, InputsKnown
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel import standing_faults
@@ -278,5 +278,5 @@ def test_the_drop_door_lights_rings_and_is_reported(room):
     room.engine.handle(EventType.DOOR_OPENED, door="drop")
     shown = snapshot(room.engine, fingerprint="")
     assert "door" in find_lit_tower_lights(shown)
-    assert bell(shown)
+    assert is_bell_ringing(shown)
     assert room.records("door.opened") == [{"door": "drop"}]

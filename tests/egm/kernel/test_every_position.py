@@ -18,7 +18,7 @@ from egm.people import Role
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
-from egm.testing.machine import MachineRig, SameEveryRun, create_generator
+from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator
 from egm.testing.service_menu import Menu, translate_words
 from rng import OutOfService
 from tools.audit.games import Shelf
@@ -63,7 +63,7 @@ class Three:
         beside = SideBySide()
         for number in (1, 2, 3):
             first = self.rooms[0] if self.rooms else None
-            SameEveryRun._started.clear()
+            RepeatableEntropySource._started.clear()
             room = MachineRig(
                 folder, devices=devices, position=Position(number, 3), beside=first, chance=create_generator()
             )
@@ -132,7 +132,7 @@ def came_of(room: MachineRig, event: EventType, state: State) -> dict[str, objec
 @pytest.mark.parametrize(("event", "state"), TRIED, ids=str)
 def test_a_row_of_the_table_does_at_the_second_of_three_what_it_does_at_one(tmp_path, event, state):
     def alone(devices: tuple[str, ...]) -> MachineRig:
-        SameEveryRun._started.clear()
+        RepeatableEntropySource._started.clear()
         return MachineRig(tmp_path / "one", devices=devices, chance=create_generator())
 
     (tmp_path / "one").mkdir()

@@ -384,7 +384,7 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     log.write_bytes(content)
     whole = look(tmp_path, FEATURES)
     assert whole.inspection.second.why
-    assert whole.inspection.complete
+    assert whole.inspection.is_complete
     assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
     assert whole.proposals[0].standing in {"good", "one copy goes further"}
 

@@ -198,7 +198,7 @@ class MoneyMachine(RuleBasedStateMachine):
         if damaged:
             self.damage(data)
         found = look(self.folder, FEATURES)
-        assert found.inspection.complete
+        assert found.inspection.is_complete
         assert {each.id: each.proposed.amount for each in found.proposals} == self.claims()
         acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
         paid = [each.id for each in found.proposals if each.id.startswith("credit:") and "paid" in each.acts]
@@ -226,7 +226,7 @@ class MoneyMachine(RuleBasedStateMachine):
             content = path.read_bytes()
             at = data.draw(st.integers(0, len(content) - 1))
             path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
-            if not look(self.folder, FEATURES).inspection.complete:
+            if not look(self.folder, FEATURES).inspection.is_complete:
                 path.write_bytes(content)
 
     def claims(self):

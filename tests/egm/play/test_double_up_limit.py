@@ -52,17 +52,17 @@ def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
     (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
     plain = load_game(game(tmp_path))
     (before,) = [b for b in analyse(plain, Depth.FULL).bets if b.cost_credits == 1]
-    assert (bet.rtp, bet.law, bet.variance) == (before.rtp, before.law, before.variance)
+    assert (bet.rtp, bet.distribution, bet.variance) == (before.rtp, before.distribution, before.variance)
     assert before.doubled is None
-    assert before.law is not None
+    assert before.distribution is not None
     second = Fraction(0)
     most = 0
     law = {0: Fraction(0)}
-    for win, count in before.law.counts.items():
+    for win, count in before.distribution.counts.items():
         rounds, now = 0, win
         while now and rounds < 10 and 2 * now <= 5120:
             rounds, now = rounds + 1, 2 * now
-        here = Fraction(count, before.law.total)
+        here = Fraction(count, before.distribution.total)
         second += here * Fraction(1, 2**rounds) * now**2
         law[now] = law.get(now, Fraction(0)) + here / 2**rounds
         law[0] += here * (1 - Fraction(1, 2**rounds))
@@ -70,7 +70,7 @@ def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
     assert bet.doubled is not None
     assert bet.doubled.variance == second - before.mean_credits**2
     assert most <= bet.most_credits <= max(5120, before.max_win_credits)
-    told = bet.doubled.law
+    told = bet.doubled.distribution
     assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
     assert (told.moment(1), told.variance()) == (before.mean_credits, bet.doubled.variance)
     whole = build_sheet(found, analyse(found, Depth.FULL))

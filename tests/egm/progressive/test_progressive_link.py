@@ -460,7 +460,7 @@ def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controlle
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
     room = room_of(tmp_path, levels=LINKED[:1] + LEVELS[1:])
     pools, game = room.machine.state(Pools), load_game(str(GAME))
-    kept = {pool.id for pool in pools.by_id.values() if pool.own}
+    kept = {pool.id for pool in pools.by_id.values() if pool.is_own}
     assert {
         "three-levels.luck.50",
         "three-levels.luck.1000",

@@ -11,7 +11,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.deck import compute_meter_figures, format_key_label, is_key_lit
 from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, asking
+from egm.screen.view import Action, is_decision_due
 from egm.testing.machine import ScriptedChance
 from paytables.cards import Shoe, parse_cards
 
@@ -45,7 +45,7 @@ def visit(tmp_path, theme):
 def shown(visit):
     """Time passes until the question is asked, or the game is over."""
     for _ in range(400):
-        if visit.view.decision is not None and asking(visit.view, visit.theme):
+        if visit.view.decision is not None and is_decision_due(visit.view, visit.theme):
             break
         if visit.view.decision is None and visit.view.snapshot.state == "idle":
             break
@@ -57,12 +57,12 @@ def test_nothing_is_asked_or_advised_before_the_cards_lie_and_play_lays_them_at_
     at = visit(SPLIT)
     at.wait(0.1)
     assert at.view.decision is not None
-    assert not asking(at.view, at.theme)
+    assert not is_decision_due(at.view, at.theme)
     assert at.bar == at.stage.texts.say("status.spinning")
     assert is_key_lit(at.stage, "play")
     at.press("play")
     at.wait(0.6)
-    assert asking(at.view, at.theme)
+    assert is_decision_due(at.view, at.theme)
     assert "STAND" in at.bar
     assert not is_key_lit(at.stage, "play")
 

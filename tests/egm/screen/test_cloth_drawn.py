@@ -63,4 +63,4 @@ def test_a_place_says_what_it_paid_back_stake_included(theme, layout, language, 
         if each["credits"] and each["spot"] in laid:
             assert str(each["credits"]) in words
     assert not [each for each in words if each.startswith("+")]
-    assert told in words or layout.slim
+    assert told in words or layout.is_telephone

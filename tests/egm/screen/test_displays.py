@@ -11,7 +11,7 @@ import pytest
 from rigs.graphics_card import GraphicsCard, mode
 
 from egm.screen.app import Tap
-from egm.screen.displays import Above, Call, Card, DisplayError, Head
+from egm.screen.displays import Call, Card, DisplayError, DisplayOutput, TopScreenProcess
 from egm.screen.view import View
 from egm.screen.window import Window
 
@@ -35,12 +35,12 @@ def frame(colour):
 
 
 def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
-    head = Head(card)
-    assert head.size == SIZE
+    output = DisplayOutput(card)
+    assert output.size == SIZE
     assert not card.lit, "what was shown before stands until there is a frame"
     shown = []
     for red in (10, 20, 30):
-        head.show(frame((red, 1, 2)))
+        output.show(frame((red, 1, 2)))
         ((page, connector, lit),) = card.lit.values()
         assert (connector, lit) == (FIRST, ONE)
         assert {card.seen(FIRST).get_at(at)[:3] for at in ((0, 0), (319, 179))} == {(red, 1, 2)}
@@ -50,62 +50,62 @@ def test_frames_are_shown_in_turn_on_the_first_display_alone(card):
 
 @pytest.mark.parametrize(("display", "connector"), [(0, FIRST), (1, SECOND), (7, SECOND)])
 def test_the_display_to_show_on_is_chosen(card, display, connector):
-    assert Head(card, display).number == connector
+    assert DisplayOutput(card, display).number == connector
 
 
 def test_an_unplugged_display_is_lit_again_when_it_is_back(card):
-    head = Head(card)
-    head.show(frame((9, 1, 2)))
+    output = DisplayOutput(card)
+    output.show(frame((9, 1, 2)))
     card.plug(FIRST)
-    head.show(frame((10, 1, 2)))
+    output.show(frame((10, 1, 2)))
     card.lit.clear()  # what some cards do
     card.refused = {Call.PAGE_FLIP: errno.EBUSY}
-    head.show(frame((11, 1, 2)))
+    output.show(frame((11, 1, 2)))
     assert not card.lit
     card.refused = {}
     card.plug(FIRST, ONE)
-    head.show(frame((12, 1, 2)))
+    output.show(frame((12, 1, 2)))
     assert card.seen(FIRST).get_at((5, 5))[:3] == (12, 1, 2)
 
 
 def test_another_display_ends_the_process_which_is_started_anew(card):
-    head = Head(card)
-    head.show(frame((9, 1, 2)))
+    output = DisplayOutput(card)
+    output.show(frame((9, 1, 2)))
     card.plug(FIRST)
-    head.show(frame((10, 1, 2)))
+    output.show(frame((10, 1, 2)))
     card.plug(FIRST, OTHER)
     with pytest.raises(DisplayError, match=f"connector {FIRST}: another display"):
-        head.show(frame((10, 1, 2)))
+        output.show(frame((10, 1, 2)))
 
 
 def test_the_players_picture_moves_when_its_own_display_is_there_and_not_when_it_goes(card):
     card.plug(FIRST)
-    head = Head(card)
-    assert head.number == SECOND, "the only one"
+    output = DisplayOutput(card)
+    assert output.number == SECOND, "the only one"
     card.plug(FIRST, ONE)
     with pytest.raises(DisplayError, match="is there now"):
-        head.show(frame((10, 1, 2)))
-    head = Head(card)
-    head.show(frame((9, 1, 2)))
+        output.show(frame((10, 1, 2)))
+    output = DisplayOutput(card)
+    output.show(frame((9, 1, 2)))
     card.plug(FIRST)
-    head.show(frame((10, 1, 2)))
-    assert head.number == FIRST
+    output.show(frame((10, 1, 2)))
+    assert output.number == FIRST
 
 
 def test_a_frame_too_soon_is_left_out_and_a_display_that_was_set_otherwise_is_lit(card):
-    head = Head(card)
-    head.show(frame((10, 1, 2)))
+    output = DisplayOutput(card)
+    output.show(frame((10, 1, 2)))
     card.refused = {Call.PAGE_FLIP: errno.EBUSY}
     before = dict(card.lit)
-    head.show(frame((20, 1, 2)))
+    output.show(frame((20, 1, 2)))
     assert card.lit == before
     card.refused = {Call.PAGE_FLIP: errno.EINVAL}
     card.lit.clear()
-    head.show(frame((30, 1, 2)))
+    output.show(frame((30, 1, 2)))
     assert card.seen(FIRST).get_at((0, 0))[:3] == (30, 1, 2)
     card.refused |= {Call.SETCRTC: errno.ENODEV}
     with pytest.raises(DisplayError, match="SETCRTC"):
-        head.show(frame((40, 1, 2)))
+        output.show(frame((40, 1, 2)))
 
 
 class Signs:
@@ -113,8 +113,8 @@ class Signs:
 
     def __init__(self, card, folder):
         self.now_s, self.file, self.started = 0.0, folder / "told", 0
-        self.head = Head(card)
-        self.above = Above(self.head, self.command, lambda: self.now_s)
+        self.output = DisplayOutput(card)
+        self.above = TopScreenProcess(self.output, self.command, lambda: self.now_s)
 
     def command(self, lease):
         self.started += 1
@@ -127,7 +127,7 @@ class Signs:
 
     def step(self):
         self.now_s += 1.0
-        self.head.show(frame((1, 2, 3)))
+        self.output.show(frame((1, 2, 3)))
         self.above.keep()
 
     def end(self):
@@ -210,7 +210,7 @@ def test_where_there_is_no_card_or_something_else_it_is_said(tmp_path, card):
     for number in card.connectors:
         card.plug(number)
     with pytest.raises(DisplayError, match="no display answers"):
-        Head(card)
+        DisplayOutput(card)
 
 
 def test_a_card_without_a_crtc_more_says_so(card):
@@ -236,7 +236,7 @@ def bare(monkeypatch):
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize(("deaf", "driver"), [(False, "evdev"), (True, "dummy")])
 def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, deaf, driver):
-    window = Window(theme, head=Head(card), deaf=deaf)
+    window = Window(theme, output=DisplayOutput(card), deaf=deaf)
     assert pygame.display.get_driver() == driver
     window.picture.draw(window.frame(), View(now=1.0))
     window.show()
@@ -248,7 +248,7 @@ def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, 
 @pytest.mark.usefixtures("bare")
 def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
     """A pointer's place comes as one on the size of SDL's driver, a finger's as a share of the display."""
-    window = Window(theme, head=Head(card))
+    window = Window(theme, output=DisplayOutput(card))
     wide, high = pygame.display.get_desktop_sizes()[0]
     assert (wide, high) != SIZE
     mouse = {"button": 1, "pos": (wide // 2, high // 2), "touch": False}
@@ -261,7 +261,7 @@ def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
 
 @pytest.mark.usefixtures("bare")
 def test_the_players_window_keeps_the_top_screen_and_ends_it_with_itself(theme, card, signs):
-    window = Window(theme, head=signs.head, above=signs.above)
+    window = Window(theme, output=signs.output, above=signs.above)
     for _ in range(3):
         assert window.inputs() == []
         window.show()

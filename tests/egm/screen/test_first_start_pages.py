@@ -103,7 +103,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
                 lines |= {words for words, _, _ in watcher.written}
                 faults += [(*name, *spoilt) for spoilt in watcher.spoilt]
                 for i, (words, box, size) in enumerate(watcher.written):
-                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
+                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.is_telephone]:
                         faults.append((*name, words, tuple(box), size))
                     others = watcher.written[:i]
                     faults += [

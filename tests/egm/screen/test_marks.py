@@ -90,22 +90,22 @@ def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, 
 def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = apply_action(view, Action("quick_pick"), theme)
-    assert not view.slip.marked
+    assert not view.slip.has_marks
     assert source.wager(wish.value, **wish.options).credits == wish.value
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
     busy = build_idle_view(published, keno, "en", state="playing", accepts=())
-    assert not marked(busy, theme, 1)[0].slip.marked
+    assert not marked(busy, theme, 1)[0].slip.has_marks
     reels = next(game for game in published if game.id == "maple-classic")
-    assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].slip.marked
+    assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].slip.has_marks
 
 
 def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, source):
     options = source.wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
     assert view.slip.numbers == {4, 5, 6}
-    assert not marks.slip_from_wager(dict(source.wager(1).options)).marked, "a quick pick has no marks yet"
+    assert not marks.slip_from_wager(dict(source.wager(1).options)).has_marks, "a quick pick has no marks yet"
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -149,7 +149,7 @@ def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno
     view = apply_message(view, taken)
     assert [w.name for w in apply_action(view, Action("play"), theme)[1]] == ["play"]
     let_go = apply_message(view, view.snapshot.model_copy(update={"bet_wager": {}}))
-    assert not let_go.slip.marked
+    assert not let_go.slip.has_marks
     assert [w.name for w in apply_action(let_go, Action("play"), theme)[1]] == ["play"]
 
 

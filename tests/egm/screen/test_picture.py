@@ -131,7 +131,7 @@ def spoilt(scenes, theme, layout):
         for i, (words, box, size) in enumerate(watcher.written):
             if not whole.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))
-            if size < LEAST_LETTERS[layout.slim] and words not in notices and not words.isdecimal():
+            if size < LEAST_LETTERS[layout.is_telephone] and words not in notices and not words.isdecimal():
                 faults.append((name, words, "too small", size))
             if re.search(r"(?<!\.)\.\.(?!\.)", words):
                 faults.append((name, words, "ends with two full stops"))

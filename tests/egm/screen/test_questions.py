@@ -10,7 +10,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.steps import GambleStep, PickStep
-from egm.screen.view import Action, asking, build_view_timeline
+from egm.screen.view import Action, build_view_timeline, is_decision_due
 from paytables import Choice
 from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
@@ -72,7 +72,7 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
         seen = 0
         for question in asked:
             view = apply_message(view, told(source, question))
-            assert not asking(view, theme), "first what led there is shown"
+            assert not is_decision_due(view, theme), "first what led there is shown"
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = build_view_timeline(view, theme)
             fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
@@ -80,7 +80,7 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
             assert len(view.show.steps) >= seen
             seen = view.show.seen
             view = replace(view, now=view.now + line.rolled + 0.01)
-            assert asking(view, theme)
+            assert is_decision_due(view, theme)
             assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"

@@ -31,7 +31,7 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
                 for i, (words, box, size) in enumerate(watcher.written):
                     if "kind='" in words:
                         faults.append((*name, words, "is no words but a value of the program"))
-                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
+                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.is_telephone]:
                         faults.append((*name, words, tuple(box), size))
                     faults += [
                         (*name, words, "overlaps", other)

@@ -104,7 +104,7 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
     wishes = player.does("clear")  # the machine is to stake none of what lay there
     assert [(wish.value, wish.options) for wish in wishes] == [(0, {"bets": {}})] * (
-        not player.view.table.lasts
+        not player.view.table.can_bets_stay
     )
     assert player.bets == {}
     assert compute_bet_credits(player.view) == 0
@@ -116,7 +116,7 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
 @pytest.mark.parametrize("answer", ["refused", "silent"])
 def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_hear_so(player, answer):
     """Something came over the machine just then: it still tells the bets that were thrown."""
-    if not player.view.table.lasts:
+    if not player.view.table.can_bets_stay:
         pytest.skip("its chips stay where they were laid")
     spot = spots_of(player)[0]
     player.does("chip", player.view.table.chips[0])

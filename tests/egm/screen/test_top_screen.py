@@ -93,7 +93,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
         assert picture.list_touches(view) == []
         faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
-            if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.slim]:
+            if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.is_telephone]:
                 faults.append((name, words, tuple(box), size))
             faults += [(name, words, other) for other, at, _ in watcher.written[:i] if box.colliderect(at)]
     assert not faults, "\n".join(map(str, faults))
@@ -148,7 +148,7 @@ def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_pa
     views = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
     app.view = replace(views["spin"], linked=True)
     for _ in range(3):
-        assert app.step()
+        assert app.run_frame()
     assert ear.sent == []
 
 

@@ -17,7 +17,7 @@ from egm.screen.scenes.drawer import RESULT_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.text import Texts
-from egm.screen.view import Action, Page, Scene, View, build_view_timeline, playing
+from egm.screen.view import Action, Page, Scene, View, build_view_timeline, is_show_running
 from tools.dev.gallery import Walk, played, shown
 from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
 
@@ -89,7 +89,7 @@ def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
     assert is_key_lit(stage(rolling, theme), "play")
     skipped, wishes = apply_action(rolling, Action("play"), theme)
     assert wishes == ()
-    assert not playing(replace(skipped, now=rolling.now + 0.01), theme)
+    assert not is_show_running(replace(skipped, now=rolling.now + 0.01), theme)
     assert compute_meter_figures(stage(skipped, theme)).win_cents == view.show.play.win_cents
 
 
@@ -203,13 +203,13 @@ def test_the_clock_goes_on_between_snapshots(rest):
 
 def test_the_drawer_listens_to_the_bench_only(rest, theme):
     view, _ = apply_action(replace(rest, with_bench=True), Action("drawer"), theme)
-    assert view.drawer
+    assert view.is_drawer_open
     told = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
     assert told.bench["io"]["doors_open"] == ["main"]
     answered = apply_bench_reply(told, BenchReply(ok=False, text="no"))
     assert answered.bench_reply.text == "no"
     assert answered.bench_reply_at == told.now
-    assert not apply_action(rest, Action("drawer"), theme)[0].drawer, "no bench, no drawer"
+    assert not apply_action(rest, Action("drawer"), theme)[0].is_drawer_open, "no bench, no drawer"
 
 
 @pytest.mark.requirement("N-10")

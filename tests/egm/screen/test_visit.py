@@ -26,7 +26,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status, format_notice
 from egm.screen.scenes.wheel import draw_wheel_glasses
 from egm.screen.text import Texts
-from egm.screen.view import Action, Scene, View, build_view_timeline, playing
+from egm.screen.view import Action, Scene, View, build_view_timeline, is_show_running
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from rng import Draw
 from tools.audit.games import Shelf
@@ -365,7 +365,7 @@ def test_play_stops_the_reels_then_counts_and_plays_on(visit):
     stopped = build_view_timeline(at.view, at.theme)
     assert stopped.spun < whole.spun - 0.5
     at.wait(stopped.spun - 0.2)
-    assert playing(at.view, at.theme)
+    assert is_show_running(at.view, at.theme)
     assert at.press("play") == []  # counted, and the next game is asked for
     assert compute_meter_figures(at.stage).win_cents == 50
     assert at.room.records("game.start")[1:] == []

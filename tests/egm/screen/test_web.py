@@ -350,7 +350,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
     sounds = SimpleNamespace(follow=lambda _before, _after: None)
     app = App(theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
-    assert app.step()
+    assert app.run_frame()
     assert app.view.page is Page.HELP
     assert "ZeroDivisionError: of a layout" in capsys.readouterr().err
 
@@ -420,7 +420,7 @@ def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web
 )
 def test_the_picture_fits_the_room_there_is(room, upright, pixels):
     layout, scale = choose_fitting_layout(room, portrait=False)
-    assert layout.portrait is upright
+    assert layout.is_portrait is upright
     assert (round(layout.size[0] * scale), round(layout.size[1] * scale)) == pixels
 
 

@@ -61,7 +61,7 @@ def writing(*, portrait):
 
 def words_on(view, layout=LANDSCAPE):
     """Every text of the picture of a view."""
-    picture, surface = writing(portrait=layout.portrait)
+    picture, surface = writing(portrait=layout.is_portrait)
     picture.painter.begin()
     picture.draw(surface, view)
     return picture.painter.seen

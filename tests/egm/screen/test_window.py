@@ -184,11 +184,11 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     machine = Client(tmp_path / "none.sock", tmp_path / "none.token")
     app = app_of(theme, window, machine, lambda: float(next(clock)))
     for _ in range(3):
-        assert app.step()
+        assert app.run_frame()
     assert app.view.scene is Scene.BOOT
     app.act(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    assert not app.step()
+    assert not app.run_frame()
 
 
 def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window, tmp_path, monkeypatch):
@@ -214,7 +214,7 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
         with pytest.raises(BlockingIOError):
             systemd.recv(100)
         for now_s[0] in (100.0, 100.5, 101.9, 102.0, 102.1, 103.9, 104.5, 104.6):
-            assert app.step()
+            assert app.run_frame()
         machine.close()
         link, _ = listener.accept()
         with link, link.makefile("rb") as lines:
@@ -238,7 +238,7 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
         place = window._place
         at = place.x + place.w * (0.95 - 0.9 * x), place.y + place.h * (0.92 - 0.8 * y)
         pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=at))
-        assert app.step()
+        assert app.run_frame()
 
     def shown(page, **more):
         app.view = apply_message(app.view, rest.snapshot.model_copy(update={"page": page, **more}))

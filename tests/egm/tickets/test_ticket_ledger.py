@@ -151,7 +151,7 @@ def test_the_sums_are_those_of_the_tickets(tmp_path):
         (TicketState.PENDING, TicketKind.CASHABLE): (1, 600),
         (TicketState.REDEEMED, TicketKind.CASHABLE): (1, 500),
     }
-    assert sum(s.amount_cents for s in office.store.sums() if s.owed) == 6600
+    assert sum(s.amount_cents for s in office.store.sums() if s.is_owed) == 6600
 
 
 # ---------------------------------------------------------------- damage and refusals

@@ -44,7 +44,7 @@ def installation(clean):
 @pytest.mark.requirement("A-12", "A-13")
 def test_software_as_signed_is_right_and_says_who_signed_it(installation):
     found = installation.examine()
-    assert found.right, found.trouble
+    assert found.is_all_as_signed, found.trouble
     assert found.version == "1.0"
     assert set(found.components) == set(COMPONENTS) - {"libraries", "own"}
 
@@ -105,7 +105,7 @@ def test_a_missing_file_and_a_link_in_its_place_are_found(installation):
     path.with_name("elsewhere.toml").unlink()
     path.unlink()
     path.write_bytes(data)
-    assert installation.examine().right
+    assert installation.examine().is_all_as_signed
 
 
 def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
@@ -117,7 +117,7 @@ def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
     own = own_files(load_cabinet(cabinet))
     assert own == ((f"own{game}", str(game)),)
     installation.make(own=own)
-    assert installation.examine(own).right
+    assert installation.examine(own).is_all_as_signed
     game.write_text(game.read_text() + "\n")
     assert installation.examine(own).trouble == (f"own{game}: altered",)
     game.unlink()
@@ -290,7 +290,7 @@ def test_compiled_modules_are_held_to_the_manifest_where_it_counts_them(tmp_path
     mode = ["--invalidation-mode", "unchecked-hash"]
     subprocess.run([sys.executable, "-m", "compileall", "-q", *mode, str(shipped.root / package)], check=True)
     shipped.make(bytecode=True)
-    assert shipped.examine(flags=None if package else ()).right, "running it has added a file"
+    assert shipped.examine(flags=None if package else ()).is_all_as_signed, "running it has added a file"
     compiled = next((shipped.root / "rng" / "__pycache__").glob("draws.*.pyc"))
     data = compiled.read_bytes()
     compiled.write_bytes(data[:-1] + bytes((data[-1] ^ 1,)))

@@ -88,7 +88,7 @@ def test_the_law_of_a_wager_adds_to_its_return():
     game = load_game("monaco-punto-banco")
     wager = game.wager(45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10})
     found = game.rules.analyse_wager(wager)
-    assert sum(found.law.counts.values()) == found.law.total
+    assert sum(found.distribution.counts.values()) == found.distribution.total
     apart = {bet.bet: bet.rtp * bet.cost_credits for bet in analyse(game).bets}
     mean = apart["punto"] + apart["tie"] + apart["punto-pair"] + apart["banco-pair"]
     assert found.rtp * 45 == mean + 2 * apart["banco-dragon"]
@@ -276,11 +276,17 @@ def test_super_pan_is_settled_as_the_text_says(seeded_draw):
 
 def test_who_draws_as_the_bank_does_wins_as_often_as_the_bank():
     bet, worst = analyse(load_game("quebec-super-pan-9")).bets
-    assert bet.law.counts[0] == bet.law.counts[39]
-    assert bet.simplest_rtp == bet.rtp == 1 - Fraction(bet.law.counts[39], bet.law.total) / 20
+    assert bet.distribution.counts[0] == bet.distribution.counts[39]
+    assert (
+        bet.simplest_rtp == bet.rtp == 1 - Fraction(bet.distribution.counts[39], bet.distribution.total) / 20
+    )
     assert f"{float(bet.rtp) * 100:.4f}" == "97.7983"
     assert bet.worst_rtp < bet.rtp
-    assert worst.simplest_rtp == worst.rtp == 1 - 2 * Fraction(worst.law.counts[40], worst.law.total) / 21
+    assert (
+        worst.simplest_rtp
+        == worst.rtp
+        == 1 - 2 * Fraction(worst.distribution.counts[40], worst.distribution.total) / 21
+    )
 
 
 @pytest.mark.slow

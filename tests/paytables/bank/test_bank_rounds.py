@@ -56,13 +56,13 @@ def hold(name, rounds, seed=20261123):
         assert bet.cost_credits == costs[bet.bet]
         own = wins[bet.bet]
         assert sum(own.values()) == rounds
-        assert set(own) <= set(bet.law.counts)
+        assert set(own) <= set(bet.distribution.counts)
         total = sum(win * count for win, count in own.items())
         tally = Tally(rounds, total, sum(win * win * count for win, count in own.items()))
         verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
         found[bet.bet, "return"] = verdict.z
-        for win, cases in bet.law.counts.items():
-            found[bet.bet, win] = fast.z_of(own[win], rounds, Fraction(cases, bet.law.total))
+        for win, cases in bet.distribution.counts.items():
+            found[bet.bet, win] = fast.z_of(own[win], rounds, Fraction(cases, bet.distribution.total))
         rates = {(prize.name, prize.where, prize.credits): prize.rate for prize in bet.prizes}
         settled = named[bet.bet]
         assert set(rates) == {key for key, count in settled.items() if count}

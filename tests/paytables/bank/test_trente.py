@@ -102,7 +102,7 @@ def test_the_law_of_several_chances_together():
     game = load_game(GAME)
     equal, refait = compute_equal_row_chances(6)
     wager = game.wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
-    law = game.rules.analyse_wager(wager).law
+    law = game.rules.analyse_wager(wager).distribution
     chances = {win: Fraction(count, law.total) for win, count in law.counts.items()}
     fourth = (1 - equal) / 4
     assert chances == {

@@ -358,7 +358,9 @@ def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
     for name in (QUEBEC, OPTIONS, MULTI, MONACO):
         game = load_game(name)
         assert "{" not in game.help["en"] + game.help["fr"]
-        assert len(game.rules.definition.pay_lines()["en"]) == len(game.rules.definition.pay_lines()["fr"])
+        assert len(game.rules.definition.format_pay_table_rows()["en"]) == len(
+            game.rules.definition.format_pay_table_rows()["fr"]
+        )
     options, monaco = load_game(OPTIONS).help, load_game(MONACO).help
     assert "total 2 to 20, an ace as 1 or 11; also after a split" in options["en"]
     assert "Trois sept gagnent aussitôt" in options["fr"]

@@ -58,16 +58,16 @@ def test_every_bet_returns_what_it_is_known_to(house):
     bets = analyse(load_game(house)).bets
     assert {bet.bet: bet.rtp for bet in bets} == RETURNS[house]
     for bet in bets:
-        assert bet.law.moment(1) == bet.rtp * bet.cost_credits
-        assert bet.law.variance() == bet.variance
-        assert bet.max_win_credits == max(bet.law.counts)
-        assert not bet.law.tail
+        assert bet.distribution.moment(1) == bet.rtp * bet.cost_credits
+        assert bet.distribution.variance() == bet.variance
+        assert bet.max_win_credits == max(bet.distribution.counts)
+        assert not bet.distribution.tail
     assert {bet.bet: bet.rtp for bet in analyse(load_game(house), Depth.RETURN).bets} == RETURNS[house]
 
 
 @pytest.mark.requirement("P-07")
 def test_the_law_of_the_lines():
-    found = {bet.bet: bet.law for bet in analyse(load_game(QUEBEC)).bets}
+    found = {bet.bet: bet.distribution for bet in analyse(load_game(QUEBEC)).bets}
     shares = {name: {win: F(n, law.total) for win, n in law.counts.items()} for name, law in found.items()}
     assert shares["pass"] == shares["come"] == {0: F(251, 495), 2: F(244, 495)}
     assert shares["dontpass"] == shares["dontcome"] == {0: F(244, 495), 1: F(1, 36), 2: F(949, 1980)}
@@ -122,7 +122,7 @@ def play_each(house, games, seed):
     game, dice = load_game(house), Dice(seed)
     for bet in analyse(game).bets:
         tally = play_batch(game, bet.cost_credits, bet.options, games, dice, table=bet.table)
-        assert set(tally.wins) <= set(bet.law.counts), bet.bet
+        assert set(tally.wins) <= set(bet.distribution.counts), bet.bet
         assert abs(judge(tally, bet.cost_credits, bet.rtp, bet.variance).z) < 4, bet.bet
 
 
@@ -176,8 +176,11 @@ def test_bets_together_have_their_joint_law(house, bets):
     bet = game.rules.analyse_wager(game.wager(sum(bets.values()), bets=bets))
     law, left = brute(house, bets, None, ())
     assert left < 1e-3
-    assert set(bet.law.counts) == set(law)
-    assert all(abs(bet.law.counts[win] / bet.law.total - share) <= left for win, share in law.items())
+    assert set(bet.distribution.counts) == set(law)
+    assert all(
+        abs(bet.distribution.counts[win] / bet.distribution.total - share) <= left
+        for win, share in law.items()
+    )
     alone = {one.bet: one for one in analyse(game).bets}
     means = {
         place.id: alone[place.group].rtp * bets[place.id]
@@ -203,7 +206,7 @@ def test_what_a_wager_adds_is_analysed_as_the_table_stands():
     # its odds come back where a come-out decides the come bet: on the next come-out they are off
     assert {prize.name for prize in bet.prizes} == {"won", "push"}
     nothing = at.rules.analyse_wager(at.wager(0))
-    assert (nothing.cost_credits, nothing.law.counts) == (0, {0: 1})
+    assert (nothing.cost_credits, nothing.distribution.counts) == (0, {0: 1})
 
 
 @pytest.mark.requirement("P-07")
@@ -220,12 +223,12 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
     small = game.wager(sum(few.values()), bets=few)
     exact = game.rules.analyse_wager(small)
     wide = game.rules.analyse_wager(wager)
-    assert wide.law is None
+    assert wide.distribution is None
     assert wide.variance > exact.variance
     assert wide.max_win_credits == 84 + 72 + 65 + 65 + 72 + 84 + 8 + 10 + 15 + 16
     monkeypatch.setattr("paytables.craps.figures.STATES_MOST", 3)
     bounded = game.rules.analyse_wager(small)
-    assert bounded.law is None
+    assert bounded.distribution is None
     assert (bounded.variance, bounded.rtp) == (exact.variance, exact.rtp)
     assert bounded.max_win_credits >= exact.max_win_credits
 

@@ -380,7 +380,7 @@ def test_a_definition_that_is_no_craps_is_refused(change, key, why):
 def test_the_help_says_every_pay_in_both_languages(house):
     game = load_game(house)
     definition = game.rules.definition
-    for language, lines in definition.pay_lines().items():
+    for language, lines in definition.format_pay_table_rows().items():
         assert "\n\n".join(lines) in game.help[language]
         assert len(lines) == len(definition.bet)
     assert "Hard way : 8 fois la mise, mise comprise (4, 10) ; 10 fois" in load_game(MONACO).help["fr"]

@@ -111,8 +111,10 @@ def test_prison_is_its_markov_chain_to_the_last_level() -> None:
         bet = table.analyse_wager(table.wager(stake, bets={"red": stake}))
         assert (bet.rtp, bet.worst_rtp, bet.simplest_rtp) == (Fraction(73, 74), worst, Fraction(73, 74))
         assert Fraction(72, 73) < worst < Fraction(73, 74)
-        assert bet.law is not None
-        assert bet.law.counts == {0: 36, stake // 2: 2, 2 * stake: 36} or bet.law.total == 37
+        assert bet.distribution is not None
+        assert (
+            bet.distribution.counts == {0: 36, stake // 2: 2, 2 * stake: 36} or bet.distribution.total == 37
+        )
 
 
 def test_bets_laid_together_have_the_law_of_every_sequence_of_results() -> None:
@@ -124,8 +126,8 @@ def test_bets_laid_together_have_the_law_of_every_sequence_of_results() -> None:
         win += 36 * (first == 7) + 2002 * (first == second == 7) + 10001 * (first == second == third == 7)
         law[win] = law.get(win, 0) + 1
     found = table.analyse_wager(table.wager(9, bets=bets))
-    assert found.law is not None
-    assert {win: Fraction(n, found.law.total) for win, n in found.law.counts.items()} == {
+    assert found.distribution is not None
+    assert {win: Fraction(n, found.distribution.total) for win, n in found.distribution.counts.items()} == {
         win: Fraction(n, 37**3) for win, n in law.items()
     }
     assert found.max_win_credits == 36 + 10 + 2002 + 10001
@@ -144,11 +146,12 @@ def test_the_dice_of_a_layout_have_the_law_of_every_throw() -> None:
         law[win] = law.get(win, 0) + 1
     bets = {"big": 5, "any-triple": 2, "double-6": 1, "single-5": 1, "duo-2-3": 1, "total-9": 1}
     found = table.analyse_wager(table.wager(11, bets=bets))
-    assert found.law is not None
-    assert (found.law.total, found.law.counts) == (216, law) or found.law == replace(
-        found.law, total=216, counts=law
-    )
-    assert found.variance == found.law.variance()
+    assert found.distribution is not None
+    assert (found.distribution.total, found.distribution.counts) == (
+        216,
+        law,
+    ) or found.distribution == replace(found.distribution, total=216, counts=law)
+    assert found.variance == found.distribution.variance()
 
 
 def test_a_table_refuses_bets_that_could_win_more_than_it_pays() -> None:

@@ -126,7 +126,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
 def test_laws_are_whole_and_stakes_agree_with_them(name):
     """Chances add to one, the least net is losing all that may be staked at once, and returns are above the worst."""
     for found in analyse(load(name), Depth.PRIZES).bets:
-        assert sum(found.law.counts.values()) == found.law.total
+        assert sum(found.distribution.counts.values()) == found.distribution.total
         assert found.worst_rtp <= found.rtp
         if found.simplest_rtp is not None:
             assert found.worst_rtp <= found.simplest_rtp <= found.rtp
@@ -295,4 +295,4 @@ def test_casino_holdem_is_what_was_found():
     """No exact value of this game is published; of the ante -7.1206 %, of all staked -2.1759 %."""
     found = bet("france-casino-holdem", "main")
     assert (found.rtp - 1) * 2 == Fraction(-99024899123, 1390690501200)
-    assert found.law.moment(1) == found.rtp * found.cost_credits
+    assert found.distribution.moment(1) == found.rtp * found.cost_credits

@@ -104,7 +104,7 @@ def test_what_machines_wrote_is_named_in_each_state_in_which_it_may_not_be(hones
                             tried.add((entry.kind, state))
                             assert named(entry, before, audit.facts), (entry.kind, planted)
             if not entry.kind.startswith("clear."):
-                audit.see(entry, ledger)
+                audit.check_entry(entry, ledger)
             ledger.commit(ledger.plan(entry.transaction), entry)
     assert len({kind for kind, _ in tried}) > 14
     assert {state for _, state in tried} == MEMORY.keys()
@@ -125,7 +125,7 @@ def named(entry, before, facts):
     audit.facts.states.clear()
     audit.facts.idle_at.clear()
     audit.facts.moved.clear()
-    audit.see(entry, before)
+    audit.check_entry(entry, before)
     return found
 
 

@@ -163,7 +163,7 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
     office.clock.pass_days(40)
     assert cage.pay(late).reason is Reason.EXPIRED
     assert office.store.found(late).state is TicketState.ISSUED
-    assert {(s.state, s.tickets) for s in office.store.sums() if s.owed} == {
+    assert {(s.state, s.tickets) for s in office.store.sums() if s.is_owed} == {
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
     }

@@ -169,7 +169,7 @@ class TestJudgement:
     def test_a_coin_that_falls_exactly_evenly_is_no_finding(self) -> None:
         even = compute_chi_square_result("t", "d", [500, 500], [500.0, 500.0], outcomes=1000)
         assert even.p_value == 1.0
-        assert judge([even, *self.results([0.3, 0.6])], 0.01).passed
+        assert judge([even, *self.results([0.3, 0.6])], 0.01).has_passed
 
     def results(self, p_values: list[float]) -> list[Result]:
         return [
@@ -179,7 +179,7 @@ class TestJudgement:
 
     def test_one_p_value_in_a_hundred_is_no_finding(self) -> None:
         judged = judge(self.results([(i + 0.5) / 100 for i in range(100)]), 0.01)
-        assert judged.passed
+        assert judged.has_passed
         assert (judged.below_alpha, judged.below_alpha_expected) == (1, 1.0)
 
     @pytest.mark.parametrize(("worst", "what"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : the other end")])
@@ -215,7 +215,7 @@ class Streams:
 def test_good_outcomes_of_every_game_stand(name: str) -> None:
     game, _ = GAMES[name]
     verdict = run_game(name, game, 40_000, 0.01, Streams(100))
-    assert verdict.passed
+    assert verdict.has_passed
     run = verdict.runs[-1]
     kinds = {r.test for r in run.results}
     named = {
@@ -242,7 +242,7 @@ def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
 ) -> None:
     data = DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
     results = run_all_tests(game, data)
-    assert not judge(results, 0.01).passed
+    assert not judge(results, 0.01).has_passed
     assert p_value(results, test) < 1e-6
     honest_results = run_all_tests(game, draw_honestly(BulkDraws(LaboratoryStream(5).read), game, plays))
     assert p_value(honest_results, test) > 1e-6
@@ -260,7 +260,7 @@ class TestRetest:
     def test_a_defect_fails_twice_and_both_runs_are_reported(self) -> None:
         streams = Streams(1)
         verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, streams, DEFECTS["modulo-bias"])
-        assert not verdict.passed
+        assert not verdict.has_passed
         assert [run.plays for run in verdict.runs] == [40_000, 40_000 * RETEST_FACTOR]
         assert streams.seed == 3
 
@@ -272,8 +272,8 @@ class TestRetest:
             return next(turns)(draws, game, plays)
 
         verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, Streams(1), in_turn)
-        assert verdict.passed
-        assert [run.judgement.passed for run in verdict.runs] == [False, True]
+        assert verdict.has_passed
+        assert [run.judgement.has_passed for run in verdict.runs] == [False, True]
 
     def test_no_finding_needs_no_retest(self) -> None:
         assert len(run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)).runs) == 1

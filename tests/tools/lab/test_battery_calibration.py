@@ -49,7 +49,7 @@ def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
 def test_a_planted_defect_is_caught_every_time(defect: str, game: Numbers | Selection, plays: int) -> None:
     for seed in range(10_000, 10_100):
         data = DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)
-        assert not judge(run_all_tests(game, data), 0.01).passed, seed
+        assert not judge(run_all_tests(game, data), 0.01).has_passed, seed
 
 
 def test_a_few_replications_run_and_give_the_same_counts_again() -> None:

@@ -110,8 +110,12 @@ class TestBetsTogether:
 
         def played(_game, cost, options, games, *_more):
             bet = next(each for each in bets.values() if each.options == options)
-            most = max(w for w in bet.law.counts if bet.law.compute_chance_of_at_least(w) * games >= 10)
-            held = bet.law.cap_wins(most)
+            most = max(
+                w
+                for w in bet.distribution.counts
+                if bet.distribution.compute_chance_of_at_least(w) * games >= 10
+            )
+            held = bet.distribution.cap_wins(most)
             mean, error = float(held.moment(1)), (float(held.variance()) / games) ** 0.5
             return Tally(games=games, credits=round(games * (mean + next(aways) * error)))
 

@@ -58,7 +58,7 @@ def test_honest_draws_pass_all_of_it():
     for name, (game, _) in GAMES.items():
         assert production_.play(name, game, 600).shape == (600, len(game.bounds))
     assert exhaust_production_range(22).words_each == 65_536 // 22
-    assert run_game("dice", DICE, 5_000, 0.0001, lambda: Production(start_service())).passed
+    assert run_game("dice", DICE, 5_000, 0.0001, lambda: Production(start_service())).has_passed
 
 
 @pytest.mark.requirement("B-06", "B-08")

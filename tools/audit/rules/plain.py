@@ -44,7 +44,11 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
 
 
 def _find_smallest_stake(memory: Any) -> int:
-    """Return the smallest stake of any game, if the journal records it, or 0, with which no game is plain."""
+    """Return the smallest wager of a plain game, in minor units.
+
+    This is the recorded amount below which credit is residual (0 if the machine has neither games nor coins),
+    or 1 if the journal does not record it.
+    """
     terms = memory.get("residual_terms")
     return 1 if terms is None else int(terms["useful_cents"])
 

@@ -228,6 +228,7 @@ def _conclude_audit(report: Report, auditor: Auditor, point: Path | None) -> Rep
 
 
 def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
+    """Verify an exported journal from the point that the auditor has reached; return the report."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (reached, _) = reader.header, auditor.reached
@@ -366,6 +367,7 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:
+    """Return an entry as a row of the log, with a masked ticket number."""
     details = dict(recall.read_details(entry))
     if "validation_number" in details:
         details["validation_number"] = recall.mask_validation_number(str(details["validation_number"]))
@@ -384,6 +386,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
 
 
 def _play_row(play: recall.Play) -> dict[str, Any]:
+    """Return a play as a row of the log."""
     start = recall.read_details(play.start)
     return {
         "entry": play.start.sequence,
@@ -403,7 +406,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
 @click.argument("number", type=WholeNumber(min=1))
 @STATE
 def entry(*, number: int, state: Path | None) -> None:
-    """Print one complete entry as JSON."""
+    """Print the complete entry NUMBER as JSON."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             found = next(view.entries(since=number - 1, limit=1), None)

@@ -117,7 +117,7 @@ def _restore(
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
     file = file.placed(cabinet.absolute().parent)
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
-    used = Place(DiskStorage(), folder.root, second).used
+    used = Place(DiskStorage(), folder.root, second).has_journal
     if used:
         _require_own(folder, found, second)
     roster_of_backup = _read_roster(folder, found)

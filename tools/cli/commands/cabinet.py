@@ -113,7 +113,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """Remarks on games that the machine offers nevertheless."""
+    """Checker for remarks on games that the machine offers all the same."""
 
     played: Mapping[str, Any]
     """Definitions that the machine of the state folder has played; empty without a memory."""

@@ -303,6 +303,7 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
 
 
 def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
+    """Write the files of a certification of one game to ``out``, and sign their digests."""
     rules = case.profile.awards
     data = build_sheet(case.game, case.analysis, rules)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)

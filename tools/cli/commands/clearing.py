@@ -101,7 +101,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
 def _is_damaged(found: Found) -> bool:
     inspection = found.inspection
     why = inspection.first.why or inspection.second.why
-    return bool(why) or not (inspection.agree and inspection.complete)
+    return bool(why) or not (inspection.agree and inspection.is_complete)
 
 
 def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
@@ -110,7 +110,7 @@ def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(found):
         return f"nothing to do\n{challenge}"
-    if inspection.complete and not (inspection.first.why and inspection.second.why):
+    if inspection.is_complete and not (inspection.first.why and inspection.second.why):
         damaged, good = ("first", "second") if inspection.first.why else ("second", "first")
         mends = f"start the machine: it makes the {damaged} copy again from the {good}; nothing is lost"
         return f"next: {mends}\n{challenge}"
@@ -131,18 +131,19 @@ def _document(found: Found) -> dict[str, object]:
     inspection = found.inspection
     return {
         **inspection.to_json(),
-        "complete": inspection.complete,
+        "complete": inspection.is_complete,
         "claims": claims,
         "challenge": inspection.challenge,
     }
 
 
 def _describe_agreement(found: Found) -> str:
+    """Return a sentence on how far the journal's copies agree and whether entries may be missing."""
     inspection = found.inspection
     if not inspection.agree:
         return "the copies contradict each other: name the copy to go by where they disagree"
     reached = f"together: one history up to entry {inspection.together.sequence}"
-    if inspection.complete:
+    if inspection.is_complete:
         return f"{reached}, which is all that was acknowledged"
     known = (
         f"entry {inspection.acknowledged} was acknowledged"
@@ -233,6 +234,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
 
 
 def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
+    """Parse the values of ``--claim`` into decisions by claim. Raises click.BadParameter."""
     decisions: dict[str, Decision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")

@@ -53,7 +53,7 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
         "variance_credits2": bet.variance,
         "probability_of_the_most": bet.max_win_probability,
     }
-    law = bet.law
+    distribution = bet.distribution
     return {
         "cost_credits": bet.cost_credits,
         **{name: _to_exact_and_decimal(value) for name, value in exact.items()},
@@ -67,8 +67,8 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
             for p in bet.progressives
         ],
         "distribution": None
-        if law is None
-        else {str(win): str(Fraction(n, law.total)) for win, n in law.counts.items()},
+        if distribution is None
+        else {str(win): str(Fraction(n, distribution.total)) for win, n in distribution.counts.items()},
         "notes": list(bet.notes),
     }
 
@@ -161,7 +161,7 @@ def odds(
             "most_credits": tally.most,
         }
     after = []
-    rows = [] if bet.law is None else [*bet.law.counts.items()]
+    rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
     if form == "text" and len(rows) > ROWS:
         after.append(
             f"... and {format_count(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)"
@@ -174,7 +174,11 @@ def odds(
             f"wins in {low:.4%} to {high:.4%} of tickets."
         )
     one_in = Column("1 in", "one_in", right=True, text="{:,.2f}".format)
-    shares = ((win, float(Fraction(bet.law.total, count))) for win, count in rows) if bet.law else ()
+    shares = (
+        ((win, float(Fraction(bet.distribution.total, count))) for win, count in rows)
+        if bet.distribution
+        else ()
+    )
     amounts = Table((number_column("credits"), one_in), shares, empty="")
     show(form, amounts, document=figures, before="\n".join(_iter_sentences(bet)), after="\n".join(after))
 

@@ -134,7 +134,7 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
         raise click.ClickException(str(error)) from error
     where, public = _find_manifest_and_key(file, manifest, key)
     findings = examine(where, public, own_files(file))
-    if not findings.right:
+    if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.trouble))
     title = f"{findings.version}, signed by {findings.signer}"
     show(form, Table(("component", "sha256"), (findings.components or {}).items(), title=title))

@@ -239,6 +239,7 @@ async def _serve(
     *,
     stand_by: bool,
 ) -> None:
+    """Run the controller until a signal ends it; with ``stand_by``, wait until the store is free."""
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)

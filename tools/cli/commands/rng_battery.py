@@ -113,7 +113,7 @@ def battery(
                 raise click.ClickException("\n".join(uneven))
     except (rng.RngError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
-    failed = [verdict.game for verdict in verdicts if not verdict.passed]
+    failed = [verdict.game for verdict in verdicts if not verdict.has_passed]
     if failed:
         raise click.ClickException(f"findings in: {', '.join(failed)}")
     console.print("no finding; this is a self-assessment, not a certificate")

@@ -263,6 +263,7 @@ class _Supervisor:
             await asyncio.sleep(0.02)
 
     async def _keep(self, child: _Child) -> None:
+        """Run a child process, and restart it whenever it ends, until the supervisor stops."""
         loop = asyncio.get_running_loop()
         starts: list[float] = []
         first_s = loop.time()

@@ -42,9 +42,11 @@ class _Result:
     path: str
 
     @property
-    def agrees(self) -> bool:
+    def agrees_with_exact(self) -> bool:
         """Return whether return, hit frequency and distribution agree with the exact ones, if those are known."""
-        return self.verdict.agrees and all(part is None or part.agrees for part in (self.hits, self.fit))
+        return self.verdict.agrees_with_exact and all(
+            part is None or part.agrees_with_exact for part in (self.hits, self.fit)
+        )
 
 
 @click.command()
@@ -95,7 +97,7 @@ def command(
         echo(json.dumps(_build_result_data(loaded, result), indent=2))
     else:
         _print(Terminal(), loaded, result)
-    if not result.agrees:
+    if not result.agrees_with_exact:
         raise SystemExit(1)
 
 
@@ -168,7 +170,7 @@ def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Resul
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
-    fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)
+    fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
     verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
     return _Result(bet, tally, verdict, hits, fit, seconds, path)
 
@@ -186,7 +188,7 @@ def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
         "exact_return": str(r.bet.rtp),
         "deviation": "exact" if r.bet.variance is not None else "sample",
         "z": r.verdict.z,
-        "agrees": r.agrees,
+        "agrees": r.agrees_with_exact,
         "hit_frequency": r.tally.hits / r.tally.games,
         "exact_hit_frequency": None if r.hits is None else str(r.hits.exact),
         "hit_frequency_z": None if r.hits is None else r.hits.z,
@@ -210,14 +212,16 @@ def _print(console: Terminal, game: Game, r: _Result) -> None:
         "no exact one" if r.hits is None else f"exact {format_percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
     )
     console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {beside}")
-    fit = "not held: " + ("no exact one" if r.bet.law is None else "too few games, or the compiled path")
+    fit = "not held: " + (
+        "no exact one" if r.bet.distribution is None else "too few games, or the compiled path"
+    )
     if r.fit is not None:
         fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
     console.print(f"  distribution     {fit}")
     console.print(f"  highest win      {format_count(r.tally.most, 'credit')}")
     console.print(f"  {v.games / r.seconds:,.0f} games a second")
     for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
-        if part is not None and not part.agrees:
+        if part is not None and not part.agrees_with_exact:
             console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
-    if r.agrees:
+    if r.agrees_with_exact:
         console.print("  [green]the exact figures lie in the simulation's intervals[/]")

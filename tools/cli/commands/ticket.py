@@ -24,7 +24,7 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import compare
-from egm.tickets.cage import Cage, Payee, reads, register
+from egm.tickets.cage import Cage, Payee, is_ticket_number, register
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_beside, read_machine_key
 from egm.tickets.model import House, Ticket, TicketKind, TicketState
@@ -217,7 +217,7 @@ def command() -> None:
 @add_form_options
 def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
-    if not reads(number):
+    if not is_ticket_number(number):
         raise click.ClickException(_REFUSALS[Reason.MISREAD])
     with _open_ledger_read_only(state, medium) as store:
         record = store.get(number)
@@ -292,7 +292,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
             compared = compare(store, view.balance_cents, serial, stored.get("base"))
     owed: dict[str, int] = {}
     for line in sums:
-        owed[line.currency] = owed.get(line.currency, 0) + line.owed * line.amount_cents
+        owed[line.currency] = owed.get(line.currency, 0) + line.is_owed * line.amount_cents
     fields = ("state", "kind", "currency", "tickets", "amount_cents")
     lines = [{field: getattr(line, field) for field in fields} for line in sums]
     meters = [asdict(pair) for pair in compared]
@@ -303,7 +303,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
         *(
             f"{pair.account}: the meters say {pair.journal_cents} in cents, the tickets {pair.ledger_cents}"
             for pair in compared
-            if not pair.agrees
+            if not pair.is_equal
         ),
     )
     show(
@@ -312,7 +312,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
         document={"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters},
         after="\n".join(after),
     )
-    if not all(pair.agrees for pair in compared):
+    if not all(pair.is_equal for pair in compared):
         raise click.exceptions.Exit(1)
 
 

@@ -59,7 +59,7 @@ def _win(caught: Mapping[Caught, int]) -> Won:
 
 def _joint() -> dict[int, int]:
     parts = [Part((card,), frozenset({len(card)}), _win) for card in CARDS]
-    return {won: n for (won, _), n in Joint(parts, NUMBERS, DRAWN).law().cases.items()}
+    return {won: n for (won, _), n in Joint(parts, NUMBERS, DRAWN).compute_distribution().cases.items()}
 
 
 def _every_draw() -> dict[int, int]:
@@ -74,7 +74,7 @@ def _every_draw() -> dict[int, int]:
 def _kings(kings: int) -> int:
     groups = tuple(frozenset({n}) for n in range(1, kings + 1))
     part = Part(groups, frozenset({3, 5}), _win)
-    return Joint([part], 80, 20).law().total
+    return Joint([part], 80, 20).compute_distribution().total
 
 
 def _plays() -> float:

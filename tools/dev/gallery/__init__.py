@@ -184,7 +184,7 @@ def game_scenes(
     yield from _prize_scene(rest, game, found, theme)
     if is_keno(game):
         yield "marking", _marked(rest, game, theme)
-        if layout.slim:
+        if layout.is_telephone:
             for number in (1, 2):
                 yield f"slip-{number}", replace(_marked(rest, game, theme), page=Page.SLIP, sheet=number - 1)
     recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]

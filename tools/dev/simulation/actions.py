@@ -138,7 +138,7 @@ class Crowd:
         """
         name = self._device("coin")
         cable, coins = self._world.cables[name], self._world.profile.coins.accepted_cents
-        if coins and cable.plugged and not cable.silent:
+        if coins and cable.is_plugged_in and not cable.silent:
             cents = self.dice.choice(coins)
             self._world.hand(name, "insert", amount_cents=cents)
 

@@ -192,7 +192,7 @@ class World:
         self.is_on = False
         self.cuts += 1
         for cable in self.cables.values():
-            if cable.plugged and self._dice.random() < 0.5:
+            if cable.is_plugged_in and self._dice.random() < 0.5:
                 cable.deliver_sent_data()
             cable.unplug()
         if self.link is not None:

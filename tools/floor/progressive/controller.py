@@ -123,6 +123,7 @@ class Controller:
             )
 
     def _process_message(self, session: Session, heard: Heard) -> list[FromController]:
+        """Process one message; return the replies. A message under another machine's name is recorded and ignored."""
         message = heard.message
         if heard.sender != message.machine:
             session.note(
@@ -190,7 +191,7 @@ class Controller:
 
     # ------------------------------------------------------------------ contributions
     def _count_contribution(self, session: Session, made: Contribution) -> FromController:
-        """Count a wager's share once, in its order."""
+        """Record the contribution of one wager exactly once and in order, and return the reply."""
         record, counted = session.level(made.level), session.counted(made.machine, made.level)
         if record is None:
             return self._refuse(session, made, Reason.UNKNOWN_LEVEL, "there is no such level")
@@ -404,6 +405,7 @@ class Controller:
         return done
 
     def _change_level(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
+        """Apply a changed definition to a level; return what changed. Raises ControllerError if it may not."""
         if record.successor:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor} received what it held"
@@ -466,7 +468,7 @@ class Controller:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session for reading the records."""
+        """Open a session that only reads the records."""
         with self._store.transaction() as session:
             yield session
 
@@ -484,7 +486,7 @@ class Controller:
             return session.levels()
 
     def register(self) -> tuple[ClaimRecord, ...]:
-        """Return the win register."""
+        """Return every win claimed from the controller, which form the win register."""
         with self._store.transaction() as session:
             return session.claims()
 
@@ -501,12 +503,12 @@ class Controller:
         with self._store.transaction() as session:
             if software is None:
                 session.note(self._format_time(), "software_not_verified")
-            elif software.right:
+            elif software.is_all_as_signed:
                 signed = {"version": software.version, "signer": software.signer}
                 session.note(self._format_time(), "software_verified", **signed)
             else:
                 session.note(self._format_time(), "software_altered", trouble=list(software.trouble))
-        if software is not None and not software.right:
+        if software is not None and not software.is_all_as_signed:
             raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
 
     def check(self) -> None:

@@ -58,7 +58,7 @@ def format_payment_id(claim: str) -> str:
 
 
 def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
-    """Store a message for a ruling by staff."""
+    """Store a claim or payment that staff must rule on."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 

@@ -111,7 +111,7 @@ class Mysteries:
 
 
 def claim_id(prize: PrizeRecord) -> str:
-    """Return the id of a prize's hit."""
+    """Return the claim id under which a mystery prize is won."""
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 
@@ -138,6 +138,7 @@ def prove(session: Session, record: LevelRecord) -> None:
 
 
 def _prove_prize(session: Session, prize: PrizeRecord) -> None:
+    """Check a disclosed secret against its commitment and the recorded hit. Raises MysteryError."""
     what = f"level {prize.level}, prize {prize.number}"
     if prize.trigger is None:
         return

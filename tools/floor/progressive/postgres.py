@@ -45,7 +45,7 @@ class PostgresReader(Store):
             raise OperatorError(_format_error(error)) from None
 
     def _hold_office(self) -> None:
-        """Do nothing: a reader needs no term."""
+        """Skip the check of the controller's term, which a reader does not have."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
         """Run one statement; see :meth:`Store.run`."""

@@ -58,7 +58,7 @@ class LevelRecord:
         )
 
     def to_text(self) -> str:
-        """Return the record as JSON."""
+        """Return the record as JSON text."""
         return json.dumps(
             {
                 "names": dict(self.names),
@@ -119,13 +119,13 @@ class PrizeRecord:
     claim: str = ""
 
     def to_text(self) -> str:
-        """Return the record as JSON."""
+        """Return the record as JSON text."""
         exact = {"start": str(self.start), "lifted": str(self.lifted)}
         return json.dumps({**asdict(self), **exact}, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> "PrizeRecord":
-        """Parse a record. Raises KeyError, TypeError or ValueError."""
+        """Parse a prize's record. Raises KeyError, TypeError or ValueError."""
         data: dict[str, Any] = json.loads(text)
         exact = {name: Fraction(data[name]) for name in ("start", "lifted")}
         return cls(**{**data, **exact})

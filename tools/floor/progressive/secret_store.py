@@ -43,7 +43,7 @@ def make_key(folder: Path) -> None:
 
 
 def read_key(folder: Path) -> bytes:
-    """Read the key. Raises OperatorError naming the file."""
+    """Read the key of the mystery prizes from ``folder``. Raises OperatorError naming the file."""
     path = folder / KEY_FILE
     require_private(path)
     try:

@@ -125,7 +125,7 @@ class Service:
     async def _answer(self, line: Line) -> None:
         while True:
             for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
-                await self._send(line, answer)
+                await self._publish_reply(line, answer)
 
     async def _collect_messages(self) -> list[Heard]:
         """Return the received messages, including those still in the socket, which need a few loop turns each."""
@@ -139,12 +139,14 @@ class Service:
                 turns = 0
         return heard
 
-    async def _send(self, line: Line, answer: FromController) -> None:
+    async def _publish_reply(self, line: Line, answer: FromController) -> None:
+        """Publish a reply to its machine. Level values are skipped: :meth:`_show` publishes them."""
         if not isinstance(answer, Value):
             care = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), care)
 
     async def _show(self, line: Line) -> None:
+        """Publish every level's value periodically (retained), and update the monitoring figures."""
         while True:
             values = self._controller.values()
             signs = () if self._signs is None else self._signs.look()

@@ -60,7 +60,7 @@ class _Level:
         run_ns = min(RUN_NS, max(0, now_ns - self.changed_ns))
         return self.start + (target - self.start) * run_ns // RUN_NS
 
-    def fresh(self, now_ns: int) -> bool:
+    def is_fresh(self, now_ns: int) -> bool:
         return self.heard_ns is not None and now_ns - self.heard_ns <= STALE_NS
 
 
@@ -83,7 +83,7 @@ class Sign:
         it does not know what signs had shown.
         """
         level = self._levels.get(value.level)
-        silent = level is not None and not level.fresh(now_ns)
+        silent = level is not None and not level.is_fresh(now_ns)
         if level is None or (silent and not retained and value.run != level.value.run):
             level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
@@ -103,7 +103,7 @@ class Sign:
         return ""
 
     def plates(self, now_ns: int) -> tuple[Plate, ...]:
-        """Return what it shows now."""
+        """Return what the sign displays now, one plate per level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen or alive)
 
@@ -114,7 +114,7 @@ class Sign:
         return Plate(
             level=name,
             names=level.value.names,
-            thousandths=level.thousandths(now_ns) if level.fresh(now_ns) else None,
+            thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
             heard_ns=None if level.heard_ns is None else now_ns - level.heard_ns,
         )
 
@@ -157,25 +157,26 @@ async def listen(
     retry_seconds: float = RETRY_SECONDS,
     lost: Callable[[str], None] | None = None,
 ) -> None:
-    """Receive every value, and reconnect after each interruption, until cancelled.
+    """Receive every level value, and reconnect after each interruption, until cancelled.
 
-    ``report`` takes what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` distinguishes
-    the sign from others with the same certificate. ``beat`` returns the heartbeat to send now, or None.
+    ``report`` is called with the error of an invalid value; ``lost`` (``report`` if None) with the reason why
+    there is no connection to the broker. ``name`` distinguishes the sign from others with the same certificate.
+    ``beat`` returns the heartbeat to send now, or None.
     Raises OperatorError for bad files.
     """
 
-    async def serve(line: Line) -> None:
+    async def follow_levels(line: Line) -> None:
         await line.subscribe(topics.ALL_VALUES)
-        await run_together(hear(line), live(line))
+        await run_together(receive_values(line), send_heartbeats(line))
 
-    async def live(line: Line) -> None:
+    async def send_heartbeats(line: Line) -> None:
         while True:
             heartbeat = beat(now_ns())
             if heartbeat is not None:
                 await line.publish(topics.build_heartbeat_topic(name), heartbeat, AT_MOST_ONCE)
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def hear(line: Line) -> None:
+    async def receive_values(line: Line) -> None:
         async for message in line.messages:
             wrong = _take(sign, message, now_ns())
             if wrong:
@@ -185,7 +186,7 @@ async def listen(
         (lost or report)(f"no broker: {why}")
 
     context = build_tls_context(slot)
-    await stay_connected(slot, lambda: context, name, serve, report_lost, retry_seconds=retry_seconds)
+    await stay_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
 
 
 def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:

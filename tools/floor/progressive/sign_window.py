@@ -22,7 +22,7 @@ _SETTLED_NS: Final = 2_000_000_000
 
 
 class Wall(Protocol):
-    """A display for a sign."""
+    """Interface of what a sign's picture is displayed on."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
         """Show this now; return False if nothing more is to be shown."""
@@ -83,7 +83,7 @@ class SignFile:
         return False
 
     def close(self) -> None:
-        """Do nothing more; see :class:`Wall`."""
+        """Do nothing: the file remains as it is; see :class:`Wall`."""
 
 
 async def show_sign(

@@ -31,7 +31,7 @@ class SignRecord:
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """Return the levels it shows no amount of."""
+        """Return the levels whose amount the sign does not show now."""
         return tuple(level for level, cents in self.shown.items() if cents is None)
 
     def to_text(self) -> str:
@@ -61,7 +61,7 @@ class SignBook:
         self._heard_ns = dict.fromkeys(self._known, began_ns)
 
     def hear(self, beat: SignHeartbeat) -> None:
-        """Take a sign's heartbeat."""
+        """Store the latest heartbeat of a sign."""
         self._beats[beat.sign] = beat
         self._heard_ns[beat.sign] = self._now_ns()
 
@@ -92,6 +92,7 @@ class SignBook:
         return tuple(self._known.values())
 
     def _build_record(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
+        """Return the current record of a sign from its last heartbeat: lit, dark or silent, and since when."""
         before, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
         if beat is None and before is not None:
             shown, heard_at = before.shown, before.heard_at
@@ -114,7 +115,7 @@ class SignBook:
 
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
-    """Return the signs on the list."""
+    """Return the recorded state of every sign on the list."""
     return tuple(SignRecord(**json.loads(text)) for _, text in session.signs())
 
 

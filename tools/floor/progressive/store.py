@@ -78,11 +78,11 @@ class Session:
 
     # ------------------------------------------------------------------ machines
     def machines(self) -> tuple[str, ...]:
-        """Return the machines that may enrol."""
+        """Return the ids of the machines that may enrol."""
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
     def knows(self, machine: str) -> bool:
-        """Return whether this machine may enrol at all."""
+        """Return whether this machine is on the list of those that may enrol."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 
     def add_machine(self, machine: str, at: str) -> None:
@@ -281,7 +281,7 @@ class Session:
 
     # ------------------------------------------------------------------ the record of everything else
     def note(self, at: str, kind: str, **story: Any) -> None:
-        """Record an event."""
+        """Record an event of the controller, with its details."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
@@ -379,7 +379,7 @@ class Store(ABC):
             )
 
     def _take_over(self, integer: str) -> None:
-        """Create missing tables, and start a new term."""
+        """Create missing tables, and start a new term: earlier controllers can no longer write."""
         self.run(self.begin)
         for table in _SCHEMA:
             self.run(table.format(int=integer))
@@ -408,7 +408,7 @@ class SqliteReader(Store):
             raise OperatorError(f"{path} is not a controller store: {error}") from error
 
     def _hold_office(self) -> None:
-        """Do nothing: a reader needs no term."""
+        """Skip the check of the controller's term, which a reader does not have."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
         """Run one statement; see :meth:`Store.run`."""

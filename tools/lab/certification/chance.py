@@ -119,7 +119,9 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
         never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
         found, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
-            wins = sorted(win for win in (bet.law.counts if bet.law else ()) if win > bet.cost_credits)
+            wins = sorted(
+                win for win in (bet.distribution.counts if bet.distribution else ()) if win > bet.cost_credits
+            )
             found = f"no pay table; it returns {format_percent(bet.rtp)}"
             if wins:
                 found += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"

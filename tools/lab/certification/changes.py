@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 
 
 class Class(StrEnum):
-    """The approval a change needs, the least first."""
+    """The kind of approval that a change of a game needs, from the least to the most."""
 
     SAME = "same"
     """No change: the same game."""

@@ -1,9 +1,9 @@
 """The check that depicted objects have their real odds: cards, balls, dice, wheels, reels.
 
-A game is played with given draws. At each draw every possible number is given in turn, and what the game
-shows afterwards is compared: numbers with the same display represent the same piece. The pieces found are
-compared with those of the real object. So a card that no number deals, or that two numbers deal, is found
-wherever the mistake is, also in a game with its own drawing code.
+A round is replayed with scripted draws. At each draw every possible number is tried in turn, and the
+displays that follow are compared: numbers with the same display represent the same piece (one card, one
+ball, one pocket). The pieces found are compared with those of the real object. So a card that no number
+deals, or that two numbers deal, is found wherever the mistake is, also in a game with its own drawing code.
 """
 
 import re
@@ -47,10 +47,10 @@ _FIRST_POSITION: Final = "first position"
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """The real object of a draw: how many equal pieces there are of each kind.
+    """The real object of a draw, as numbers of equal pieces of each kind.
 
-    ``returned``: a piece is available again for the next draw (a die, a wheel). ``packs``: there may be
-    several.
+    ``returned``: a piece drawn is available again for the next draw (a die, a wheel). ``packs``: several packs
+    of the object may be mixed.
     """
 
     pieces: Collection[int]
@@ -58,14 +58,14 @@ class Real:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether ``bound`` pieces may be left after draws below the ``earlier`` bounds."""
+        """Return whether ``bound`` pieces can remain after the earlier draws, whose bounds are ``earlier``."""
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, found: Collection[int]) -> bool:
-        """Return whether ``found``, the counts of each kind of piece, can be the remainder of the real object."""
+        """Return whether the real object can have the pieces ``found`` left, given as counts of each kind."""
         packs = -(-sum(found) // sum(self.pieces))
         both = zip(sorted(found, reverse=True), sorted(self.pieces, reverse=True), strict=False)
         return len(found) <= len(self.pieces) and all(n <= packs * of for n, of in both)
@@ -98,27 +98,29 @@ def _count_equal_parts(rules: Rules) -> int | None:
     return POSITIONS if isinstance(rules, TwoHands) else None
 
 
-# ------------------------------------------------------------------ a round with numbers given to it
+# ------------------------------------------------------------------ a round with scripted draws
 @dataclass(slots=True)
-class _Given:
-    """A source of given draws; later draws always return the first remaining piece, or the last."""
+class _ScriptedDraws:
+    """Random source that returns ``values`` in order, and then always the first remaining piece, or the last."""
 
     values: list[int]
     last: bool
     made: int = 0
 
     def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the same for every purpose)
-        """Return the next value."""
+        """Return the next scripted value; after them 0, or ``bound - 1`` if ``last``."""
         self.made += 1
         if self.made <= len(self.values):
             return self.values[self.made - 1]
         return bound - 1 if self.last else 0
 
 
-class _Watched:
-    """A round with given draws, step by step: what it shows from the last given draw on."""
+class _SteppedRound:
+    """A round that is replayed step by step; ``shown`` is its display from the last scripted draw on."""
 
-    def __init__(self, game: Game, wager: Wager, draw: _Given, way: Callable[[int, int], int]) -> None:
+    def __init__(
+        self, game: Game, wager: Wager, draw: _ScriptedDraws, way: Callable[[int, int], int]
+    ) -> None:
         self.shown: list[str] = []
         self.ended = False
         self._draw = draw
@@ -126,8 +128,8 @@ class _Watched:
         self._answer: Choice | None = None
         self._way, self._asked = way, 0
 
-    def go_on(self) -> None:
-        """Play one step; before the last given draw is made, all steps up to it."""
+    def play_step(self) -> None:
+        """Play the next step; on the first call, all steps up to the last scripted draw."""
         given = len(self._draw.values)
         while not self.ended:
             try:
@@ -146,7 +148,7 @@ class _Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class _PlayedRound:
     """One round as it was played: the initial game, the wager, the decision policy, the draws."""
 
     game: Game
@@ -155,29 +157,29 @@ class _Course:
     draws: list[tuple[int, int, str]] = field(default_factory=list)
 
     def pieces(self, at: int, real: Real) -> Collection[int]:
-        """Return how many numbers of the draw ``at`` stand for each piece.
+        """Return, for each piece that the draw with index ``at`` can show, how many numbers represent it.
 
-        The rounds are played in parallel, only until the pieces can be distinguished: a piece that is face
-        down is identified by what follows.
+        One round per number is replayed, all in parallel, only until the pieces can be distinguished: a piece
+        that is face down is identified by the steps that follow.
         """
         before = [value for _, value, _ in self.draws[:at]]
         runs = [
             [
-                _Watched(self.game, self.wager, _Given([*before, value], last), self.way)
+                _SteppedRound(self.game, self.wager, _ScriptedDraws([*before, value], last), self.way)
                 for last in (False, True)
             ]
             for value in range(self.draws[at][0])
         ]
         while True:
             for run in (run for pair in runs for run in pair):
-                run.go_on()
+                run.play_step()
             found = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
             if real.are_pieces(found) or all(run.ended for pair in runs for run in pair):
                 return found
 
 
-def _iter_courses(case: Case) -> Iterator[_Course]:
-    """Yield a round of each bet and decision policy."""
+def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
+    """Yield a played round for each bet and decision policy."""
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.at(bet.table)
         wager = build_wager(game, bet)
@@ -192,7 +194,7 @@ def _iter_courses(case: Case) -> Iterator[_Course]:
                         answer = Choice(step.options[way(decisions, len(step.options))])
                         decisions += 1
             except StopIteration:
-                yield _Course(game, wager, way, draw.records)
+                yield _PlayedRound(game, wager, way, draw.records)
             if not decisions:
                 break
 
@@ -204,13 +206,13 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
-    """Check the depicted odds by giving the game every number of each draw."""
+    """Check the depicted odds by trying every number of each draw; yield one finding per kind of draw."""
     if isinstance(case.game.rules, ReelRules):
         yield from _check_reels(case, case.game.rules)
         return
     kinds: set[str] = set()
     given = 0
-    for course in _iter_courses(case):
+    for course in _iter_played_rounds(case):
         fresh = {_strip_index(purpose) for _, _, purpose in course.draws} - kinds
         kinds |= fresh
         for at, (bound, _, purpose) in enumerate(course.draws):
@@ -265,18 +267,22 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
             draw = RecordingDraw(case.draw)
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
-            shown = [stage.run(_Given([part], last=False)).display["part"] for part in range(parts)]
+            shown = [stage.run(_ScriptedDraws([part], last=False)).display["part"] for part in range(parts)]
             found = f"{name}: {format_count(parts, 'equal part')} of the wheel"
             ok = real and sorted(shown) == list(range(parts))
             yield Finding("depicted-odds", _REQUIREMENTS, status_from_check(ok=ok), found)
 
 
 def _find_reel_error(reels: Reels, reel: int) -> str:
-    """Return which stop of a reel is not drawn as often as its weight says, by giving it each number."""
+    """Return which stop of a reel is not drawn as often as its weight says, found by trying each number."""
     weights = reels.weights[reel]
     total = sum(weights)
-    spun = Counter(reels.spin(_Given([0] * reel + [value], last=False))[reel] for value in range(total))
-    again = Counter(reels.spin_some(_Given([value], last=False), [reel])[reel] for value in range(total))
+    spun = Counter(
+        reels.spin(_ScriptedDraws([0] * reel + [value], last=False))[reel] for value in range(total)
+    )
+    again = Counter(
+        reels.spin_some(_ScriptedDraws([value], last=False), [reel])[reel] for value in range(total)
+    )
     for stop, weight in enumerate(weights):
         if spun[stop] != weight or again[stop] != weight:
             return (

@@ -103,6 +103,7 @@ def _find_first_difference(signed: bytes, here: bytes) -> str:
 
 # ------------------------------------------------------------------ a submission
 def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
+    """Rebuild the submitted packages from their source; yield whether each is identical."""
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE))
     wheel = next(name for name in names if name.endswith(_WHEEL))

@@ -378,15 +378,15 @@ def simulation(case: Case) -> Iterator[Finding]:
             continue
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
         shown = case.games >= _GAMES_LEAST
-        if bet.law is not None:
-            most = bet.law.find_largest_expected_win(10, case.games)
+        if bet.distribution is not None:
+            most = bet.distribution.find_largest_expected_win(10, case.games)
             shown = most > 0
-            held = bet.law.cap_wins(most)
+            held = bet.distribution.cap_wins(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
             words = (
                 f" (both with no win counted above {format_count(most, 'credit')}: chance decides the rarer ones;"
                 f" with all wins exact {format_percent(bet.rtp)})"
-                if most < max(bet.law.counts)
+                if most < max(bet.distribution.counts)
                 else ""
             )
         if not shown:

@@ -315,8 +315,8 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
             facts.append(
                 (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.doubled.variance))
             )
-            if bet.doubled.law is not None:
-                wins = bet.doubled.law.compute_chance_of_at_least(1)
+            if bet.doubled.distribution is not None:
+                wins = bet.doubled.distribution.compute_chance_of_at_least(1)
                 facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", to_exact_data(wins)))
     facts += [
         (
@@ -324,7 +324,7 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
             to_exact_data(_compute_double_up_chance(bet, table.most_credits)),
         )
         for bet in analysis.bets
-        if bet.law is not None
+        if bet.distribution is not None
     ]
     rows = [
         [n, to_exact_data(half), to_exact_data(half**n), 2**n, to_exact_data(half**n * 2**n)]
@@ -335,6 +335,6 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
 
 
 def _compute_double_up_chance(bet: BetAnalysis, most: int) -> Fraction:
-    assert bet.law is not None  # checked by the caller
-    counts = bet.law.counts
-    return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.law.total)
+    assert bet.distribution is not None  # checked by the caller
+    counts = bet.distribution.counts
+    return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.distribution.total)

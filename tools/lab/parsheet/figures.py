@@ -51,5 +51,5 @@ def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
 
 
 def to_exact_data(value: Fraction | None) -> dict[str, Any] | None:
-    """Return an exact figure as data."""
+    """Return an exact figure as JSON data, or None if it is None."""
     return None if value is None else {"exact": str(value), "decimal": to_decimal(value)}

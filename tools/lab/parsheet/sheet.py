@@ -126,7 +126,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
             for m in bet.merchandise
         ],
         "volatility": build_volatility_rows(bet),
-        "distribution": build_win_classes(bet.law, bet.cost_credits) if bet.law else None,
+        "distribution": build_win_classes(bet.distribution, bet.cost_credits) if bet.distribution else None,
         "choices": bet.strategy,
         "return_of_the_worst_choices": to_exact_data(bet.worst_rtp),
         "simplest_choices": bet.simplest_strategy,
@@ -154,7 +154,9 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
         "most_credits_after_double_up": None if doubled is None else bet.most_credits,
         "variance_when_always_doubled": None if doubled is None else to_exact_data(doubled.variance),
         "distribution_when_always_doubled": (
-            build_win_classes(doubled.law, bet.cost_credits) if doubled and doubled.law else None
+            build_win_classes(doubled.distribution, bet.cost_credits)
+            if doubled and doubled.distribution
+            else None
         ),
     }
 
@@ -194,27 +196,29 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
     return rows
 
 
-def build_win_classes(law: WinDistribution, cost: int) -> dict[str, Any]:
+def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any]:
     """Return the distribution of the win in classes of the bet, with the return of each class."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
-    wins = sorted(win for win in law.counts if win)
+    wins = sorted(win for win in distribution.counts if win)
     first = 0
     for high in (*CLASSES, None):
         end = len(wins) if high is None else bisect_left(wins, high * cost)
-        inside = {win: law.counts[win] for win in wins[first:end]}
+        inside = {win: distribution.counts[win] for win in wins[first:end]}
         first = end
         rows.append(
             {
                 "from_bets": str(low or 0),
                 "below_bets": None if high is None else str(high),
-                "probability": to_exact_data(Fraction(sum(inside.values()), law.total)),
-                "return": to_exact_data(Fraction(sum(w * n for w, n in inside.items()), law.total * cost)),
+                "probability": to_exact_data(Fraction(sum(inside.values()), distribution.total)),
+                "return": to_exact_data(
+                    Fraction(sum(w * n for w, n in inside.items()), distribution.total * cost)
+                ),
             }
         )
         low = high
-    nothing = Fraction(law.counts.get(0, 0), law.total)
-    return {"nothing": to_exact_data(nothing), "classes": rows, "left_out": to_exact_data(law.tail)}
+    nothing = Fraction(distribution.counts.get(0, 0), distribution.total)
+    return {"nothing": to_exact_data(nothing), "classes": rows, "left_out": to_exact_data(distribution.tail)}
 
 
 def build_reel_sheets(game: Game) -> list[dict[str, Any]]:

@@ -53,13 +53,13 @@ class Numbers:
         return (self.bound,) * self.positions
 
     def draw(self, draws: Draw) -> list[int]:
-        """Draw one play."""
+        """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
         return [draws.below(self.bound, f"position {i}") for i in range(self.positions)]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
-        """Return ``plays`` plays, of shape (plays, positions)."""
+        """Draw ``plays`` plays; return an array of shape (plays, positions)."""
         return draws.below(self.bound, plays * self.positions).reshape(plays, self.positions)
 
 
@@ -85,13 +85,13 @@ class Selection:
         return list_selection_bounds(self.population, self.picks)
 
     def draw(self, draws: Draw) -> list[int]:
-        """Draw one play."""
+        """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
         return list(pick(draws, range(self.population), self.picks, "selection"))
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
-        """Return ``plays`` plays, of shape (plays, picks)."""
+        """Draw ``plays`` plays; return an array of shape (plays, picks)."""
         return draws.sample(self.population, self.picks, plays)
 
 
@@ -113,11 +113,11 @@ class Weighted:
             raise InvalidWeights(f"{count} weights sum to {found}; the stated total is {self.total}")
 
     def draw(self, draws: Draw) -> list[int]:
-        """Draw one play."""
+        """Draw the number of one play."""
         return [draw_weighted_index(draws, self.weights, "weighted")]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
-        """Return ``plays`` plays, of shape (plays, 1)."""
+        """Draw ``plays`` plays; return an array of shape (plays, 1)."""
         return draws.weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
 
 

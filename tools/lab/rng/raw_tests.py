@@ -33,7 +33,7 @@ class RawTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieharderLine:
-    """One p-value of the stored run."""
+    """One p-value of the stored dieharder run."""
 
     test: str
     ntuple: int

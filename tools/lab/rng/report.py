@@ -92,7 +92,7 @@ def gather(
     """Return the report as JSON data: everything measured, and what it means."""
     dieharder = read_dieharder()
     scaling = _check_scaling(verdicts)
-    passed = all(verdict.passed for verdict in verdicts) and not any(row["error"] for row in scaling)
+    passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
     return {
         "statement": STATEMENT,
         "title": "Random number generator of open-egm: self-assessment",
@@ -133,8 +133,10 @@ def gather(
         "games": [
             {
                 "game": verdict.game,
-                "passed": verdict.passed,
-                "runs": [{**dataclasses.asdict(run), "passed": run.judgement.passed} for run in verdict.runs],
+                "passed": verdict.has_passed,
+                "runs": [
+                    {**dataclasses.asdict(run), "passed": run.judgement.has_passed} for run in verdict.runs
+                ],
             }
             for verdict in verdicts
         ],
@@ -181,7 +183,9 @@ def _judge_all_games(verdicts: Sequence[Verdict], alpha: float) -> Report:
             {
                 "level": level,
                 "games_with_findings": [
-                    verdict.game for verdict in verdicts if not judge(verdict.runs[-1].results, level).passed
+                    verdict.game
+                    for verdict in verdicts
+                    if not judge(verdict.runs[-1].results, level).has_passed
                 ],
             }
             for level in LEVELS

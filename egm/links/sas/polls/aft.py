@@ -108,6 +108,7 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
+    """Check a transfer request and order it; return the reply with its status."""
     flags, behind = body[18], body[_HEAD + body[_HEAD - 1] :]
     wrong, cents, expires = None, {}, None
     try:
@@ -285,6 +286,7 @@ def _encode_available_transfers(transfers: HostTransfers) -> int:
 
 
 def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
+    """Return the lock status fields of the reply: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.state(HostMoney), find_restricted_terms(machine)
     enabled, hard = transfers.cash_out_terms

@@ -172,12 +172,12 @@ def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
     if from_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__
-    tickets = readout.validation.by_host and has(0x71)
+    tickets = readout.validation.is_by_host and has(0x71)
     first = (
         (readout.bonuses and has(0x72)) << 1
         | has(0x8A) << 2
         | has(0x8C) << 3
-        | (readout.validation.by_host and has(0x7B)) << 4
+        | (readout.validation.is_by_host and has(0x7B)) << 4
         | (_STYLES[readout.validation] if has(0x4D) else 0) << 5
         | tickets << 7
     )

@@ -73,7 +73,7 @@ def _list_unread_wins(host: Host) -> list[tuple[str, BroadcastWin]]:
 
 
 def _win(won: BroadcastWin) -> bytes:
-    """Return level and amount in cents."""
+    """Return a win as level and amount in cents, encoded for the reply."""
     return bytes((int(won.pool.split(".")[2]),)) + encode_bcd(won.amount_cents, _AMOUNT_BYTES)
 
 

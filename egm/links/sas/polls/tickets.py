@@ -58,7 +58,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 def find_tickets(host: Host) -> HostTickets | None:
     """Return the tickets that this host validates, or None."""
     money = host.machine.state(HostMoney)
-    if money.validation.by_host and money.line == host.name:
+    if money.validation.is_by_host and money.line == host.name:
         return HostTickets(host.context.engine, host.context.handle)
     return None
 

@@ -65,7 +65,7 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
         for result in results:
             p_values[result.test, result.detail].append(result.p_value)
         for i, level in enumerate(LEVELS):
-            family[i] += not judge(results, level).passed
+            family[i] += not judge(results, level).has_passed
     return Calibration(
         game=name,
         plays=plays,

@@ -251,7 +251,7 @@ def run_permutation_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def run_maximum_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test the largest of five in a row."""
+    """Test the distribution of the largest of each five consecutive numbers."""
     flat = data.ravel()
     largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)

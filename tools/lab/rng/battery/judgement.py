@@ -43,7 +43,7 @@ class Judgement:
     findings: tuple[Finding, ...]
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Return whether there are no findings."""
         return not self.findings
 

@@ -51,9 +51,9 @@ class Verdict:
     runs: tuple[Run, ...]
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Return whether the last run, which decides, has no findings."""
-        return self.runs[-1].judgement.passed
+        return self.runs[-1].judgement.has_passed
 
 
 def run_all_tests(game: Numbers | Selection, data: Ints) -> list[Result]:
@@ -69,7 +69,7 @@ Source = Callable[[int], bytes] | Production
 
 
 def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
-    """Return the game's outcomes unchanged."""
+    """Return the outcomes of ``plays`` plays as the game draws them (the default drawing function)."""
     return game.draw_many(draws, plays)
 
 
@@ -109,6 +109,6 @@ def run_game(
                 data_sha256=sha256(data.tobytes()).hexdigest(),
             )
         )
-        if runs[-1].judgement.passed:
+        if runs[-1].judgement.has_passed:
             break
     return Verdict(game=name, runs=tuple(runs))

@@ -196,7 +196,7 @@ def run_serial_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test how often hands, in any order, repeat."""
+    """Test how often the same hand, in any order, is drawn again."""
     size = min(_HAND, data.shape[1])
     hands = np.sort(data[:, :size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
@@ -207,7 +207,7 @@ def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def run_permutation_test(data: Ints, _population: int) -> Iterator[Result]:
-    """Test the order of the first four."""
+    """Test whether the first four numbers are drawn in every order equally often."""
     if data.shape[1] < _ORDERED:
         return
     codes = independent.encode_order_patterns(data[:, :_ORDERED].astype(np.int64))
