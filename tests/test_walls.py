@@ -74,6 +74,19 @@ def independence(contract):
     yield from itertools.permutations(names, 2)
 
 
+def cycles(contract):
+    """One import against each import between two modules of a folder."""
+    known = modules()
+    left_out = tuple(f"{name}." for name in contract["skip_descendants"])
+    wanted = tuple(f"{name}." for name in contract["ancestors"])
+    for name, file in known.items():
+        for imported in imports(file):
+            target = imported if imported in known else imported.rpartition(".")[0]
+            same = target in known and target.rpartition(".")[0] == name.rpartition(".")[0]
+            if same and name.startswith(wanted) and not f"{name}.".startswith(left_out):
+                yield target, name
+
+
 #: what each kind of contract forbids, as (importer, imported) pairs
 FORBIDS = {"forbidden": forbidden, "layers": layers, "independence": independence}
 
@@ -143,7 +156,27 @@ def test_no_two_folders_of_egm_import_each_other():
     assert {(one, other) for one, other in edges if one != other and (other, one) in edges} == set()
 
 
-@pytest.mark.parametrize("name", CONTRACTS)
+def test_a_file_that_imports_back_is_found_in_every_folder(skeleton):
+    """In each folder one import is answered by another; each such folder must be named."""
+    by_folder = {}
+    for importer, imported in cycles(CONTRACTS["cycles"]):
+        if "__init__" not in modules()[importer].name and "__init__" not in modules()[imported].name:
+            by_folder.setdefault(importer.rpartition(".")[0], (importer, imported))
+    assert len(by_folder) > 40
+    for importer, imported in by_folder.values():
+        for one, other in ((importer, imported), (imported, importer)):
+            file = skeleton / modules()[one].relative_to(ROOT)
+            file.write_text(f"{file.read_text()}import {other}\n")
+    broken = lint(skeleton, "cycles")
+    for pair in by_folder.values():
+        for name in pair:
+            (skeleton / modules()[name].relative_to(ROOT)).write_text("")
+    assert broken.returncode == 1
+    found = set(re.findall(r"No cycles are allowed in ([\w.]+)\.\n", broken.stdout))
+    assert by_folder.keys() <= found
+
+
+@pytest.mark.parametrize("name", [name for name in CONTRACTS if name != "cycles"])
 def test_a_wall_names_every_import_it_forbids(skeleton, name):
     planted = list(FORBIDS[CONTRACTS[name]["type"]](CONTRACTS[name]))
     assert planted

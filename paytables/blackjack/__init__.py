@@ -1,7 +1,7 @@
 """Blackjack of Québec's by-law (ss. 13-26.7) and of the Monaco order (art. 5), with its side bets."""
 
+from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.rules import BlackjackRules
-from paytables.blackjack.schema import BlackjackDefinition
 from paytables.cards import PACKS
 from paytables.game import Family
 

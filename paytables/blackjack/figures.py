@@ -23,16 +23,8 @@ from paytables.analysis import (
 )
 from paytables.blackjack.advice import PlayData, Question, read_advice
 from paytables.blackjack.counted import compute_row_chances
-from paytables.blackjack.schema import (
-    ACTIONS,
-    INSURANCE,
-    MAIN,
-    BlackjackDefinition,
-    House,
-    Proof,
-    Sampled,
-    Side,
-)
+from paytables.blackjack.definition import BlackjackDefinition
+from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, House, Proof, Sampled, Side
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution

@@ -10,6 +10,8 @@ from typing import Final, TypeAlias
 
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.blackjack.advice import Kind, read_advice
+from paytables.blackjack.definition import BlackjackDefinition
+from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
     ACES,
     ACTIONS,
@@ -18,13 +20,11 @@ from paytables.blackjack.schema import (
     INSURANCE,
     MAIN,
     TEN,
-    BlackjackDefinition,
     Side,
     compute_best_total,
     is_blackjack,
     value_of,
 )
-from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.cards.card import Card, Shoe, format_card, rank_of, suit_of
 from paytables.contract import (
     Bet,

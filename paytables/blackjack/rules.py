@@ -11,17 +11,9 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
 from paytables.blackjack.advice import read_advice
+from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
-from paytables.blackjack.schema import (
-    ACTIONS,
-    EVEN,
-    INSURANCE,
-    INSURED,
-    MAIN,
-    TEN,
-    BlackjackDefinition,
-    Proof,
-)
+from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, Proof
 from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, view_of_seat
 from paytables.definition import Text

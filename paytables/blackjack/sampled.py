@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PlayData
+from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.hands import CARD, build_shoe, list_every_hand
-from paytables.blackjack.schema import ACES, TEN, VALUES, BlackjackDefinition, Sampled
+from paytables.blackjack.schema import ACES, TEN, VALUES, Sampled
 from paytables.blackjack.weighed import compile_kernel
 from paytables.poker.proof import format_exact
 

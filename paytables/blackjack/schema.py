@@ -7,19 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.bank.dealing import ShoeRules
-from paytables.blackjack.words import BLACKJACK, EVEN_MONEY, SEVENS, SUITED, format_pay_table_rows, rule_lines
 from paytables.cards.card import ACE, RANKS, Card, is_red, rank_of, suit_of
 from paytables.definition import Identifier, Strict, Text
-from paytables.layout import Limits, Odds, Pay, TableDefinition
+from paytables.layout import Limits, Odds, Pay
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
-from paytables.side_bets import LevelPay, Progressive
-from paytables.wording import format_count
+from paytables.side_bets import LevelPay
 
 #: The value of each rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
@@ -32,6 +29,8 @@ ACTIONS_MOST: Final = 3
 EVEN: Final = Odds.parse("1:1")
 INSURED: Final = Text(en="Insurance", fr="Assurance")
 
+#: A pay other than a plain win: its stake, its name, its title and its odds.
+NamedPay: TypeAlias = tuple[str, str, Text, Odds]
 Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
 
@@ -339,85 +338,3 @@ class Proof(Strict):
     law: dict[str, Exact] = Field({})
     variance: Exact | None = None
     sampled: Sampled | None = None
-
-
-class BlackjackDefinition(TableDefinition):
-    """The definition of a blackjack table. ``boxes`` is the number on which one player may bet."""
-
-    shoe: ShoeRules = ShoeRules(decks=6)
-    boxes: Annotated[int, Field(ge=1, le=BOXES_MOST)] = 1
-    main: Main = Main()
-    rules: HouseRules = HouseRules()
-    side: tuple[Side, ...] = ()
-    progressive: tuple[Progressive, ...] = Field(
-        (), description="levels that side bets play for, by their ids"
-    )
-    proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
-
-    def list_every_pay(self) -> list[tuple[str, str, Text, Odds]]:
-        """Return each pay other than a plain win: its stake, name, title and odds."""
-        rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
-        even = EVEN if self.house.even_money else None
-        own = [
-            (MAIN, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
-            (MAIN, SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
-            (MAIN, SUITED, suited, rules.suited_678),
-            (MAIN, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
-            (INSURANCE, INSURANCE, INSURED, rules.insurance),
-        ]
-        sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
-        return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
-
-    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return the house rules and the pays other than even money, by language."""
-        return {code: [*rule_lines(self, code), *format_pay_table_rows(self, code)] for code in ("en", "fr")}
-
-    @property
-    def longest_points(self) -> int:
-        """Return a bound on the total value of a round's cards: players hit up to 20, the dealer up to 16."""
-        hands = self.boxes * self.table.seats * self.rules.split.hands
-        return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
-
-    @property
-    def house(self) -> House:
-        """Return the rules in the form the exact analysis reads."""
-        rules = self.rules
-        even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
-        return House(
-            decks=self.shoe.decks,
-            hole=rules.second_card == "hole",
-            hits_soft_17=rules.soft_17 == "hit",
-            original_only=rules.original_bets_only,
-            blackjack=rules.blackjack.net,
-            doubled=rules.double.totals,
-            double_after_split=rules.double.after_split,
-            hands=rules.split.hands,
-            ace_hands=rules.split.ace_hands,
-            aces_one_card=rules.split.aces_one_card,
-            same_rank=rules.split.same == "rank",
-            insurance=None if rules.insurance is None else rules.insurance.net,
-            even_money=frozenset(even),
-            sevens=None if rules.sevens is None else rules.sevens.net,
-            suited_678=None if rules.suited_678 is None else rules.suited_678.net,
-        )
-
-    @model_validator(mode="after")
-    def _fits(self) -> "BlackjackDefinition":
-        """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
-        if self.boxes * self.table.seats > BOXES_MOST:
-            raise ValueError(
-                f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
-                f" {BOXES_MOST} in all at most"
-            )
-        if self.main.hands > 1 and self.rules.second_card == "hole":
-            raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
-        ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
-        twice = next((each for each in ids if ids.count(each) > 1), None)
-        if twice is not None:
-            raise ValueError(f"side: {twice!r} is there twice")
-        self.shoe.check_players(self.table.seats)
-        needed = self.longest_points * self.shoe.rounds
-        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:
-            rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
-            raise ValueError(f"shoe: may run out in {rounds}: it must hold {needed} points, an ace as one")
-        return self

@@ -2,19 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from paytables.bank.dealing import ShoeRules
+from paytables.blackjack.results import EVEN_MONEY, SEVENS, SUITED
+from paytables.blackjack.schema import HouseRules, Main, NamedPay, Side
 from paytables.definition import Text
-
-if TYPE_CHECKING:
-    from paytables.blackjack.schema import BlackjackDefinition, HouseRules, Side
-    from paytables.layout import Odds
-
-#: Results of a hand other than won, lost and push: special pays, by their names.
-BLACKJACK: Final = "blackjack"
-EVEN_MONEY: Final = "even-money"
-SEVENS: Final = "three-sevens"
-SUITED: Final = "6-7-8"
+from paytables.layout import Odds
 
 _SHOE: Final = (
     Text(
@@ -119,13 +113,12 @@ _OR: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
 _TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
-def rule_lines(made: "BlackjackDefinition", code: str) -> list[str]:
+def describe_rules(
+    shoe: ShoeRules, main: Main, rules: HouseRules, pays: Sequence[NamedPay], code: str
+) -> list[str]:
     """Return the operator's options, one sentence per rule, in a language."""
-    rules = made.rules
     lines = [
-        _choose_language(_SHOE[0 if made.shoe.stop is not None else made.shoe.rounds], code).format(
-            made.shoe.decks
-        ),
+        _choose_language(_SHOE[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
         f"{_choose_language(_SOFT_17[rules.soft_17], code)} {_choose_language(_SECOND[rules.second_card], code)}",
         _choose_language(_ORIGINAL[rules.original_bets_only], code),
     ]
@@ -142,11 +135,9 @@ def rule_lines(made: "BlackjackDefinition", code: str) -> list[str]:
         lines.append(_choose_language(_INSURANCE, code))
     if rules.even_money != "no":
         lines.append(_choose_language(_EVEN[rules.even_money], code))
-    lines += [
-        _choose_language(_AT_ONCE[name], code) for _, name, _, _ in made.list_every_pay() if name in _AT_ONCE
-    ]
-    if made.main.hands > 1:
-        lines.append(_choose_language(_ACTIONS, code).format(made.main.hands, made.main.least_hands))
+    lines += [_choose_language(_AT_ONCE[name], code) for _, name, _, _ in pays if name in _AT_ONCE]
+    if main.hands > 1:
+        lines.append(_choose_language(_ACTIONS, code).format(main.hands, main.least_hands))
     return lines
 
 
@@ -154,7 +145,7 @@ def _choose_language(text: Text, code: str) -> str:
     return text.fr if code == "fr" else text.en
 
 
-def _format_totals(rules: "HouseRules", code: str) -> str:
+def _format_totals(rules: HouseRules, code: str) -> str:
     """Return the totals that may be doubled, with runs as from-to."""
     runs: list[list[int]] = []
     for total in sorted(rules.double.totals):
@@ -172,12 +163,12 @@ def _format_totals(rules: "HouseRules", code: str) -> str:
     )
 
 
-def format_pay_table_rows(made: "BlackjackDefinition", code: str) -> list[str]:
+def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) -> list[str]:
     """Return the pays other than even money, one line per stake, in a language."""
     colon = " :" if code == "fr" else ":"
-    sides = {side.id: side for side in made.side}
+    sides = {side.id: side for side in side_bets}
     lines: dict[str, list[str]] = {}
-    for spot, name, title, odds in made.list_every_pay():
+    for spot, name, title, odds in pays:
         if name != EVEN_MONEY:
             lines.setdefault(spot, []).append(
                 f"{_choose_language(title, code)}{colon} {_format_odds(odds, code)}"
@@ -186,11 +177,11 @@ def format_pay_table_rows(made: "BlackjackDefinition", code: str) -> list[str]:
     return found + [_format_side_bet(sides[spot], rows, code, colon) for spot, rows in lines.items()]
 
 
-def _format_odds(odds: "Odds", code: str) -> str:
+def _format_odds(odds: Odds, code: str) -> str:
     return odds.printed(code) if odds.share else odds.format_by_language()[code]
 
 
-def _format_side_bet(side: "Side", rows: list[str], code: str, colon: str) -> str:
+def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:
     return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
 
 

@@ -7,21 +7,19 @@ draw make a Markov chain that continues only if the same result repeats: it is f
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
 from paytables.layout import Case, analyse_cases
+from paytables.onedraw.bets import OneDrawBets
 from paytables.prison import Held, list_bets_on_table, with_prison_choice
 from paytables.wording import format_percent
-
-if TYPE_CHECKING:
-    from paytables.onedraw.table import OneDrawTable
 
 _STRATEGY: Final = "take your part back at every zero"
 
 
-def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
+def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
     """Return the figures of every kind of bet at its minimum stake, and of every form of several bets."""
     bets = []
     for group, places in table.groups().items():
@@ -37,7 +35,7 @@ def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
+def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the figures of a wager, each bet followed to its end; a player with a choice takes the part back."""
     bets = list_bets_on_table((), wager, table.cloth.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
@@ -54,7 +52,7 @@ def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = 
     return with_prison_choice(figures, _STRATEGY, worst, note)
 
 
-def iter_cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
+def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
     """Yield every possible end of the bets, with its weight; ``prison``: every choice is for prison."""
     total = sum(table.weights.values())
     for result, count in table.weights.items():
@@ -73,7 +71,7 @@ def iter_cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = Fa
             yield Case(count * Fraction(later.weight) / total, [*done, *later.settlements])
 
 
-def compute_prison_for_ever_rtp(table: "OneDrawTable", spot: str) -> Fraction:
+def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
     """Return the RTP of an even-money bet whose stake is always left in prison and halved at every further zero."""
     total, pays = sum(table.weights.values()), table.by_spot[spot].pays
     wins = Fraction(sum(table.weights[result] for result in pays), total)
@@ -81,19 +79,3 @@ def compute_prison_for_ever_rtp(table: "OneDrawTable", spot: str) -> Fraction:
     held = wins / (1 - zero / 2)
     net = next(iter(pays.values())).net
     return wins * (1 + net) + zero * held
-
-
-def find_highest_returns(table: "OneDrawTable", wager: Wager) -> dict[int, int]:
-    """Return the most that one result may return to each seat, assuming that it completes every repeat."""
-    found: dict[int, int] = {}
-    for result in table.weights:
-        back: dict[int, int] = {}
-        for bet in list_bets_on_table(table.held, wager, table.cloth.spots):
-            odds = table.by_spot[bet.spot].pays.get(result)
-            if odds is not None:
-                in_prison = bet.count and table.by_spot[bet.spot].spins == 1
-                credits_ = bet.value if in_prison else odds.returned(bet.credits)
-                back[bet.seat] = back.get(bet.seat, 0) + credits_
-        for seat, credits_ in back.items():
-            found[seat] = max(found.get(seat, 0), credits_)
-    return found

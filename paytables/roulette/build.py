@@ -3,7 +3,7 @@
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import check_credit_multiples, check_forms
-from paytables.onedraw.table import SpotRules
+from paytables.onedraw.bets import SpotRules
 from paytables.roulette.cloth import list_grounds
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
 from paytables.roulette.spun import SpunTable

@@ -3,36 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from paytables.contract import Spot
+from paytables.roulette.names import NAMES
+from paytables.roulette.schema import BetGroup, Cylinder
 
-if TYPE_CHECKING:
-    from paytables.roulette.schema import BetGroup, Cylinder
-
-#: The names of bets, by their ids: English, and French as in Québec and Monaco.
-NAMES: Final = {
-    "straight": ("Straight", "Plein"),
-    "split": ("Split", "À cheval"),
-    "street": ("Street", "Transversale"),
-    "corner": ("Corner", "Carré"),
-    "first-four": ("First four", "Quatre premiers"),
-    "first-five": ("First five", "Cinq premiers"),
-    "six-line": ("Six-line", "Sixain"),
-    "dozen": ("Dozen", "Douzaine"),
-    "column": ("Column", "Colonne"),
-    "dozens": ("Two dozens", "À cheval sur deux douzaines"),
-    "columns": ("Two columns", "À cheval sur deux colonnes"),
-    "even-chance": ("Even chance", "Chance simple"),
-    "low": ("Low", "Manque"),
-    "high": ("High", "Passe"),
-    "even": ("Even", "Pair"),
-    "odd": ("Odd", "Impair"),
-    "red": ("Red", "Rouge"),
-    "black": ("Black", "Noir"),
-    "double": ("Double", "Double"),
-    "triple": ("Triple", "Triple"),
-}
 _LAST: Final = 36
 
 
@@ -45,7 +21,7 @@ class Ground:
     covers: tuple[str, ...]
 
 
-def list_grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
+def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[Ground, ...]:
     """Return every position of a bet. Raises ValueError for numbers that are not pockets of the cylinder."""
     if bet.places:
         found = [
@@ -61,15 +37,7 @@ def list_grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
     return tuple(found)
 
 
-def find_bet_names(bet: "BetGroup") -> dict[str, str]:
-    """Return the name of a kind of bet, by language."""
-    if bet.name is not None:
-        return bet.name.model_dump()
-    english, french = NAMES.get(bet.id, (bet.id, bet.id))
-    return {"en": english, "fr": french}
-
-
-def _parse_numbers(text: str, cylinder: "Cylinder") -> tuple[str, ...]:
+def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
     numbers = tuple(text.split("-"))
     unknown = [number for number in numbers if number not in cylinder.pockets]
     if unknown or len(set(numbers)) != len(numbers):
@@ -77,18 +45,16 @@ def _parse_numbers(text: str, cylinder: "Cylinder") -> tuple[str, ...]:
     return numbers
 
 
-def _build_ground(bet: "BetGroup", name: str, covers: tuple[str, ...], label: str = "") -> Ground:
+def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> Ground:
     if name in NAMES and name != bet.id:
         return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
     if name == bet.id:
-        return Ground(name, find_bet_names(bet), covers)
+        return Ground(name, bet.names, covers)
     words = label or "-".join(covers)
-    return Ground(
-        name, {code: f"{bet_name} {words}" for code, bet_name in find_bet_names(bet).items()}, covers
-    )
+    return Ground(name, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covers)
 
 
-def _iter_usual_grounds(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
+def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
     """Yield the betting areas of one kind of bet on the usual layout."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):

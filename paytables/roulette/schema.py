@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from paytables.definition import Identifier, PositiveInt, Strict, Strip, Text
 from paytables.layout import Limits, Pay, TableDefinition
-from paytables.roulette.cloth import find_bet_names
+from paytables.roulette.names import NAMES
 
 #: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
 REVOLUTIONS_LEAST: Final = 7
@@ -91,6 +91,14 @@ class BetGroup(Limits):
     option: Literal["double", "triple"] | None = Field(default=None, description="only with this option")
     with_triple: Pay | None = Field(default=None, description="what it pays where the triple is offered too")
 
+    @property
+    def names(self) -> dict[str, str]:
+        """Return the name of the bet, by language."""
+        if self.name is not None:
+            return self.name.model_dump()
+        english, french = NAMES.get(self.id, (self.id, self.id))
+        return {"en": english, "fr": french}
+
 
 class Options(Strict):
     """Additional options of a table (Québec by-law, s. 72.1)."""
@@ -122,6 +130,6 @@ class RouletteDefinition(TableDefinition):
         """Return what each bet pays, by language."""
         taken = self.offered().values()
         return {
-            "en": [f"{find_bet_names(bet)['en']}: {bet.pays.format_by_language()['en']}" for bet in taken],
-            "fr": [f"{find_bet_names(bet)['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken],
+            "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in taken],
+            "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken],
         }

@@ -13,7 +13,8 @@ from typing import Final
 from paytables.contract import FACES, Cue, Draw, Spot, throw_dice
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_credit_multiples, check_forms
-from paytables.onedraw.table import OneDrawTable, SpotRules
+from paytables.onedraw.bets import SpotRules
+from paytables.onedraw.table import OneDrawTable
 from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
 
 _DICE: Final = 3

@@ -6,7 +6,7 @@ from paytables import layout
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, Table, check_forms
-from paytables.onedraw.table import SpotRules
+from paytables.onedraw.bets import SpotRules
 from paytables.roulette.spun import SpunTable
 from paytables.wheel.schema import Area, WheelDefinition
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rng import InvalidRange, RejectionLimit, SelfTestFailed
 from rng.draws import WordDraws
 from rng.scaling import BOUND_MAX, REJECTIONS_MAX, compute_word_bits, plan
-from tools.lab.rng.battery.exhaustion import BOUNDS, build_every_word, create_reader, exhaust_range
+from tools.lab.rng.exhaustion import BOUNDS, build_every_word, create_reader, exhaust_range
 
 
 def outcomes(draws: WordDraws, bound: int) -> Counter[int]:

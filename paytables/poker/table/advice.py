@@ -16,7 +16,7 @@ from paytables.cards import Card, build_deck, parse_cards, rank_of, suit_of
 from paytables.cards.ranking import Ranking
 from paytables.poker.pays import find_row
 from paytables.poker.policy import answer, find_shared_cards_answer, unpack_policy
-from paytables.poker.table.figures import MAIN
+from paytables.poker.table.bets import MAIN
 from paytables.poker.table.schema import Option, PokerDefinition, Stake, Standing, Step
 
 #: Maximum number of completions of a hand to count while a player waits.

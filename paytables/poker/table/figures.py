@@ -9,6 +9,7 @@ from paytables.analysis import Analysis, BetAnalysis, Prize
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
+from paytables.poker.table.bets import MAIN, list_bets_with_ante
 from paytables.poker.table.schema import PokerDefinition, Proof, Won
 from paytables.poker.table.words import describe_best_play, describe_simplest_play
 from paytables.side_bets import Progressive, SideBet
@@ -17,21 +18,6 @@ from paytables.side_bets import Progressive, SideBet
 REPEATED: Final = (
     "`python -m tools.dev prove FILE` works this out anew from the definition, as `egm certify` does: {time}"
 )
-#: The bets that are played together: the ante, the bets that go with it, and raises.
-MAIN: Final = "main"
-
-
-def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:
-    """Return the bets that are first staked with the ante, each as a multiple of it."""
-    ante = definition.ante
-    linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
-    return {ante.id: Fraction(1), **linked}
-
-
-def list_independent_bets(definition: PokerDefinition) -> tuple[str, ...]:
-    """Return the ids of the bets that are independent of the bank's cards."""
-    main = list_bets_with_ante(definition)
-    return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
 
 
 def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:

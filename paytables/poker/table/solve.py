@@ -27,7 +27,7 @@ from paytables.errors import AnalysisError, BeyondReach
 from paytables.poker.pays import find_row
 from paytables.poker.policy import HAND, pack_policy
 from paytables.poker.proof import format_exact
-from paytables.poker.table.figures import MAIN, list_bets_with_ante, list_independent_bets
+from paytables.poker.table.bets import MAIN, list_bets_with_ante, list_independent_bets
 from paytables.poker.table.schema import (
     ORDERS,
     STANDINGS,

@@ -15,7 +15,7 @@ from paytables.poker.community import Solved, Solver, Streets
 from paytables.poker.pays import find_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
-from paytables.poker.table.figures import list_bets_with_ante
+from paytables.poker.table.bets import list_bets_with_ante
 from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, Won
 from paytables.poker.table.won import Pays, iter_row_returns, list_row_rates
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Wager
 from paytables.poker.policy import unpack_policy
+from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, is_worthless, level, list_settings
 from paytables.poker.two_hands import SPOT, TwoHands, Way
@@ -17,12 +18,6 @@ from paytables.poker.two_hands import SPOT, TwoHands, Way
 HAND: Final = 4
 STRATEGY: Final = "of the ways to set four tiles, always the one with the highest exact mean"
 SIMPLEST: Final = "set the tiles as the bank sets its own"
-
-
-def choose_bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
-    """Return how the bank sets tiles that may be set in these ways."""
-    counts = definition.bank
-    return max(ways, key=lambda way: counts.low[level(way[0])] + counts.high[level(way[1])])
 
 
 @dataclass(frozen=True)

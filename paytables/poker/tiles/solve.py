@@ -12,7 +12,7 @@ import numpy as np
 
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
-from paytables.poker.tiles.rules import choose_bank_way
+from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import TILES, is_worthless, list_settings
 

@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
+from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.figures import find_proof
-from paytables.blackjack.schema import ACES, BlackjackDefinition
+from paytables.blackjack.schema import ACES
 from tools.lab.parsheet.figures import to_exact_data
 
 _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"

@@ -16,8 +16,8 @@ from rng.errors import SelfTestFailed
 from rng.mechanism import Mechanism
 from rng.scaling import plan
 from rng.service import RandomService
-from tools.lab.rng.battery.exhaustion import Exhaustion, build_every_word, create_reader
 from tools.lab.rng.bulk import Array, BulkDraws
+from tools.lab.rng.exhaustion import Exhaustion, build_every_word, create_reader
 from tools.lab.rng.outcomes import Numbers, Selection
 
 _AT_ONCE: Final = 10_000

@@ -24,9 +24,9 @@ from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
 from rng.self_test import TESTS
 from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import LEVELS
-from tools.lab.rng.battery.exhaustion import BOUNDS, exhaust_range
 from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, Verdict
+from tools.lab.rng.exhaustion import BOUNDS, exhaust_range
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 
 #: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.

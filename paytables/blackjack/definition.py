@@ -1,0 +1,120 @@
+"""The definition of a blackjack table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from paytables.bank.dealing import ShoeRules
+from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
+from paytables.blackjack.schema import (
+    ACES,
+    BEST,
+    BOXES_MOST,
+    EVEN,
+    INSURANCE,
+    INSURED,
+    MAIN,
+    TEN,
+    House,
+    HouseRules,
+    Main,
+    NamedPay,
+    Proof,
+    Side,
+    sum_lowest_values,
+)
+from paytables.blackjack.words import describe_rules, format_pays
+from paytables.definition import Identifier, Text
+from paytables.layout import TableDefinition
+from paytables.side_bets import Progressive
+from paytables.wording import format_count
+
+
+class BlackjackDefinition(TableDefinition):
+    """The definition of a blackjack table. ``boxes`` is the number on which one player may bet."""
+
+    shoe: ShoeRules = ShoeRules(decks=6)
+    boxes: Annotated[int, Field(ge=1, le=BOXES_MOST)] = 1
+    main: Main = Main()
+    rules: HouseRules = HouseRules()
+    side: tuple[Side, ...] = ()
+    progressive: tuple[Progressive, ...] = Field(
+        (), description="levels that side bets play for, by their ids"
+    )
+    proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+
+    def list_every_pay(self) -> list[NamedPay]:
+        """Return each pay other than a plain win: its stake, name, title and odds."""
+        rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
+        even = EVEN if self.house.even_money else None
+        own = [
+            (MAIN, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
+            (MAIN, SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
+            (MAIN, SUITED, suited, rules.suited_678),
+            (MAIN, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
+            (INSURANCE, INSURANCE, INSURED, rules.insurance),
+        ]
+        sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
+        return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
+
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
+        """Return the house rules and the pays other than even money, by language."""
+        pays = self.list_every_pay()
+        return {
+            code: [
+                *describe_rules(self.shoe, self.main, self.rules, pays, code),
+                *format_pays(pays, self.side, code),
+            ]
+            for code in ("en", "fr")
+        }
+
+    @property
+    def longest_points(self) -> int:
+        """Return a bound on the total value of a round's cards: players hit up to 20, the dealer up to 16."""
+        hands = self.boxes * self.table.seats * self.rules.split.hands
+        return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
+
+    @property
+    def house(self) -> House:
+        """Return the rules in the form the exact analysis reads."""
+        rules = self.rules
+        even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
+        return House(
+            decks=self.shoe.decks,
+            hole=rules.second_card == "hole",
+            hits_soft_17=rules.soft_17 == "hit",
+            original_only=rules.original_bets_only,
+            blackjack=rules.blackjack.net,
+            doubled=rules.double.totals,
+            double_after_split=rules.double.after_split,
+            hands=rules.split.hands,
+            ace_hands=rules.split.ace_hands,
+            aces_one_card=rules.split.aces_one_card,
+            same_rank=rules.split.same == "rank",
+            insurance=None if rules.insurance is None else rules.insurance.net,
+            even_money=frozenset(even),
+            sevens=None if rules.sevens is None else rules.sevens.net,
+            suited_678=None if rules.suited_678 is None else rules.suited_678.net,
+        )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "BlackjackDefinition":
+        """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
+        if self.boxes * self.table.seats > BOXES_MOST:
+            raise ValueError(
+                f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
+                f" {BOXES_MOST} in all at most"
+            )
+        if self.main.hands > 1 and self.rules.second_card == "hole":
+            raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
+        ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
+        twice = next((each for each in ids if ids.count(each) > 1), None)
+        if twice is not None:
+            raise ValueError(f"side: {twice!r} is there twice")
+        self.shoe.check_players(self.table.seats)
+        needed = self.longest_points * self.shoe.rounds
+        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:
+            rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
+            raise ValueError(f"shoe: may run out in {rounds}: it must hold {needed} points, an ace as one")
+        return self
