@@ -87,7 +87,7 @@ class Machine(_Table):
 
     @field_validator("time_zone", mode="after")
     @classmethod
-    def _zone(cls, time_zone: str) -> str:
+    def _check_zone(cls, time_zone: str) -> str:
         try:
             House(site="", time_zone=time_zone)
         except InvalidTicket:

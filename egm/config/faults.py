@@ -215,9 +215,9 @@ class Lines:
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             parse_toml(text)
-            self._read(text.replace("\r\n", "\n"))
+            self._index_lines(text.replace("\r\n", "\n"))
 
-    def _read(self, text: str) -> None:
+    def _index_lines(self, text: str) -> None:
         table: Where = ()
         for first, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)

@@ -132,17 +132,17 @@ class BillDriver(LineDriver[M]):
 
     def stack(self, escrow: int) -> None:
         """Stack the item in ``escrow``; ignored if that escrow is no longer the current one."""
-        self._decide(escrow, Answer.STACK)
+        self._set_answer(escrow, Answer.STACK)
 
     def return_bill(self, escrow: int) -> None:
         """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
-        self._decide(escrow, Answer.RETURN, ReturnReason.ORDERED)
+        self._set_answer(escrow, Answer.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
         """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
-        self._decide(escrow, Answer.HOLD)
+        self._set_answer(escrow, Answer.HOLD)
 
-    def _decide(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
+    def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
         offer = self._offer or self._left
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return

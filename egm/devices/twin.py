@@ -161,10 +161,10 @@ class Port:
         for piece in self._split_data(data):
             at += max(self._pace * len(piece), _SPLIT_SECONDS if self.split else 0.0)
             self._outbox.append((piece, self._master))
-            loop.call_at(at, self._put)
+            loop.call_at(at, self._write_next_bytes)
         self._free_at = at
 
-    def _put(self) -> None:
+    def _write_next_bytes(self) -> None:
         data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:

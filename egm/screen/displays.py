@@ -147,9 +147,9 @@ class Card:
 
     def connected(self) -> list[Connector]:
         """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
-        return [one for one in map(self._ask, self.read_resources()[1]) if one.modes]
+        return [one for one in map(self._read_connector, self.read_resources()[1]) if one.modes]
 
-    def _ask(self, number: int) -> Connector:
+    def _read_connector(self, number: int) -> Connector:
         counts = self.call(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)

@@ -149,7 +149,7 @@ class OneDrawTable(TableRules):
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
         left = tuple(bet for bet in self.held if bet not in prison)
-        return tuple(settle_part_back(bet) for bet in prison), _state(left)
+        return tuple(settle_part_back(bet) for bet in prison), _build_table_state(left)
 
     def fate(self, bet: Held, result: str) -> Fate:
         """Return the effect of a result on a bet: a settlement, or the bet that stays; with both, a choice."""
@@ -173,7 +173,7 @@ class OneDrawTable(TableRules):
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
         standing = yield from settle(bets, lambda bet: self.fate(bet, result), shown, "zero")
-        return Outcome(display=shown, table=_state(standing))
+        return Outcome(display=shown, table=_build_table_state(standing))
 
     def presentation(self) -> dict[str, object]:
         """Return the layout with its spots, and the family's own display data."""
@@ -210,7 +210,7 @@ class OneDrawTable(TableRules):
         return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")
 
 
-def _state(held: Sequence[Held]) -> object:
+def _build_table_state(held: Sequence[Held]) -> object:
     if not held:
         return None
     return {"held": held_to_json(held)}

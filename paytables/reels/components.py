@@ -192,7 +192,7 @@ def _build_line_automaton(
         rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
         for index, factors in alive:
-            grown = _advance(patterns[index], first[x], alphabet[x][letter], factors)
+            grown = _multiply_factors(patterns[index], first[x], alphabet[x][letter], factors)
             if grown is None:
                 continue
             if last[index] > first[x + 1]:
@@ -209,7 +209,7 @@ def _build_line_automaton(
     return graph.add_automaton(start, step, [len(a) for a in alphabet], lambda state: state[0])
 
 
-def _advance(
+def _multiply_factors(
     pattern: Pattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
     grown = list(factors)

@@ -74,7 +74,9 @@ class Totals:
             powers = self._compute_powers(total, sorted(set(own.values()) - {0}))
             grown: Dist = []
             for given, dist in fixed.items():
-                grown = _add(grown, self._convolve(dist, powers[own[given]]) if own[given] else dist)
+                grown = _add_distributions(
+                    grown, self._convolve(dist, powers[own[given]]) if own[given] else dist
+                )
             gained = sum(grown) - sum(total)
             total = grown
             if gained < ONE >> PRECISION:
@@ -97,7 +99,7 @@ class Totals:
                 remaining = self._convolve(
                     self._walk(stage, after), self._compute_total_elsewhere(elsewhere, stage)
                 )
-                total = _add(total, self._convolve(self._scale(dist, factor), remaining))
+                total = _add_distributions(total, self._convolve(self._scale(dist, factor), remaining))
             self._series[key] = total
         return self._series[key]
 
@@ -167,7 +169,7 @@ class Totals:
         ]
 
 
-def _add(a: Dist, b: Dist) -> Dist:
+def _add_distributions(a: Dist, b: Dist) -> Dist:
     long, short = (a, b) if len(a) >= len(b) else (b, a)
     return [n + (short[i] if i < len(short) else 0) for i, n in enumerate(long)]
 

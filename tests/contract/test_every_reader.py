@@ -53,7 +53,7 @@ from tools.dev.fuzz.sas import one_input
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.serve import Service
-from tools.floor.progressive.sign import Sign, _take
+from tools.floor.progressive.sign import Sign, _process_value
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import SqliteStore
 
@@ -251,7 +251,9 @@ def machine_with_a_journal(count, tmp_path):
 def sign(count, _):
     shown = Sign()
     wrong = [
-        _take(shown, SimpleNamespace(topic="egm/progressive/level/TOP/value", payload=data, retain=False), 0)
+        _process_value(
+            shown, SimpleNamespace(topic="egm/progressive/level/TOP/value", payload=data, retain=False), 0
+        )
         for data in messages([VALUE], count)
     ]
     shown.plates(1)

@@ -41,15 +41,15 @@ class WheelTwin(Twin[Report]):
         if not self._begun:
             self._begun = True
             self._enter(Phase.WAITING)
-            self._say()
+            self._send_status()
 
     def received(self, message: Report) -> None:
         """Ignore commands: a wheel's reader only reports."""
 
-    def _say(self) -> None:
+    def _send_status(self) -> None:
         warnings = self._warnings | self._stuck
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
-        self._schedule_step(_SAYS_SECONDS, self._say)
+        self._schedule_step(_SAYS_SECONDS, self._send_status)
 
     def _enter(self, phase: Phase) -> None:
         self._phase = phase
@@ -120,17 +120,17 @@ class WheelTwin(Twin[Report]):
 
     def _void(self, _: Values) -> str:
         """Make the launch fail: the spin is void."""
-        return self._warn(Warnings.VOID, "the launch fails")
+        return self._set_warning(Warnings.VOID, "the launch fails")
 
     def _remove_ball(self, _: Values) -> str:
         """Take the ball out of the wheel."""
-        return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
+        return self._set_warning(Warnings.NO_BALL, "the ball is out of the wheel")
 
     def _reverse_ball(self, _: Values) -> str:
         """Make the ball run in the direction of the rotor."""
-        return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
+        return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
-    def _warn(self, warning: Warnings, text: str) -> str:
+    def _set_warning(self, warning: Warnings, text: str) -> str:
         self._warnings |= warning
         return text
 
@@ -157,5 +157,5 @@ class WheelTwin(Twin[Report]):
         self._stop_timers()
         self._begun = True
         self._enter(phase)
-        self._say()
+        self._send_status()
         return text

@@ -295,7 +295,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         sign = (
             stage.painter.symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
-            else _label(stage, item, pixels)
+            else _render_label(stage, item, pixels)
         )
         turned = pygame.transform.rotozoom(sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * (0.43 if item.name in symbols else 0.36)
@@ -305,7 +305,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     return face
 
 
-def _label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
+def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 

@@ -110,7 +110,9 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
                         (*name, words, "overlaps", other) for other, at, _ in others if box.colliderect(at)
                     ]
                 touched = {
-                    act.value for _, act in list_page_touches(picture._stage(view)) if act.name == "answer"
+                    act.value
+                    for _, act in list_page_touches(picture._build_stage(view))
+                    if act.name == "answer"
                 }
                 assert {one.id for one in page.actions if one.enabled} <= touched, name
     # One is one where it is drawn, too, and not only where it is worded.

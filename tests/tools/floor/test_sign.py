@@ -154,11 +154,11 @@ class Eye:
     """A wall that is a test: it looks at every frame, and acts on it."""
 
     def __init__(self, act):
-        self._act = act
+        self._record_act = act
         self.closed = False
 
     def show(self, plates, now_ns):
-        return self._act({plate.level: plate.thousandths for plate in plates})
+        return self._record_act({plate.level: plate.thousandths for plate in plates})
 
     def close(self):
         self.closed = True

@@ -272,7 +272,7 @@ class _Supervisor:
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
-                await _end(process)
+                await _end_process(process)
                 await ended
             child.after()
             if self._stop.is_set():
@@ -310,7 +310,7 @@ def _state_of(game: str) -> Path:
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end_process(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.terminate()
         try:

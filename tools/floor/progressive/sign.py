@@ -178,7 +178,7 @@ async def listen(
 
     async def receive_values(line: Line) -> None:
         async for message in line.messages:
-            wrong = _take(sign, message, now_ns())
+            wrong = _process_value(sign, message, now_ns())
             if wrong:
                 report(wrong)
 
@@ -189,7 +189,7 @@ async def listen(
     await stay_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
 
 
-def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
+def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
     try:
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
