@@ -195,7 +195,7 @@ class Journal(JournalView):
         Returns and stores :attr:`full`. Nothing new may start then, but what is owed can still be recorded.
         """
         if self._failure is None:
-            before, self._full = self._full, self._room.look()
+            before, self._full = self._full, self._room.check_reserves()
             if self._full and not before:
                 self._record_findings((Finding(Mending.FULL, "reserve", self._full),))
         return self._full

@@ -24,7 +24,7 @@ class Room:
         self._folders = tuple(dict.fromkeys(folders)) if size else ()
         self._size = size
 
-    def look(self) -> str:
+    def check_reserves(self) -> str:
         """Return which medium is full and why; an empty string if every reserve exists or could be restored.
 
         A reserve is restored only if twice as much space is free, so that later writes do not need it at

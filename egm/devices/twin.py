@@ -124,16 +124,16 @@ class Port:
         loop = asyncio.get_running_loop()
         for piece in self._split_data(data):
             if not self._pace:
-                self.hear(piece)
+                self.receive(piece)
                 continue
             self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
             self._inbox.append(piece)
             loop.call_at(self._heard_until, self._hear_next_piece)
 
     def _hear_next_piece(self) -> None:
-        self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
+        self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
-    def hear(self, data: bytes) -> None:
+    def receive(self, data: bytes) -> None:
         """Process bytes received from the machine."""
         if self.silent:
             return

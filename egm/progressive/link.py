@@ -322,7 +322,7 @@ class Link:
         if feeder is None:
             return
         before, sequence = feeder.commitment, feeder.value_sequence
-        wrong = feeder.hear(message, now_ns)
+        wrong = feeder.update_value(message, now_ns)
         if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
             self._write_request(feeder, now_ns)
         if wrong:

@@ -174,7 +174,7 @@ def controller(count, tmp_path):
     with made.reading() as session:
         refused = [k for _, k, _ in session.events() if k in {"misunderstood", "refused", "forged"}]
         assert not session.events("dropped")
-    signs.look()
+    signs.update_states()
     made.check()
     store.close()
     return len(refused)

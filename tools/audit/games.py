@@ -156,13 +156,13 @@ class GameAudit:
             if play.game is not None:
                 self._replay(play, play.game)
 
-    def see(self, entry: StoredEntry) -> GameRecord | None:
+    def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one entry of the journal; return the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _LATER_ENTRIES:
             self._rounds.check_all_started()
         started_game = self._check_entry(entry, kind)
-        self._stakes.see(entry)
+        self._stakes.check_entry(entry)
         if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
         elif kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:

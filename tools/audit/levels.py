@@ -88,7 +88,7 @@ class LevelAudit:
         self.levels: dict[str, Level] = {}
         self._stakes: dict[str, tuple[str, str, int]] = {}
 
-    def see(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
+    def check_entry(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
         """Check one entry of the journal; ``started_game`` is the game that it starts, if it can be read as one."""
         kind = entry.transaction.kind
         try:

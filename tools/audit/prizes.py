@@ -55,7 +55,7 @@ class PrizeAudit:
         self._replaced: dict[str, str] = {}
         self._given_up: dict[str, list[Flow]] = {}
 
-    def see(self, entry: StoredEntry) -> None:
+    def check_entry(self, entry: StoredEntry) -> None:
         """Check the merchandise prizes of one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase

@@ -74,7 +74,7 @@ class StakeAudit:
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
     # ------------------------------------------------------------------ between games
-    def see(self, entry: StoredEntry) -> None:
+    def check_entry(self, entry: StoredEntry) -> None:
         """Process one journal entry: check the stakes and tables it records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == _PUSHED:

@@ -243,18 +243,18 @@ class Auditor:
             plain = self._conduct.check_entry(entry, ledger)
         self._apply_to_ledger(entry)
         if not plain:
-            self._at_hand.see(entry)
+            self._at_hand.store_definitions(entry)
         if (
             not plain or self._clears.has_pending_entries
         ):  # a clear never carries over a plain game's accounts
-            self._clears.see(entry)
-        started_game = self._games.see(entry)
-        self._levels.see(entry, started_game)
+            self._clears.check_entry(entry)
+        started_game = self._games.check_entry(entry)
+        self._levels.check_entry(entry, started_game)
         if started_game is not None and not plain:
             self._point_out(entry, started_game.game)
         if not plain:
-            self._prizes.see(entry)
-            self._vouchers.see(entry)
+            self._prizes.check_entry(entry)
+            self._vouchers.check_entry(entry)
             residuals.check_residual_entry(entry, self.fault)
             self.report.note(entry)
 

@@ -119,7 +119,7 @@ class Machine:
         self._clients: dict[Path, Client] = {}
         self._shown: dict[Path, Snapshot] = {}
 
-    def look(self) -> list[Snapshot]:
+    def list_snapshots(self) -> list[Snapshot]:
         """Return what each position shows now, without positions that do not reply."""
         with _act_as_owner(self._state):
             return self._read_snapshots()
@@ -140,7 +140,7 @@ class Machine:
     @property
     def is_idle(self) -> bool:
         """Return whether nobody plays, nothing is owed, and no door or fault needs attention."""
-        shown = self.look()
+        shown = self.list_snapshots()
         return bool(shown) and all(
             one.journal_sequence > 0
             and one.state == State.IDLE.value
@@ -152,12 +152,12 @@ class Machine:
     @property
     def can_restart(self) -> bool:
         """Return whether no game, payment or service is in progress; a machine that shows nothing has none."""
-        return all(one.state in _RESTARTABLE for one in self.look())
+        return all(one.state in _RESTARTABLE for one in self.list_snapshots())
 
     @property
     def is_up(self) -> bool:
         """Return whether the machine has opened its memory, rather than only showing what is wrong."""
-        shown = self.look()
+        shown = self.list_snapshots()
         return bool(shown) and all(one.journal_sequence > 0 for one in shown)
 
 

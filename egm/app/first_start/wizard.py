@@ -80,7 +80,7 @@ class Wizard:
             }
         )
 
-    def hear(self, intent: Intent) -> None:
+    def process_answer(self, intent: Intent) -> None:
         """Process an answer to the open page; ignore any other."""
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
@@ -230,7 +230,7 @@ async def run_first_start(
             language = str(intent.value)
             server.send(shown())
         else:
-            wizard.hear(intent)
+            wizard.process_answer(intent)
 
     server = ScreenServer(
         state.screen_socket,

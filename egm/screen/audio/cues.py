@@ -67,9 +67,9 @@ class Sounds:
     def _fetch(self, studio: Studio, family: str, view: View) -> None:
         """Request the synthesis of sounds that will be needed, those of the game on the screen first."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
-        studio.want(family, *(look.name for look in looks))
+        studio.request_families(family, *(look.name for look in looks))
         for game in view.games.values():
-            studio.take(game)
+            studio.store_game_sounds(game)
 
     def _compute_level(self, cue: str, view: View) -> float:
         most = 100 if view.snapshot is None else view.snapshot.loudness_percent

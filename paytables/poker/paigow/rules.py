@@ -53,7 +53,7 @@ class PaiGowPokerRules(TwoHands):
 
     def house(self, dealt: Sequence[int]) -> Way:
         """Return the way the house sets seven cards."""
-        return self._house.of(dealt)
+        return self._house.choose_way(dealt)
 
     def words(self, way: Way) -> dict[str, str]:
         """Return the combinations of both hands as text, by language."""

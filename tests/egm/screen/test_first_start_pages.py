@@ -43,7 +43,9 @@ async def walked(folder):
     pages = [wizard.page]
 
     async def touch(action, text=""):
-        wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
+        wizard.process_answer(
+            Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
+        )
         pages.append(wizard.page)
         if wizard._work is not None:
             await asyncio.gather(wizard._work, return_exceptions=True)
@@ -132,7 +134,9 @@ def test_no_amount_has_a_currency_before_the_place_is_chosen(tmp_path):
 
     def answer(action, text=""):
         shown.append(Texts("en").money(0, draft.currency))
-        wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
+        wizard.process_answer(
+            Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
+        )
 
     place = f"pick:{[name for name, _ in list_profiles()].index('monaco')}"
     for action, text in (("next", ""), ("enter", "X 1"), ("enter", "X-1"), ("enter", "7"), ("next", "")):

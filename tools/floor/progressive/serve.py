@@ -120,7 +120,7 @@ class Service:
         if beat.sign != sign:
             raise ProgressiveMessageError(f"a beat of {beat.sign}")
         if self._signs is not None:
-            self._signs.hear(beat)
+            self._signs.store_heartbeat(beat)
 
     async def _answer(self, line: Line) -> None:
         while True:
@@ -149,7 +149,7 @@ class Service:
         """Publish every level's value periodically (retained), and update the monitoring figures."""
         while True:
             values = self._controller.values()
-            signs = () if self._signs is None else self._signs.look()
+            signs = () if self._signs is None else self._signs.update_states()
             self._observe(values, signs, self._controller.unruled)
             for value in values:
                 await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
