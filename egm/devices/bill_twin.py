@@ -1,8 +1,8 @@
 """Common mechanics of simulated bill acceptors: head, escrow, point of no return, box, and manual actions.
 
 A protocol's simulated device encodes the :class:`Phase` in its own bytes, and turns its commands into
-``order_stack``, ``order_return``, ``order_hold`` and ``acknowledge``. Like a real acceptor, it retains
-without power where the item is, and whether its stacking was acknowledged.
+``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge``. Like a real
+acceptor, it retains without power where the item is, and whether its stacking was acknowledged.
 """
 
 from abc import abstractmethod

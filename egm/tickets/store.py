@@ -329,7 +329,7 @@ class TicketStore:
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[Sum]:
-        """Return count and value of the tickets issued here, by state and kind; :attr:`Sum.owed` is the liability."""
+        """Return count and value of the tickets issued here, by state and kind (:attr:`Sum.is_owed`: the liability)."""
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
                       json_extract(first.story, '$.ticket.currency'), count(*),
