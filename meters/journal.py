@@ -220,6 +220,7 @@ class Journal(JournalView):
         self._record_findings(self._copies.findings)
 
     def _record_findings(self, findings: Iterable[Finding]) -> None:
+        """Append one entry for each repair made while the copies were opened."""
         for number, finding in enumerate(findings):
             self._write(
                 Transaction(

@@ -123,6 +123,7 @@ def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -
 def _pair_without_second_label(
     storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool
 ) -> Pairing:
+    """Return the pairing of a labelled first medium with a second one without a label, which may be new."""
     is_inside = state_dir in second_dir.parents
     if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
         return Pairing(journal_exists=True)

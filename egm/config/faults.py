@@ -222,6 +222,7 @@ class Lines:
             self._index_lines(text.replace("\r\n", "\n"))
 
     def _index_lines(self, text: str) -> None:
+        """Store the first line of each table and key of the file."""
         table: Where = ()
         for first, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)

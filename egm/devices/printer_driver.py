@@ -154,6 +154,7 @@ class PrinterDriver(LineDriver[M]):
             self._record_state(record, state, "the printer does not answer")
 
     async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
+        """Advance the open print order by one step, by its state and the printer's status."""
         match record.state:
             case PrintState.PENDING:
                 await self._handle_pending_ticket(record, status)

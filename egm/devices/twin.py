@@ -230,6 +230,7 @@ class Twin(ABC, Generic[M]):
         """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
+        """Process received bytes; without power they are lost, and a pause discards an unfinished message."""
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()

@@ -120,6 +120,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
 
 
 def _collect_recorded(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
+    """Add the roster state that each authentic entry or checkpoint records to ``found``."""
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue

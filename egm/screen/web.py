@@ -424,6 +424,7 @@ class Web:
             self._door.knows(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
+        """Store what the viewer's message reports; messages of an older viewer are ignored."""
         message = read_input(line)
         with self._lock:
             if self._viewer is not viewer:

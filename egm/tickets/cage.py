@@ -148,6 +148,7 @@ class Cage:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
     def _find_cash_refusal(self, record: Record) -> Refusal | None:
+        """Return why the cage may not pay this ticket, or None."""
         ticket = record.ticket
         if ticket.machine_serial == ELSEWHERE:
             return Refusal(Reason.HOST_OWES)

@@ -239,6 +239,7 @@ class TwoHands(TableRules):
         return Decision("set", options, prompt, seat=place.seat)
 
     def _settle_seat(self, place: SeatRound, theirs: Way) -> Settlement:
+        """Return the settlement of one seat: surrendered, or won, pushed or lost by how many hands are better."""
         stake = place.bets[SPOT].credits
         if place.way is None:
             return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)

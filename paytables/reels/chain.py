@@ -248,6 +248,7 @@ class Chain:
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
     def _count_longest_series(self, stage: str, state: State) -> int:
+        """Return the most runs that a series can still have in this state."""
         if state.left <= 0:
             return 0
         key = (stage, state)

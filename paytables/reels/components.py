@@ -212,6 +212,7 @@ def _build_line_automaton(
 def _multiply_factors(
     pattern: Pattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
+    """Return the factors with those of these symbols added, or None if a symbol does not fit the pattern."""
     grown = list(factors)
     for offset, symbol in enumerate(symbols):
         element = pattern.elements[first + offset]

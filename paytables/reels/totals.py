@@ -63,7 +63,7 @@ class Totals:
         if stage in self._open:
             raise AnalysisError(f"stage {stage} is started again by a stage it starts")
         self._open.add(stage)
-        runs = self._run(stage, size)
+        runs = self._compute_run(stage, size)
         own = {given: sum(a.times for a in given if a.name == stage) for given in runs}
         fixed = {
             given: self._convolve(dist, self._compute_total_elsewhere(given, stage))
@@ -94,7 +94,7 @@ class Totals:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.place]
             total: Dist = []
-            for given, dist in self._run(stage, state.size).items():
+            for given, dist in self._compute_run(stage, state.size).items():
                 after, elsewhere = compute_next_state(memory, stage, state, given)
                 remaining = self._convolve(
                     self._walk(stage, after), self._compute_total_elsewhere(elsewhere, stage)
@@ -110,7 +110,8 @@ class Totals:
                 total = self._convolve(total, self.award(award))
         return total
 
-    def _run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
+    def _compute_run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
+        """Return, for each combination of awards, the distribution of one run's credits below the limit."""
         if (stage, size) not in self._runs:
             found: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
@@ -131,6 +132,7 @@ class Totals:
         return wide
 
     def _power(self, dist: Dist, times: int) -> Dist:
+        """Return the distribution of the sum of ``times`` independent wins."""
         result = [ONE]
         square = dist
         while times:

@@ -134,6 +134,7 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
 
 
 def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
+    """Cut a line of text; None if its end has not arrived yet."""
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:

@@ -40,7 +40,7 @@ class WheelTwin(Twin[Report]):
         """Start the simulated games of the wheel."""
         if not self._begun:
             self._begun = True
-            self._enter(Phase.WAITING)
+            self._enter_phase(Phase.WAITING)
             self._send_status()
 
     def received(self, message: Report) -> None:
@@ -51,7 +51,8 @@ class WheelTwin(Twin[Report]):
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
         self._schedule_step(_SAYS_SECONDS, self._send_status)
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter_phase(self, phase: Phase) -> None:
+        """Enter a phase of the game and schedule the next one."""
         self._phase = phase
         if phase is Phase.BETTING:
             self._warnings = NOTHING
@@ -66,10 +67,10 @@ class WheelTwin(Twin[Report]):
 
     def _go_on(self, following: Phase) -> None:
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
-            self._enter(following)
+            self._enter_phase(following)
         else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NOTHING
-            self._enter(Phase.NO_MORE_BETS)
+            self._enter_phase(Phase.NO_MORE_BETS)
 
     def power_lost(self) -> None:
         """Run the rotor down: the current game is void."""
@@ -156,6 +157,6 @@ class WheelTwin(Twin[Report]):
     def _hold_phase(self, phase: Phase, text: str) -> str:
         self._stop_timers()
         self._begun = True
-        self._enter(phase)
+        self._enter_phase(phase)
         self._send_status()
         return text

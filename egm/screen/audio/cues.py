@@ -106,6 +106,7 @@ class Sounds:
             speakers.play(cue, own, channel, level)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
+        """Play a cue unless it is silent now or an alarm is sounding on its channel."""
         level, channel = self._compute_level(cue, view), CUES[cue].channel
         if level <= 0:
             return

@@ -78,7 +78,7 @@ class House:
                 for machine in self.machines.values():
                     machine.received(value)
                 for listener in self.listeners:
-                    listener.hear(value, self.now_ns)
+                    listener.update_value(value, self.now_ns)
             for machine in self.machines.values():
                 machine.link.tick(self.now_ns)
                 machine._learn_all()

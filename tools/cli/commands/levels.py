@@ -36,7 +36,7 @@ def command(state: Path | None, *, form: Form) -> None:
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
-    tables = [each for each in (_own_table(own), _build_linked_table(linked)) if each is not None]
+    tables = [each for each in (_build_own_table(own), _build_linked_table(linked)) if each is not None]
     nothing = Table(("level",), empty="no progressive level")
     show(form, *tables or (nothing,), document={"own": own, "linked": linked})
 
@@ -83,7 +83,8 @@ _LINKED = (
 )
 
 
-def _own_table(own: dict[str, Any]) -> Table | None:
+def _build_own_table(own: dict[str, Any]) -> Table | None:
+    """Return the table of the levels that the machine manages itself, or None if there are none."""
     rows = [
         (
             pool,

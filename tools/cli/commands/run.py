@@ -241,6 +241,7 @@ class _Supervisor:
         self._status = 0
 
     async def run(self) -> int:
+        """Start the children in order and keep them running until a signal; return the exit status."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)

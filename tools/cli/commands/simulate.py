@@ -153,6 +153,7 @@ def _estimate(
 
 
 def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
+    """Simulate with the compiled path. Raises SimulationError for another family than reels."""
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):
