@@ -159,7 +159,7 @@ def controller(count, tmp_path):
     service = Service(made, None, told.append, signs=signs)
 
     async def deliver(topic, said):
-        await service._hear(Line(topic, said))
+        await service._receive_messages(Line(topic, said))
         while not service._inbox.empty():
             made.take([service._inbox.get_nowait()])
 
