@@ -96,7 +96,7 @@ class Archivist:
         finally:
             writer.close()
         yield
-        self._rename(fresh)
+        self._publish_new_files(fresh)
         yield
         index = yield from self._write_index(last, gathered.records())
         reached = Boundary(last, head_hex, digest, index, genesis_body)
@@ -116,7 +116,7 @@ class Archivist:
         if left:
             self._storage.sync_folder(folder)
 
-    def _rename(self, fresh: list[Path]) -> None:
+    def _publish_new_files(self, fresh: list[Path]) -> None:
         for path in fresh:
             self._storage.rename(path, path.with_name(path.name.removesuffix(".new")))
         for folder in self._archive.folders:
@@ -147,7 +147,7 @@ class Archivist:
         finally:
             for file in files:
                 file.close()
-        self._rename(fresh)
+        self._publish_new_files(fresh)
         return digest.hexdigest()
 
     def rounds(self) -> Generator[None, None, list[Path]]:

@@ -96,7 +96,7 @@ def clear(
         if medium.exists(state_dir / PLAN_NAME):
             raise ClearRefused("another clear was started and not completed: complete that one first")
         found: Inspection[Nobody] = inspect(state_dir, second_dir=second, storage=medium)
-        _check(clearance, found)
+        _check_clearance(clearance, found)
         stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{found.challenge}"
         origin: dict[str, JSON] = {
             "person": clearance.person,
@@ -137,7 +137,7 @@ def finish(
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
-    plan = _plan(medium, state_dir)
+    plan = _read_plan(medium, state_dir)
     origin: dict[str, Any] = plan["origin"]
     evidence: Path = state_dir / FOLDER / origin["evidence"]
     if not plan["moved"]:
@@ -175,7 +175,7 @@ def digest(transaction: Transaction) -> str:
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
 
-def _plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
+def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
     data = read_file(medium, state_dir / PLAN_NAME)
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was started")
@@ -203,7 +203,7 @@ def _move_all(
         _move_aside(medium, state_dir, evidence, (KEY_NAME,))
 
 
-def _check(clearance: Clearance, found: Inspection[Any]) -> None:
+def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
     """Refuse a clear without two persons, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
@@ -228,12 +228,12 @@ def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str,
     medium.make_folder(target)
     for name in medium.names(folder):
         if name.endswith(endings):
-            _move(medium, folder / name, target / name)
+            _move_file(medium, folder / name, target / name)
     medium.sync_folder(target)
     medium.sync_folder(folder)
 
 
-def _move(medium: Storage, old: Path, new: Path) -> None:
+def _move_file(medium: Storage, old: Path, new: Path) -> None:
     try:
         medium.rename(old, new)
     except JournalUnwritable:  # the archive may be on another medium

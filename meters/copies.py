@@ -233,7 +233,7 @@ class Copies:
             before = LogScan(*base)
         if before.damage or before.sequence != keep or before.head_hex != self.database.hash_at(keep):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        _extend(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
+        _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(keep)))
         after = log.scan()
         if after.damage or after.sequence != last:
             raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
@@ -254,7 +254,7 @@ class Copies:
         if last < scan.sequence:
             self.database.extend(self._iter_authentic_entries(log.records(last)))
         else:
-            _extend(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
+            _append_all(log, self._iter_authentic_entries(self.database.iter_sealed_entries(common)))
         where = FIRST if last < scan.sequence else SECOND
         mending = Mending.COMPLETED if behind == 1 else Mending.REPAIRED
         self.findings.append(
@@ -345,7 +345,7 @@ class Copies:
             self.log.drop_through(self.database.base()[0])
 
 
-def _extend(log: LogCopy, items: Iterable[SealedEntry]) -> None:
+def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:
     for item in items:
         log.write(item)
     log.sync()

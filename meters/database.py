@@ -422,6 +422,7 @@ class DatabaseCopy(DatabaseReader):
             self._unsettled = not self._sums.settle(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> bool:
+        """Move the WAL into the file; return False if a reader prevents that now."""
         self.run("PRAGMA busy_timeout=0")
         try:
             busy, _, _ = self.run("PRAGMA wal_checkpoint(RESTART)").fetchone()

@@ -219,7 +219,7 @@ def decode(body: bytes) -> StoredEntry:
             raise ValueError(f"not an entry (previous {previous!r})")
         return StoredEntry(
             sequence=sequence,
-            time_utc=_time(raw["time"]),
+            time_utc=_parse_time(raw["time"]),
             previous_hex=previous,
             hash_hex=hashlib.sha256(body).hexdigest(),
             transaction=_read_back(raw, body),
@@ -324,10 +324,10 @@ def _decode_plain_transaction(raw: dict[str, Any]) -> Transaction | None:
 @lru_cache(maxsize=4096, typed=True)
 def _create_plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
     """Return a transfer without dimensions; cached, because a machine makes the same ones again and again."""
-    return _transfer([source, target, amount_cents])
+    return _parse_transfer([source, target, amount_cents])
 
 
-def _time(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
         raise ValueError(f"not an entry (time {text!r} is of no zone)")
@@ -342,7 +342,7 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
     return Transaction(
         id=raw["id"],
         kind=raw["kind"],
-        transfers=tuple([_transfer(t) for t in raw["transfers"]]) if "transfers" in raw else (),
+        transfers=tuple([_parse_transfer(t) for t in raw["transfers"]]) if "transfers" in raw else (),
         phase=Phase(raw["phase"]) if "phase" in raw else Phase.POST,
         ref=ref,
         dims=raw.get("dims", {}),
@@ -353,7 +353,7 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
     )
 
 
-def _transfer(raw: object) -> Transfer:
+def _parse_transfer(raw: object) -> Transfer:
     if type(raw) is not list or type(raw[0]) is not str or type(raw[1]) is not str:
         raise ValueError(f"not an entry (transfer {raw!r})")
     return Transfer(*raw)

@@ -62,16 +62,16 @@ class Gatherer:
             if entry.id.endswith(".start"):
                 self._open[entry.id] = entry.sequence
         elif play is None or self._open.get(play[1]) != play[0]:
-            self._records.append(_record(entry.id, entry.sequence))
+            self._records.append(_pack_record(entry.id, entry.sequence))
         elif entry.id.endswith(".end"):
             del self._open[play[1]]
 
     def records(self) -> list[bytes]:
         """Return the index records, sorted. An open play has a record, because its end will be in a later segment."""
-        return sorted([*self._records, *(_record(tx_id, at) for tx_id, at in self._open.items())])
+        return sorted([*self._records, *(_pack_record(tx_id, at) for tx_id, at in self._open.items())])
 
 
-def _record(tx_id: str, sequence: int) -> bytes:
+def _pack_record(tx_id: str, sequence: int) -> bytes:
     return _RECORD.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
 
 
@@ -92,7 +92,7 @@ class Index:
 
     def places(self, tx_id: str) -> list[int]:
         """Return the numbers of the entries that may have this identifier: usually none, else one."""
-        wanted = _record(tx_id, 0)
+        wanted = _pack_record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
             low, high = 0, file.size() // _RECORD.size

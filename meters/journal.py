@@ -117,7 +117,7 @@ class Journal(JournalView):
         how = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
         if not found.missing:
             try:
-                return cls._open(how, found)
+                return cls._open_with_room(how, found)
             except JournalUnwritable as why:
                 if not alone or isinstance(why, MediumFull):
                     raise
@@ -127,10 +127,10 @@ class Journal(JournalView):
             raise MediumMissing(found.missing)
         if not found.journal_exists:
             raise JournalUnwritable(f"a journal begins on both media: {found.missing}")
-        return cls._open(how, found)
+        return cls._open_with_room(how, found)
 
     @classmethod
-    def _open(cls, how: "_Opening", found: Pairing) -> "Journal":
+    def _open_with_room(cls, how: "_Opening", found: Pairing) -> "Journal":
         try:
             return cls._open_once(how, found)
         except MediumFull:
@@ -195,9 +195,9 @@ class Journal(JournalView):
         Returns and stores :attr:`full`. Nothing new may start then, but what is owed can still be recorded.
         """
         if self._failure is None:
-            before, self._full = self._full, self._room.look()
+            before, self._full = self._full, self._room.check_reserves()
             if self._full and not before:
-                self._record((Finding(Mending.FULL, "reserve", self._full),))
+                self._record_findings((Finding(Mending.FULL, "reserve", self._full),))
         return self._full
 
     def derive(self, purpose: bytes) -> bytes:
@@ -217,9 +217,10 @@ class Journal(JournalView):
         else:
             self._load(machine_id)
             self._note_clock()
-        self._record(self._copies.findings)
+        self._record_findings(self._copies.findings)
 
-    def _record(self, findings: Iterable[Finding]) -> None:
+    def _record_findings(self, findings: Iterable[Finding]) -> None:
+        """Append one entry for each repair made while the copies were opened."""
         for number, finding in enumerate(findings):
             self._write(
                 Transaction(
@@ -353,7 +354,7 @@ class Journal(JournalView):
         self._full = str(why)
         self._failure = None
         self._start("", None)
-        self._record((Finding(Mending.FULL, "reserve", self._full),))
+        self._record_findings((Finding(Mending.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
         """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
@@ -434,7 +435,7 @@ class Journal(JournalView):
         except (JournalUnwritable, JournalDamaged) as why:
             self._sealing = None
             self._archive_rests = _ARCHIVE_RESTS
-            self._note(Mending.ARCHIVE_DELAYED, str(why))
+            self._record_event(Mending.ARCHIVE_DELAYED, str(why))
 
     def _compare_archives(self) -> None:
         """Continue comparing the archives of both media, repairing each from the other."""
@@ -449,11 +450,11 @@ class Journal(JournalView):
             self._comparing = None
             if done.value:
                 names = ", ".join(path.name for path in done.value)
-                self._note(Mending.REPAIRED, f"copied from the other medium: {names}")
+                self._record_event(Mending.REPAIRED, f"copied from the other medium: {names}")
         except (JournalUnwritable, JournalDamaged) as why:
             self._comparing = None
             self._compare_rests = _COMPARE_RESTS
-            self._note("memory.archive_damaged", str(why))
+            self._record_event("memory.archive_damaged", str(why))
 
     def _begin_sealing(self) -> Generator[None, None, Transaction] | None:
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
@@ -465,7 +466,7 @@ class Journal(JournalView):
         )
         return None if last is None else archivist.steps(boundary, last, self.genesis.body.decode())
 
-    def _note(self, code: str, why: str) -> None:
+    def _record_event(self, code: str, why: str) -> None:
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",

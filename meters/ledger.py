@@ -178,7 +178,7 @@ class Ledger:
 
     def commit(self, plan: Plan, entry: StoredEntry) -> None:
         """Apply ``plan``, which was made for ``entry``; nothing here can fail."""
-        self._move(plan)
+        self._apply_transfers(plan)
         if plan.opens:
             self.pending[plan.opens.id] = plan.opens
             for t in plan.opens.transfers:
@@ -200,7 +200,7 @@ class Ledger:
         self.sequence = entry.sequence
         self.head_hex = entry.hash_hex
 
-    def _move(self, plan: Plan) -> None:
+    def _apply_transfers(self, plan: Plan) -> None:
         for t, where in zip(plan.moves, plan.cells, strict=True):
             self.given[t.source] += t.amount_cents
             self.taken[t.target] += t.amount_cents

@@ -112,7 +112,7 @@ def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -
         if label is not None and label is (first or second):
             _check_machine(label, folder, machine_id)
     if first is not None and second is not None:
-        return _pair(first, second, state_dir, second_dir)
+        return _pair_labels(first, second, state_dir, second_dir)
     if first is not None:
         return _pair_without_second_label(storage, state_dir, second_dir, has_key=has_key)
     if second is not None:
@@ -123,6 +123,7 @@ def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -
 def _pair_without_second_label(
     storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool
 ) -> Pairing:
+    """Return the pairing of a labelled first medium with a second one without a label, which may be new."""
     is_inside = state_dir in second_dir.parents
     if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
         return Pairing(journal_exists=True)
@@ -139,7 +140,7 @@ def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
         raise JournalDamaged(str(folder), f"the medium is of machine {label.machine_id}, not {machine_id}")
 
 
-def _pair(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
     """Return how two labelled media belong together. Raises :class:`JournalUnwritable` if they are swapped."""
     if (first.which, second.which) == (Which.SECOND, Which.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are in each other's place")

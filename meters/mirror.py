@@ -82,7 +82,7 @@ class Mirror:
         refusals = []
         for folder in self._folders:
             try:
-                self._put(folder, generation, value)
+                self._write_copy(folder, generation, value)
             except JournalUnwritable as why:
                 refusals.append(why)
         if len(refusals) == len(self._folders):
@@ -133,7 +133,7 @@ class Mirror:
             return _Copy(folder, why=f"{path} is not what was written")
         value = data[header.end() :]
         name, generation, check = header[1].decode(), int(header[2]), header[3].decode()
-        if name != self._name or not hmac.compare_digest(check, self._check(generation, value)):
+        if name != self._name or not hmac.compare_digest(check, self._compute_check(generation, value)):
             return _Copy(folder, why=f"{path} is not what was written")
         return _Copy(folder, generation, value)
 
@@ -141,17 +141,17 @@ class Mirror:
         path = copy.folder / self._name
         why = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:
-            self._put(copy.folder, best.generation, best.value)
+            self._write_copy(copy.folder, best.generation, best.value)
         except JournalUnwritable as refusal:
             why = f"{why}, and cannot be written: {refusal}"
         self.findings.append(Finding(Mending.REPAIRED, self._name, why))
 
-    def _put(self, folder: Path, generation: int, value: bytes) -> None:
+    def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
         self._storage.make_folder(folder)
-        header = f"{_MAGIC} {self._name} {generation} {self._check(generation, value)}\n"
+        header = f"{_MAGIC} {self._name} {generation} {self._compute_check(generation, value)}\n"
         replace_file(self._storage, folder / self._name, header.encode() + value)
 
-    def _check(self, generation: int, value: bytes) -> str:
+    def _compute_check(self, generation: int, value: bytes) -> str:
         message = f"{self._name} {generation}\n".encode() + value
         if self._key is None:
             return hashlib.sha256(message).hexdigest()

@@ -24,7 +24,7 @@ class Room:
         self._folders = tuple(dict.fromkeys(folders)) if size else ()
         self._size = size
 
-    def look(self) -> str:
+    def check_reserves(self) -> str:
         """Return which medium is full and why; an empty string if every reserve exists or could be restored.
 
         A reserve is restored only if twice as much space is free, so that later writes do not need it at
@@ -37,7 +37,7 @@ class Room:
                 intact = self._is_intact(folder)
                 if free >= (self._size // 4 if intact else 2 * self._size):
                     if not intact:
-                        self._make(folder)
+                        self._allocate_reserve(folder)
                     continue
                 full = full or f"{folder}: {free >> 20} MiB left"
             except JournalUnwritable as why:
@@ -67,7 +67,7 @@ class Room:
         finally:
             file.close()
 
-    def _make(self, folder: Path) -> None:
+    def _allocate_reserve(self, folder: Path) -> None:
         file = self._storage.open_file(folder / FILE_NAME, write=True)
         try:
             file.allocate(self._size)

@@ -87,12 +87,12 @@ class SegmentWriter:
 
     def _write_block(self) -> None:
         if self._lines:
-            self._end = self._write(deflate(b"\n".join(self._lines)))
+            self._end = self._write_to_all(deflate(b"\n".join(self._lines)))
             self._blocks.append((self._block_first, self._end, self._block_hex))
             self._lines = []
             self._block_first, self._block_hex = self._last + 1, self._head_hex
 
-    def _write(self, data: bytes) -> int:
+    def _write_to_all(self, data: bytes) -> int:
         for file in self._files:
             file.write_at(self._end, data)
         return self._end + len(data)
@@ -114,7 +114,7 @@ class SegmentWriter:
         }
         signed = encode_canonical_json(trailer)
         data = encode_canonical_json({"facts": trailer, "signature": key.sign(_PURPOSE + signed).hex()})
-        self._write(data + _END.pack(len(data), _MAGIC))
+        self._write_to_all(data + _END.pack(len(data), _MAGIC))
         return hashlib.sha256(signed).hexdigest()
 
     def sync(self) -> Iterator[None]:

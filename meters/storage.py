@@ -175,6 +175,7 @@ class _SqliteDatabase:
 
 
 def _connect(path: Path, query: str) -> sqlite3.Connection:
+    """Open a SQLite database. Raises :class:`JournalUnwritable`, also if the file does not exist."""
     try:
         return sqlite3.connect(
             f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False

@@ -129,7 +129,7 @@ class ProgressiveShare:
 
     @property
     def parts(self) -> Fraction:
-        """Return how many levels' worth one game wins on average through partial hits."""
+        """Return the mean share of the level's amount that one game wins through partial hits."""
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
     def compute_reset_cost(self, cost_credits: int) -> Fraction:

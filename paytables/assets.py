@@ -77,7 +77,7 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
     sources: dict[str, Source] = {}
     for key, name in _iter_named_files(data, file):
         if name not in sources:
-            sources[name] = _read(name, definition, key)
+            sources[name] = _read_asset(name, definition, key)
         kind = _find_sound_error if key.startswith("art.sounds.") else _find_picture_error
         if reason := kind(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
@@ -122,7 +122,7 @@ def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str,
             yield where, name
 
 
-def _read(name: str, definition: Path, key: str) -> Source:
+def _read_asset(name: str, definition: Path, key: str) -> Source:
     path = definition.parent / name
     try:
         if path.resolve().parent != definition.parent.resolve():

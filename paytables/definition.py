@@ -64,14 +64,14 @@ NaturalInt = Annotated[int, Field(strict=True, ge=0, le=CREDITS_MAX)]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(check_readable)]
 
 
-def _split(value: Any) -> Any:
+def _split_words(value: Any) -> Any:
     return tuple(value.split()) if isinstance(value, str) else value
 
 
 _LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 #: Symbols in order: a list, or one text separated by spaces.
-Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
-Listed = Annotated[tuple[Words, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
+Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
+Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
 
 
 class Strict(BaseModel):
@@ -112,7 +112,7 @@ class Art(Strict):
 
     @field_validator("sounds", mode="after")
     @classmethod
-    def _known(cls, sounds: dict[str, str]) -> dict[str, str]:
+    def _check_sounds(cls, sounds: dict[str, str]) -> dict[str, str]:
         unknown = [name for name in sounds if name not in SOUNDS]
         if unknown:
             raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], SOUNDS)}")
@@ -138,7 +138,7 @@ class Definition(Strict):
         return {}
 
     @model_validator(mode="after")
-    def _pays_in_help(self) -> Self:
+    def _insert_pays_in_help(self) -> Self:
         """Replace ``{pays}`` in the help texts by the rows of the pay table."""
         texts = self.game.help.model_dump()
         rows = self.format_pay_table_rows() if any(_PAYS in text for text in texts.values()) else {}

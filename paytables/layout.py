@@ -198,11 +198,11 @@ class Layout:
                 credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}}
             )
         if "bets" in options:
-            bets = self.placed(options["bets"])
+            bets = self.parse_bets(options["bets"])
             return self._build_wager(credits_, {0: bets}, {"bets": bets})
         for form in self.forms:
             if options.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
-                return Wager(credits_, {"bets": self.placed(form.bets)})
+                return Wager(credits_, {"bets": self.parse_bets(form.bets)})
         if not options and credits_ == 0 and self.standing:
             return Wager(0, {"bets": {}})
         named = f" of form {options['form']!r}" if options else ""
@@ -220,7 +220,7 @@ class Layout:
             raise WagerError(f"seat: there is no seat {seat!r} for one player; there are {', '.join(known)}")
         if not isinstance(others, Mapping) or not set(others) <= known.keys() - {str(seat)}:
             raise WagerError(f"others: must map the numbers of seats other than {seat} to their bets")
-        laid = {number: self.placed(bets, known[number]) for number, bets in others.items()}
+        laid = {number: self.parse_bets(bets, known[number]) for number, bets in others.items()}
         return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": laid})
 
     def _build_wager(
@@ -240,9 +240,9 @@ class Layout:
         for seat in requested:
             if str(seat) not in known:
                 raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(known)}")
-        return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in requested.items()}
+        return {known[str(seat)]: self.parse_bets(bets, known[str(seat)]) for seat, bets in requested.items()}
 
-    def placed(self, requested: object, seat: int = 0) -> dict[str, int]:
+    def parse_bets(self, requested: object, seat: int = 0) -> dict[str, int]:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
@@ -404,7 +404,7 @@ def check_forms(layout: Layout, file: str) -> None:
         if form.id in {other.id for other in layout.forms[:n]}:
             raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is there twice")
         try:
-            layout.placed(form.bets)
+            layout.parse_bets(form.bets)
         except WagerError as error:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 

@@ -23,7 +23,7 @@ from paytables.wording import format_count, format_known_names
 _PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
 
-def _pay(value: object) -> object:
+def _parse_pay(value: object) -> object:
     if not isinstance(value, str):
         return value
     found = _PER_CENT.fullmatch(value)
@@ -33,7 +33,7 @@ def _pay(value: object) -> object:
 #: Odds, or a percentage of the bet's progressive level.
 LevelPay: TypeAlias = Annotated[
     Odds,
-    BeforeValidator(_pay),
+    BeforeValidator(_parse_pay),
     WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS.pattern}|{_PER_CENT.pattern})$"}),
 ]
 

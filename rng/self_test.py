@@ -55,7 +55,7 @@ def _test_derivation_function() -> None:
     _expect("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
 
 
-def _answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
+def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
     drbg = mechanism(case.entropy, case.nonce, case.personalization)
     if case.reseed_entropy:
         drbg.reseed(case.reseed_entropy, case.reseed_additional)
@@ -65,7 +65,7 @@ def _answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
 
 def _build_mechanism_test(name: MechanismName) -> Callable[[], None]:
     def test() -> None:
-        _expect(name, _answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output)
+        _expect(name, _generate_answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output)
 
     return test
 

@@ -256,6 +256,7 @@ class RandomService:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
 
     def _open_step(self, step: Step) -> None:
+        """Start a step of draws and run the maintenance that is due. Raises StepClosed inside another step."""
         with self._lock:
             self._check()
             if self._open is not None:
@@ -297,6 +298,7 @@ class RandomService:
         self._on_event("rng_reseeded", {"reason": reason, "reseeds": self._reseeds, "generates": served})
 
     def _generate(self, count: int) -> bytes:
+        """Return ``count`` bytes from the generator; any error takes the service out of service."""
         with self._lock:
             self._check()
             try:

@@ -67,7 +67,7 @@ def _iter_grouped_errors(group: ExceptionGroup[Exception]) -> Iterator[Exception
             yield error
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     echo(f"egm: {text}", err=True)
 
 
@@ -81,11 +81,13 @@ def _run_until_stopped(
     """
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        made = MachineProcess(folder, file, clock, say=_say, alone=alone, watched=watched, stick=stick)
+        made = MachineProcess(
+            folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
+        )
         await made.run()
 
     async def still(why: str, code: str) -> None:
-        _say(f"waiting: {why}")
+        _print_message(f"waiting: {why}")
         await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 
     try:
@@ -100,7 +102,7 @@ def _run_until_stopped(
             raise JournalDamaged("the memory", "; ".join(unreadable)) from group
         for cause in causes:
             if not isinstance(cause, RestartAsked):
-                _say(f"stopped, and starts again: {cause}")
+                _print_message(f"stopped, and starts again: {cause}")
         return True
     return False
 
@@ -118,7 +120,7 @@ def _ask(
             lock.release()
 
     async def still(why: str, code: str) -> None:
-        _say(f"waiting: {why}")
+        _print_message(f"waiting: {why}")
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
@@ -126,7 +128,7 @@ def _ask(
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
-        _say(str(error))
+        _print_message(str(error))
         lock = FolderLock(folder.root)
         waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
         done = asyncio.run(_run_until_signal(waiting))
@@ -207,7 +209,7 @@ def main(
         folder.prepare()
         if (fault := read_system_fault(trouble)) is not None:
             code, why = fault
-            _say(f"{code}: {why}")
+            _print_message(f"{code}: {why}")
             waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run_until_signal(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
@@ -217,10 +219,10 @@ def main(
             if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
-            _say(str(error))
+            _print_message(str(error))
             asyncio.run(_run_until_signal(serve_tilt_screen(folder, file.machine, clock, str(error))))
     except (OperatorError, JournalError) as error:
-        _say(str(error))
+        _print_message(str(error))
         if not stay or cabinet is None or isinstance(error, JournalError):
             sys.exit(_OPERATOR_ERROR)
         if asyncio.run(_run_until_signal(wait_for_file(folder, cabinet, clock, str(error)))):

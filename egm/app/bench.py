@@ -156,14 +156,14 @@ class Bench:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one client: greet it if it knows the token, then obey its commands."""
         try:
-            greeting = await self._read(reader)
+            greeting = await self._read_message(reader)
             if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):
                 writer.write(
                     encode(BenchReply(ok=False, text="hello with the bench's token is needed first"))
                 )
                 return
             writer.write(encode(Hello()))
-            while (message := await self._read(reader)) is not None:
+            while (message := await self._read_message(reader)) is not None:
                 writer.write(encode(self.obey(message)))
                 await writer.drain()
                 await asyncio.sleep(0)  # a buffered command must not keep the devices from their lines
@@ -179,7 +179,7 @@ class Bench:
             writer.close()
 
     @staticmethod
-    async def _read(reader: asyncio.StreamReader) -> Message | None:
+    async def _read_message(reader: asyncio.StreamReader) -> Message | None:
         line = await reader.readline()
         return decode(line) if line else None
 

@@ -72,10 +72,10 @@ def _take(path: Path) -> bytes | None:
 def keep_carry_over(path: Path, service: RandomService) -> None:
     """Store a carry-over for the next boot; a failed generator stores none."""
     with contextlib.suppress(RngError):
-        _keep(path, service.carry_over())
+        _store_carry_over(path, service.carry_over())
 
 
-def _keep(path: Path, data: bytes) -> None:
+def _store_carry_over(path: Path, data: bytes) -> None:
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:

@@ -44,10 +44,10 @@ class ScreenWatch:
     async def run(self) -> None:
         """Watch the screens until cancelled."""
         while True:
-            self.look()
+            self.update_fault()
             await asyncio.sleep(_LOOK_S)
 
-    def look(self) -> None:
+    def update_fault(self) -> None:
         """Raise the fault if it applies, and clear it if it no longer does."""
         now_s = self._read_monotonic_seconds()
         passed_s, self._looked_s = now_s - self._looked_s, now_s

@@ -84,7 +84,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         win_cents=0 if last is None or win_is_taken(machine, last[0]) else last[1].win_cents,
         last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
         results=list_last_results(machine),
-        accepts=_accepts(engine),
+        accepts=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),
         tilts=tuple(
             Tilt(
@@ -209,7 +209,7 @@ def _sum_cents_bet_needs(machine: Machine) -> int:
     return 0 if bet is None else bet.cents + bet.reserve_cents
 
 
-def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:
+def _list_accepted_inputs(engine: Engine[Machine]) -> tuple[str, ...]:
     """Return the names of the player's inputs that the machine accepts now."""
     lit = [event.value for event in _LAMPS if engine.accepts(event)]
     machine = engine.machine

@@ -87,7 +87,7 @@ class Machine(_Table):
 
     @field_validator("time_zone", mode="after")
     @classmethod
-    def _zone(cls, time_zone: str) -> str:
+    def _check_zone(cls, time_zone: str) -> str:
         try:
             House(site="", time_zone=time_zone)
         except InvalidTicket:
@@ -301,7 +301,8 @@ class CabinetFile(_Table):
         return (*devices, *lines)
 
     @model_validator(mode="after")
-    def _holds_together(self) -> "CabinetFile":
+    def _check_consistency(self) -> "CabinetFile":
+        """Refuse a file whose parts contradict each other; all contradictions are reported together."""
         rules = (
             self._find_position_faults,
             self._find_device_faults,
@@ -313,6 +314,7 @@ class CabinetFile(_Table):
         return self
 
     def _find_position_faults(self) -> Iterator[Fault]:
+        """Yield a fault for each setting that needs a machine of one position."""
         there = self.machine.positions
         if there > 1 and self.host.is_used:
             yield build_fault(
@@ -358,6 +360,7 @@ class CabinetFile(_Table):
                 yield build_fault(key, f"{port} is the port of {other.removesuffix('.port')} already")
 
     def _find_host_line_faults(self) -> Iterator[Fault]:
+        """Yield a fault if money goes through a host and its line is not named or does not exist."""
         if not self.host.is_used:
             return
         names = tuple(self.sas)

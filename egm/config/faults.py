@@ -80,7 +80,9 @@ def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
         if not faults:
             return found, []
         lines = Lines(text)
-    placed_faults = (replace(each, line=each.line or lines.of(parse_location(each.key))) for each in faults)
+    placed_faults = (
+        replace(each, line=each.line or lines.find_line(parse_location(each.key))) for each in faults
+    )
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
 
@@ -117,7 +119,7 @@ def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: 
         missing = [str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table]
         meant = find_similar_word(str(stranger), missing) or find_similar_word(str(stranger), known)
         explained.add((*table, meant))
-        yield Fault(format_location(at), "there is no such key", lines.of(at), meant, tuple(known))
+        yield Fault(format_location(at), "there is no such key", lines.find_line(at), meant, tuple(known))
     for error in errors:
         at, context = error["loc"], error.get("ctx", {})
         if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
@@ -125,10 +127,12 @@ def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: 
         if error["type"] == "rule":
             for fault in context["faults"]:
                 key = fault.key or format_location(at)
-                yield replace(fault, key=key, line=lines.of(parse_location(key)))
+                yield replace(fault, key=key, line=lines.find_line(parse_location(key)))
         elif error["type"] == "missing":
             known = _find_table_keys(model, at[:-1])
-            yield Fault(format_location(at), f"must be given: {known.get(str(at[-1]), '')}", lines.of(at))
+            yield Fault(
+                format_location(at), f"must be given: {known.get(str(at[-1]), '')}", lines.find_line(at)
+            )
         else:
             yield _build_value_fault(error, model, lines)
 
@@ -142,7 +146,7 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Line
         return Fault(
             format_location(at),
             f"{given!r} is not allowed",
-            lines.of(at),
+            lines.find_line(at),
             find_similar_word(str(given), allowed),
             allowed,
         )
@@ -154,7 +158,7 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Line
         text += (
             f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in text else ""
         )
-    return Fault(format_location(at), text, lines.of(at))
+    return Fault(format_location(at), text, lines.find_line(at))
 
 
 def parse_location(key: str) -> Where:
@@ -215,9 +219,10 @@ class Lines:
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             parse_toml(text)
-            self._read(text.replace("\r\n", "\n"))
+            self._index_lines(text.replace("\r\n", "\n"))
 
-    def _read(self, text: str) -> None:
+    def _index_lines(self, text: str) -> None:
+        """Store the first line of each table and key of the file."""
         table: Where = ()
         for first, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)
@@ -229,7 +234,7 @@ class Lines:
                 for path in _iter_key_paths(read_in):
                     self._lines.setdefault((*table, *path), first)
 
-    def of(self, at: Where) -> int | None:
+    def find_line(self, at: Where) -> int | None:
         """Return the line of a key; of the table it should be in, if it is missing."""
         for end in range(len(at), 0, -1):
             if at[:end] in self._lines:

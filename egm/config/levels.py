@@ -78,7 +78,7 @@ class LevelSlot(_Table):
     of the broadcast (`1.4`). The game is offered at those stakes only."""
 
     @model_validator(mode="after")
-    def _fits_its_kind(self) -> "LevelSlot":
+    def _check_kind(self) -> "LevelSlot":
         """Refuse keys that do not belong to this kind of level."""
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:

@@ -65,7 +65,7 @@ class SasLine(Documented, BaseModel):
     """Groups of polls to switch off that are on by default; `standard` cannot be."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> "SasLine":
+    def _check_consistency(self) -> "SasLine":
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} carries no wakeup bit: framing must be "lenient"')
         if Group.STANDARD in self.disable:

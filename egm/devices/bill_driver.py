@@ -1,7 +1,7 @@
 """Common part of bill acceptor drivers: the escrow, the machine's answer, and the result.
 
 A protocol's driver translates its statuses into calls of a few methods here (``_offered``, ``_box_has_it``,
-``_clear``, ...) and calls :meth:`BillDriver._answer` for the next command to the device. The money rule
+``_clear``, ...) and calls :meth:`BillDriver._publish_replies` for the next command to the device. The money rule
 itself is :mod:`egm.devices.escrow`.
 
 A stack order ends within a time limit. An acceptor that leaves the bill or ticket in escrow for
@@ -132,17 +132,17 @@ class BillDriver(LineDriver[M]):
 
     def stack(self, escrow: int) -> None:
         """Stack the item in ``escrow``; ignored if that escrow is no longer the current one."""
-        self._decide(escrow, Answer.STACK)
+        self._set_answer(escrow, Answer.STACK)
 
     def return_bill(self, escrow: int) -> None:
         """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
-        self._decide(escrow, Answer.RETURN, ReturnReason.ORDERED)
+        self._set_answer(escrow, Answer.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
         """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
-        self._decide(escrow, Answer.HOLD)
+        self._set_answer(escrow, Answer.HOLD)
 
-    def _decide(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
+    def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
         offer = self._offer or self._left
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return
@@ -267,6 +267,7 @@ class BillDriver(LineDriver[M]):
         return offer.answer
 
     def _end_overdue_order(self) -> None:
+        """Give up a stack order without progress for too long, unless a person must first clear a fault."""
         if not self._escrow.is_ordered():
             self._timer.restart()
         elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):

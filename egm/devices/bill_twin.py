@@ -1,8 +1,8 @@
 """Common mechanics of simulated bill acceptors: head, escrow, point of no return, box, and manual actions.
 
 A protocol's simulated device encodes the :class:`Phase` in its own bytes, and turns its commands into
-``order_stack``, ``order_return``, ``order_hold`` and ``acknowledge``. Like a real acceptor, it retains
-without power where the item is, and whether its stacking was acknowledged.
+``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge``. Like a real
+acceptor, it retains without power where the item is, and whether its stacking was acknowledged.
 """
 
 from abc import abstractmethod
@@ -97,7 +97,7 @@ class BillTwin(Twin[M]):
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
-        self._go(Phase.STACKING)
+        self._enter_phase(Phase.STACKING)
         self._schedule_step(STACK_SECONDS / 2, self._move_past_return)
         return True
 
@@ -114,7 +114,7 @@ class BillTwin(Twin[M]):
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
-        self._go(Phase.HELD)
+        self._enter_phase(Phase.HELD)
         if self.escrow_seconds is not None:
             self._schedule_step(self.escrow_seconds, self._move_into_escrow)
         return True
@@ -123,11 +123,11 @@ class BillTwin(Twin[M]):
         """Note that the machine knows that the item is in the box."""
         if self._phase is Phase.IN_BOX:
             self._count_item_in_box()
-            self._go(Phase.SETTLING)
+            self._enter_phase(Phase.SETTLING)
             self._schedule_step(STACK_SECONDS / 2, self._finish_item)
 
     # ------------------------------------------------------------ the mechanics
-    def _go(self, phase: Phase) -> None:
+    def _enter_phase(self, phase: Phase) -> None:
         self._phase = phase
         self._handle_phase_change(phase)
 
@@ -135,7 +135,7 @@ class BillTwin(Twin[M]):
         """Stop the acceptor in a fault that only a manual action ends."""
         self._stop_timers()
         self._stuck = phase
-        self._go(phase)
+        self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
         """Move the inserted item into escrow, or jam or reject it; without an order it is returned in time."""
@@ -146,10 +146,10 @@ class BillTwin(Twin[M]):
             self._jam_next = False
             self._stop_in_fault(Phase.JAM)
         elif paper.counterfeit or not self._is_enabled(paper):
-            self._go(Phase.REJECTING)
+            self._enter_phase(Phase.REJECTING)
             self._schedule_step(REJECT_SECONDS, self._give_item_out)
         else:
-            self._go(Phase.ESCROW)
+            self._enter_phase(Phase.ESCROW)
             if self.escrow_seconds is not None:
                 self._schedule_step(self.escrow_seconds, self._give_back)
 
@@ -161,7 +161,7 @@ class BillTwin(Twin[M]):
             self._stop_in_fault(Phase.STACKER_JAM)
             return
         self._paper.past_return = True
-        self._schedule_step(STACK_SECONDS / 2, lambda: self._go(Phase.IN_BOX))
+        self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(Phase.IN_BOX))
 
     def _count_item_in_box(self) -> None:
         paper, self._paper = self._paper, None
@@ -170,7 +170,7 @@ class BillTwin(Twin[M]):
             self.stacked_papers.append(paper.barcode or paper.cents)
 
     def _give_back(self) -> None:
-        self._go(Phase.RETURNING)
+        self._enter_phase(Phase.RETURNING)
         self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
@@ -184,7 +184,7 @@ class BillTwin(Twin[M]):
             self._full_next = False
             self._stop_in_fault(Phase.FULL)
         else:
-            self._go(Phase.READY)
+            self._enter_phase(Phase.READY)
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
@@ -213,13 +213,13 @@ class BillTwin(Twin[M]):
         self._other_worth[code] = cents
         return f"note code {code} takes {cents} cents"
 
-    def _push(self, paper: Paper, what: str) -> str:
+    def _insert_paper(self, paper: Paper, what: str) -> str:
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
             state = self.state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
         self._paper = paper
         self.inserted_cents += paper.cents
-        self._go(Phase.ACCEPTING)
+        self._enter_phase(Phase.ACCEPTING)
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
         return f"{what} goes in"
 
@@ -230,14 +230,14 @@ class BillTwin(Twin[M]):
             known = ", ".join(map(str, sorted(self._codes)))
             raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")
         fake = read_flag(values, "counterfeit", default=False)
-        return self._push(Paper(cents, counterfeit=fake), f"{cents} cents")
+        return self._insert_paper(Paper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
         """Insert a ticket; ``barcode``: the digits on it."""
         digits = read_word(values, "barcode")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
-        return self._push(Paper(0, digits), f"ticket {digits}")
+        return self._insert_paper(Paper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
         """Jam the item that is moving now, or else the next one."""
@@ -276,7 +276,7 @@ class BillTwin(Twin[M]):
     def _pull_back_bill(self, _: Values) -> str:
         """Simulate a fraud: pull the bill back by a string after it was accepted."""
         self._stop_timers()
-        self._go(Phase.CHEATED)
+        self._enter_phase(Phase.CHEATED)
         return "cheated"
 
     def _fail(self, _: Values) -> str:
@@ -287,7 +287,7 @@ class BillTwin(Twin[M]):
     def _report_false_bill(self, _: Values) -> str:
         """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
-        self._go(Phase.IN_BOX)
+        self._enter_phase(Phase.IN_BOX)
         return "lying"
 
     def memory(self) -> dict[str, object]:

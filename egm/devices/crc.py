@@ -23,7 +23,7 @@ _KERMIT: Final = _build_table(0x8408)
 _MODBUS: Final = _build_table(0xA001)
 
 
-def _run(table: Table, crc: int, data: bytes) -> int:
+def _update_crc(table: Table, crc: int, data: bytes) -> int:
     for byte in data:
         crc = (crc >> 8) ^ table[(crc ^ byte) & 0xFF]
     return crc
@@ -31,9 +31,9 @@ def _run(table: Table, crc: int, data: bytes) -> int:
 
 def compute_crc_kermit(data: bytes) -> int:
     """Return CRC-16/KERMIT of ``data``."""
-    return _run(_KERMIT, 0, data)
+    return _update_crc(_KERMIT, 0, data)
 
 
 def compute_crc_modbus(data: bytes) -> int:
     """Return CRC-16/MODBUS of ``data``."""
-    return _run(_MODBUS, 0xFFFF, data)
+    return _update_crc(_MODBUS, 0xFFFF, data)

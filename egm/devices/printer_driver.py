@@ -110,7 +110,7 @@ class PrinterDriver(LineDriver[M]):
             status = None
         record = self._ledger.pending()
         if record is not None and status is not None:
-            await self._advance(record, status)
+            await self._advance_order(record, status)
         elif record is not None:
             self._handle_unknown_status(record)
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
@@ -136,7 +136,7 @@ class PrinterDriver(LineDriver[M]):
             self._since = now
         return now - self._since
 
-    def _move(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
+    def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
         self._ledger.moved(record.job.job_id, state, detail)
         self._since = None
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
@@ -151,9 +151,10 @@ class PrinterDriver(LineDriver[M]):
             return
         seconds, state = limits[record.state]
         if self._measure_wait() > seconds:
-            self._move(record, state, "the printer does not answer")
+            self._record_state(record, state, "the printer does not answer")
 
-    async def _advance(self, record: PrintRecord, status: PrinterStatus) -> None:
+    async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
+        """Advance the open print order by one step, by its state and the printer's status."""
         match record.state:
             case PrintState.PENDING:
                 await self._handle_pending_ticket(record, status)
@@ -161,7 +162,7 @@ class PrinterDriver(LineDriver[M]):
                 await self._handle_printing_ticket(record, status)
             case PrintState.BARCODE_DONE:
                 if not status.busy and not status.ticket_in_path:
-                    self._move(record, PrintState.TAKEN)
+                    self._record_state(record, PrintState.TAKEN)
                     await self._discard_printer_job()  # so that the next ticket need not wait for it
             case PrintState.TAKEN | PrintState.FAILED | PrintState.DISPUTED:
                 pass
@@ -172,14 +173,14 @@ class PrinterDriver(LineDriver[M]):
         if status.stops_printing or status.busy or status.ticket_in_path:
             if waited > PENDING_SECONDS:
                 why = status.stops_printing or "the last ticket was not taken"
-                self._move(record, PrintState.FAILED, why)
+                self._record_state(record, PrintState.FAILED, why)
         elif status.barcode_done:
             if waited > PENDING_SECONDS:
-                self._move(record, PrintState.FAILED, "the printer still reports the last ticket")
+                self._record_state(record, PrintState.FAILED, "the printer still reports the last ticket")
             else:
                 await self._discard_printer_job()
         else:
-            self._move(record, PrintState.PRINTING)
+            self._record_state(record, PrintState.PRINTING)
             command = self._print_command(record.job)
             self._line.write(command)
             # A query behind a ticket that is still being sent would be answered too late.
@@ -190,14 +191,16 @@ class PrinterDriver(LineDriver[M]):
         """Advance a ticket being printed: bar code complete, failed, or disputed if it may have come out."""
         waited = self._measure_wait()
         if status.barcode_done:
-            self._move(record, PrintState.BARCODE_DONE)
+            self._record_state(record, PrintState.BARCODE_DONE)
         elif status.stops_printing or (not status.busy and waited > START_SECONDS):
             await self._discard_printer_job()
             why = status.stops_printing or "nothing was printed"
             unexplained = status.ticket_in_path and not status.stops_printing
             if self._answered_at is not None and not unexplained:
-                self._move(record, PrintState.FAILED, why)
+                self._record_state(record, PrintState.FAILED, why)
             else:
-                self._move(record, PrintState.DISPUTED, "a whole ticket may have come out of the printer")
+                self._record_state(
+                    record, PrintState.DISPUTED, "a whole ticket may have come out of the printer"
+                )
         elif waited > ORDER_SECONDS:
-            self._move(record, PrintState.DISPUTED, "the printer did not finish the ticket")
+            self._record_state(record, PrintState.DISPUTED, "the printer did not finish the ticket")

@@ -124,16 +124,16 @@ class Port:
         loop = asyncio.get_running_loop()
         for piece in self._split_data(data):
             if not self._pace:
-                self.hear(piece)
+                self.receive(piece)
                 continue
             self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
             self._inbox.append(piece)
             loop.call_at(self._heard_until, self._hear_next_piece)
 
     def _hear_next_piece(self) -> None:
-        self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
+        self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
-    def hear(self, data: bytes) -> None:
+    def receive(self, data: bytes) -> None:
         """Process bytes received from the machine."""
         if self.silent:
             return
@@ -161,10 +161,10 @@ class Port:
         for piece in self._split_data(data):
             at += max(self._pace * len(piece), _SPLIT_SECONDS if self.split else 0.0)
             self._outbox.append((piece, self._master))
-            loop.call_at(at, self._put)
+            loop.call_at(at, self._write_next_bytes)
         self._free_at = at
 
-    def _put(self) -> None:
+    def _write_next_bytes(self) -> None:
         data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:
@@ -230,6 +230,7 @@ class Twin(ABC, Generic[M]):
         """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
+        """Process received bytes; without power they are lost, and a pause discards an unfinished message."""
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()

@@ -113,13 +113,14 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect(found, database.iter_sealed_entries(), key)
+            _collect_recorded(found, database.iter_sealed_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect(found, place.log().records(), key)
+        _collect_recorded(found, place.log().records(), key)
     return max(found, key=lambda one: one.number)
 
 
-def _collect(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
+def _collect_recorded(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
+    """Add the roster state that each authentic entry or checkpoint records to ``found``."""
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue

@@ -75,7 +75,7 @@ class Certifying:
         if not self.key:
             raise OperatorError(f"{game.id}: has a certificate, but machine.certifier names no key")
         certificate = Certificate.read(slot.certificate, self.key)
-        certificate.hold(game.id, game.digest, profile.id, least)
+        certificate.check_certifies(game.id, game.digest, profile.id, least)
         return certificate
 
 

@@ -100,7 +100,7 @@ class Feeder:
         fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
-    def hear(self, value: Value, now_ns: int) -> str:
+    def update_value(self, value: Value, now_ns: int) -> str:
         """Process a value; return what is wrong with it, or an empty string.
 
         An outdated value is ignored (:meth:`Value.follows`). A lower amount without a fall is never shown (NM

@@ -322,9 +322,9 @@ class Link:
         if feeder is None:
             return
         before, sequence = feeder.commitment, feeder.value_sequence
-        wrong = feeder.hear(message, now_ns)
+        wrong = feeder.update_value(message, now_ns)
         if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
-            self._ask(feeder, now_ns)
+            self._write_request(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
         elif feeder.commitment != before and feeder.is_mystery:
@@ -405,7 +405,7 @@ class Link:
             feeder.sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:
-            self._ask(feeder, now_ns)  # a late message, or it has less than it reported
+            self._write_request(feeder, now_ns)  # a late message, or it has less than it reported
         elif message.reason is Reason.NOT_JOINED:
             self._rejoin(feeder, now_ns)
         else:
@@ -431,7 +431,7 @@ class Link:
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )
 
-    def _ask(self, feeder: Feeder, now_ns: int) -> None:
+    def _write_request(self, feeder: Feeder, now_ns: int) -> None:
         """Enrol again without leaving: the controller reports its count, and receives what was shown."""
         if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
             self._asked_ns[feeder.pool.id] = now_ns

@@ -122,7 +122,7 @@ class App:
         now = self.clock()
         before = self.view
         self.view = replace(self.view, now=now)
-        self._hear(now)
+        self._apply_machine_messages(now)
         self.surface.unlocked = is_staff_signed_in(self.view)
         did = self.surface.inputs()
         if did is None:
@@ -186,7 +186,7 @@ class App:
             if client is not None:
                 client.send(message)
 
-    def _hear(self, now: float) -> None:
+    def _apply_machine_messages(self, now: float) -> None:
         """Apply the machine's messages to the view; pressed buttons are processed as input."""
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
@@ -205,9 +205,9 @@ class App:
             if news.error:
                 report_problem(f"machine: {news.error}")
         if self.bench is not None:
-            self._hear_bench(self.bench, now)
+            self._apply_bench_messages(self.bench, now)
 
-    def _hear_bench(self, bench: Client, now: float) -> None:
+    def _apply_bench_messages(self, bench: Client, now: float) -> None:
         """Apply the bench's replies to the view; query its state while the drawer is open."""
         news = bench.poll(now)
         for message in news.messages:

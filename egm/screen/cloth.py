@@ -110,7 +110,7 @@ def _count_streets_on_telephone(layout: Layout) -> int:
 
 
 def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
-    """Return the layout with the part that is open."""
+    """Return the betting layout with the part that is open now (all of it, or one tab on a small screen)."""
     if table.felt == "roulette":
         return _lay_out_roulette(table, chips, layout)
     found = lay_out_pages(table, layout)

@@ -106,7 +106,7 @@ class Card:
         for path in sorted(folder.glob("card*")):
             card = cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
             try:
-                if card.connected():
+                if card.list_connected():
                     return card
             except DisplayError as error:
                 if error.errno != errno.EOPNOTSUPP:  # The error of a card that only computes.
@@ -145,11 +145,11 @@ class Card:
         )
         return tuple(crtcs[: found[5]]), tuple(connectors[: found[6]])
 
-    def connected(self) -> list[Connector]:
+    def list_connected(self) -> list[Connector]:
         """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
-        return [one for one in map(self._ask, self.read_resources()[1]) if one.modes]
+        return [one for one in map(self._read_connector, self.read_resources()[1]) if one.modes]
 
-    def _ask(self, number: int) -> Connector:
+    def _read_connector(self, number: int) -> Connector:
         counts = self.call(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)
@@ -187,7 +187,7 @@ class DisplayOutput:
         fewer. Raises DisplayError.
         """
         self.card, self._display = card, display
-        found = card.connected()
+        found = card.list_connected()
         if not found:
             raise DisplayError("no display answers")
         mine = self._choose_connector(found)
@@ -242,7 +242,7 @@ class DisplayOutput:
 
     def _update_connected_displays(self) -> None:
         """Update which displays are connected, and turn this one on if it is back. Raises DisplayError."""
-        found = self.card.connected()
+        found = self.card.list_connected()
         mine = next((one for one in found if one.number == self.number), None)
         self.free = [one for one in found if one is not mine]
         if mine is not None and mine is not self._choose_connector(found):
@@ -270,7 +270,7 @@ class TopScreenProcess:
         self._process: int | None = None
         self._again_at = clock()
 
-    def keep(self) -> None:
+    def start_if_possible(self) -> None:
         """Start the top screen if a display is free and it is not running; after it ended, wait some seconds first."""
         if self._is_running() or not self._output.free:
             return

@@ -219,12 +219,12 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
     if name in {"area", "part"}:
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
-        return _choose(view, action) if is_decision_due(view, theme) else (view, ())
+        return _apply_choice(view, action) if is_decision_due(view, theme) else (view, ())
     dead = name == "play" and has_unsent_bet(view)  # The status line says what still has to be marked.
     return (view, ()) if dead else None
 
 
-def _choose(view: View, action: Action) -> tuple[View, Messages]:
+def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
     if action.name == "hold":
         return replace(view, held=view.held ^ (1 << int(action.value))), ()
     if action.name == "set_as":
@@ -389,9 +389,9 @@ def _request_next_language(view: View) -> tuple[Intent, ...]:
 def _apply_screen_action(view: View, name: str) -> View:
     """Apply an action that concerns only the screen: pages, volume, the drawer."""
     return {
-        "help": lambda: _toggle(view, Page.HELP),
-        "games": lambda: _toggle(view, Page.GAMES),
-        "slip": lambda: _toggle(view, Page.SLIP),
+        "help": lambda: _toggle_page(view, Page.HELP),
+        "games": lambda: _toggle_page(view, Page.GAMES),
+        "slip": lambda: _toggle_page(view, Page.SLIP),
         "close": lambda: replace(view, page=Page.NONE),
         "next": lambda: _turn_sheet(view, 1),
         "back": lambda: _turn_sheet(view, -1),
@@ -400,7 +400,7 @@ def _apply_screen_action(view: View, name: str) -> View:
     }.get(name, lambda: view)()
 
 
-def _toggle(view: View, page: Page) -> View:
+def _toggle_page(view: View, page: Page) -> View:
     opened = Page.NONE if view.page is page else page
     return replace(view, page=opened, sheet=0, focus=0, focused=False)
 

@@ -41,11 +41,11 @@ def apply_message(view: View, message: Message) -> View:
         view = replace(view, games=games, fields=fields, tables=tables)
         return replace(view, linked=True, words=message.words)
     if isinstance(message, Play):
-        return _play(view, message)
+        return _apply_play(view, message)
     if isinstance(message, Decision):
         return _show_decision(view, message)
     if isinstance(message, Snapshot):
-        return _snapshot(view, message)
+        return _apply_snapshot(view, message)
     return view
 
 
@@ -60,7 +60,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 
 # ---------------------------------------------------------------------- a game
-def _play(view: View, play: Play) -> View:
+def _apply_play(view: View, play: Play) -> View:
     old = view.show
     if old is not None and old.is_complete and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, is_reported=False, play=play))
@@ -167,7 +167,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
 
 
 # ---------------------------------------------------------------------- the machine
-def _snapshot(view: View, snapshot: Snapshot) -> View:
+def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     """Return the view with a new snapshot applied: bet, page, notice, and a show that it ends."""
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)

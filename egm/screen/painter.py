@@ -310,6 +310,7 @@ class Painter:
         return list(lines)
 
     def _wrap_evenly(self, words: str, width: float, style: Style) -> list[str]:
+        """Return the lines of the text wrapped to about equal widths, as many as at the full width."""
         lines = self.wrap(words, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:

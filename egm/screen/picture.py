@@ -91,7 +91,7 @@ class Picture:
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
-        stage = light_stage_for_feature(self._stage(view))
+        stage = light_stage_for_feature(self._build_stage(view))
         surface.blit(draw_background(stage), (0, 0))
         if view.scene is Scene.SERVICE:
             draw_page(stage)
@@ -119,7 +119,7 @@ class Picture:
         For a service page or the game menu: its list and the focused target. Otherwise: why play has stopped,
         or the status line, and the meters.
         """
-        stage, snapshot = self._stage(view), view.snapshot
+        stage, snapshot = self._build_stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
             why = describe_scene(stage, Scene.BOOT)
             return _join_sentences([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
@@ -155,13 +155,13 @@ class Picture:
 
     def choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions that the deck's keys may choose: the targets of the decision or the page, in order."""
-        return tuple(touch.action for touch in self._list_content_touches(self._stage(view)))
+        return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
     def places(self, view: View) -> tuple[Rect, ...]:
         """Return the rectangles of the touch targets of the open page or field."""
-        return tuple(touch.rect for touch in self._list_content_touches(self._stage(view)))
+        return tuple(touch.rect for touch in self._list_content_touches(self._build_stage(view)))
 
-    def _stage(self, view: View) -> Stage:
+    def _build_stage(self, view: View) -> Stage:
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
@@ -219,7 +219,7 @@ class Picture:
                     for c in lay_out_controls(self.layout, view, self.texts(view))
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
-        stage = self._stage(view)
+        stage = self._build_stage(view)
         plate = value_plate(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
         if plate is not None and find_due_reminder(stage) is None:
             found.append(Touch(plate, Action("")))

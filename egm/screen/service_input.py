@@ -84,16 +84,16 @@ def apply_page_action(
     if name == "enter" and page.prompt is not None:
         text = "" if page.prompt.kind == "pin" else desk.typed
         answer = str(value) if value is not None else desk.typed
-        return replace(desk, typed=text), _answer(page, "enter", answer)
+        return replace(desk, typed=text), _build_answer(page, "enter", answer)
     if name == "felt":
         felt = (*desk.felt, value)
         if len(felt) < len(CROSSES):
             return replace(desk, felt=felt), ()
         answer = " ".join(str(number) for place in felt for number in place)
-        return replace(desk, felt=()), _answer(page, "crosses", answer)
+        return replace(desk, felt=()), _build_answer(page, "crosses", answer)
     if name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
-        return desk, _answer(page, str(value), desk.typed if asks else None)
+        return desk, _build_answer(page, str(value), desk.typed if asks else None)
     changes: dict[str, Callable[[], Desk]] = {
         "type": lambda: append_character(desk, page, str(value)),
         "erase": lambda: replace(desk, typed=desk.typed[:-1]),
@@ -106,7 +106,7 @@ def apply_page_action(
     return changes.get(name, lambda: desk)(), ()
 
 
-def _answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
+def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
     options = {"page": page.id} if text is None else {"page": page.id, "input": text}
     return (Intent(name="answer", value=action, options=options),)
 

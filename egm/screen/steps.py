@@ -116,7 +116,7 @@ def read_steps(
             draws = display["draws"]
             steps: list[Step] = [_read_keno_step(draw, len(draws)) for draw in draws]
         else:
-            steps = [_step(fields, step) for step in display.get("steps") or [display]]
+            steps = [_read_step(fields, step) for step in display.get("steps") or [display]]
             steps += _read_gamble_steps(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
@@ -149,7 +149,7 @@ def _build_default_cues(display: Data) -> list[Data]:
     ]
 
 
-def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
+def _read_step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
     """Read one step of an outcome's display; its keys tell the kind of stage."""
     stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
     times = int(data.get("level", 1)) * int(data.get("multiplier", 1))

@@ -51,7 +51,7 @@ class TopPicture(Picture):
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
-        stage = self._stage(view)
+        stage = self._build_stage(view)
         game = view.game
         title = stage.texts.choose_translation(game.title, game.id) if game else "Open EGM"
         surface.blit(draw_backdrop(stage, title), (0, 0))

@@ -296,13 +296,13 @@ class Web:
         """Send the picture's text for screen readers to the page, if it has changed."""
         if words != self._words:
             self._words = words
-            self._say(json.dumps({"words": words}))
+            self._queue_message(json.dumps({"words": words}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser; without a browser, there is no sound."""
         loop = CUES[cue].loop
         message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
-        self._say(message)
+        self._queue_message(message)
         self._loops.pop(channel, None)
         if loop:
             self._loops[channel] = message
@@ -310,15 +310,15 @@ class Web:
     def stop(self, channel: str) -> None:
         """Fade out a sound channel in the browser."""
         self._loops.pop(channel, None)
-        self._say(json.dumps({"stop": channel}))
+        self._queue_message(json.dumps({"stop": channel}))
 
     def level(self, channel: str, level: float) -> None:
         """Change the volume of a channel in the browser."""
         if channel in self._loops:
             self._loops[channel] = json.dumps(json.loads(self._loops[channel]) | {"level": level})
-        self._say(json.dumps({"channel": channel, "level": level}))
+        self._queue_message(json.dumps({"channel": channel, "level": level}))
 
-    def _say(self, message: str) -> None:
+    def _queue_message(self, message: str) -> None:
         """Queue a message to the viewer; disconnect a viewer that leaves too many messages unacknowledged."""
         with self._lock:
             viewer = self._viewer
@@ -424,6 +424,7 @@ class Web:
             self._door.knows(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
+        """Store what the viewer's message reports; messages of an older viewer are ignored."""
         message = read_input(line)
         with self._lock:
             if self._viewer is not viewer:

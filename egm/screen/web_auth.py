@@ -60,7 +60,7 @@ class _Session:
     heard: float
 
 
-def _digest(session: str) -> str:
+def _digest_session(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -130,7 +130,7 @@ class Door:
         now = self._clock()
         self._sessions = [each for each in self._sessions if now - each.heard < IDLE_SECONDS]
         for each in self._sessions:
-            if is_token(_digest(session), each.digest):
+            if is_token(_digest_session(session), each.digest):
                 each.heard = now
                 self._remember()
                 return True
@@ -139,7 +139,7 @@ class Door:
     def _enter(self) -> str:
         """Replace the used token, and return a new session for this browser."""
         session, self._token = create_token(), create_token()
-        self._sessions.append(_Session(_digest(session), self._clock()))
+        self._sessions.append(_Session(_digest_session(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
         self._remember()
         self.write_address()

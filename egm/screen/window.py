@@ -163,7 +163,7 @@ class Window:
             return
         self._output.show(self._display)
         if self._above is not None:
-            self._above.keep()
+            self._above.start_if_possible()
 
     def set_text(self, words: str) -> None:
         """Ignore the text: a window has no screen reader."""

@@ -54,10 +54,10 @@ class Cable(Port):
             return self._dice.randbytes(3) + data
         return data
 
-    def hear(self, data: bytes) -> None:
+    def receive(self, data: bytes) -> None:
         """Receive bytes from the machine, as the line transmits them."""
         if data := self._spoil_message(data):
-            super().hear(data)
+            super().receive(data)
 
     def send(self, data: bytes) -> None:
         """Send bytes to the machine, as the line transmits them."""

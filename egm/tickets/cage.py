@@ -90,7 +90,7 @@ class Cage:
             )
             if isinstance(answer, Refusal):
                 return answer
-            self._want_second(answer.ticket, CageAct.PAY)
+            self._require_second_person(answer.ticket, CageAct.PAY)
             _want_payee(answer.ticket, payee)
             story: dict[str, Any] = {} if not self._second else {"second": self._second}
             if payee is not None:
@@ -101,11 +101,11 @@ class Cage:
 
     def void(self, number: str, why: str) -> Record:
         """Cancel an issued ticket, with a reason (such as a test print, or a player paid otherwise)."""
-        return self._act(number, Action.VOID, CageAct.VOID, why)
+        return self._record_act(number, Action.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
         """Return the ticket as a duplicate to print: the same number, still redeemable only once (H-07)."""
-        return replace(self._act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
+        return replace(self._record_act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
 
     def release(self, number: str, why: str) -> Record:
         """Release a ticket whose machine will never complete its redemption: it is gone, or its memory is lost.
@@ -113,13 +113,13 @@ class Cage:
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
         stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
         """
-        return self._act(number, Action.RELEASE, CageAct.RELEASE, why)
+        return self._record_act(number, Action.RELEASE, CageAct.RELEASE, why)
 
     def revive(self, number: str, why: str) -> Record:
         """Declare that a ticket is owed whatever its date, because a wrong clock dated or expired it."""
-        return self._act(number, Action.REVIVE, CageAct.REVIVE, why)
+        return self._record_act(number, Action.REVIVE, CageAct.REVIVE, why)
 
-    def _act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
+    def _record_act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
         """Record a cashier's act on a ticket. Raises OperatorError if its state does not permit it."""
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
@@ -134,7 +134,7 @@ class Cage:
                 raise OperatorError(
                     f"the cage: the ticket is {record.state}; {action} requires it to be {wants}"
                 )
-            self._want_second(record.ticket, act)
+            self._require_second_person(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
             story = {"why": why.strip()} | ({"second": self._second} if self._second else {})
             moved = self._store.move(
@@ -143,11 +143,12 @@ class Cage:
         self._store.keep_head()
         return moved
 
-    def _want_second(self, ticket: Ticket, act: CageAct) -> None:
+    def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
     def _find_cash_refusal(self, record: Record) -> Refusal | None:
+        """Return why the cage may not pay this ticket, or None."""
         ticket = record.ticket
         if ticket.machine_serial == ELSEWHERE:
             return Refusal(Reason.HOST_OWES)

@@ -247,7 +247,15 @@ class TicketDesk:
                 self._enter(redemption_id, number, kind, amount_cents)
             elif (known.ticket.kind, known.ticket.amount_cents) != (kind, amount_cents):
                 return Refusal(Reason.AMOUNT, f"{known.ticket.amount_cents} cents {known.ticket.kind}")
-            return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
+            return lock(
+                self._store,
+                redemption_id,
+                number,
+                self._reads,
+                by=by,
+                at=at,
+                refuse=self._find_redemption_refusal,
+            )
 
     def _enter(self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int) -> None:
         """Enter a ticket that was issued elsewhere, as the host describes it."""
@@ -276,7 +284,15 @@ class TicketDesk:
         because this machine may have the ticket in its box.
         """
         by, at = self._machine.serial, self._read_clock()
-        return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
+        return lock(
+            self._store,
+            redemption_id,
+            number,
+            self._reads,
+            by=by,
+            at=at,
+            refuse=self._find_redemption_refusal,
+        )
 
     def redeem_commit(self, redemption_id: str) -> None:
         """Complete a redemption: the ticket is in the box and credited. Durable; a repeat changes nothing."""
@@ -363,7 +379,8 @@ class TicketDesk:
             return None
         raise TicketOrderError(f"no free ticket number in {_TRIES} tries")
 
-    def _refuse(self, record: Record) -> Refusal | None:
+    def _find_redemption_refusal(self, record: Record) -> Refusal | None:
+        """Return why this machine may not redeem the ticket, or None."""
         ticket = record.ticket
         if self._date_is_known() and record.is_past(self._read_clock()):
             return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")

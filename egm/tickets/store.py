@@ -194,7 +194,7 @@ class TicketStore:
             if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
-            self._append(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
+            self._append_move(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
             return self.found(ticket.number)
 
     def move(
@@ -213,7 +213,7 @@ class TicketStore:
             needs, _ = LIFE[action]
             if record.state not in needs:
                 raise TicketOrderError(f"ticket {mask_number(number)}: {action} while {record.state}")
-            self._append(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
+            self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
             return self.found(number)
 
     def restore(
@@ -268,7 +268,7 @@ class TicketStore:
     def get(self, number: str) -> Record | None:
         """Return the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
-        return None if row is None else self._read(number, row[0])
+        return None if row is None else self._read_record(number, row[0])
 
     def found(self, number: str) -> Record:
         """Return the ticket with this number. Raises :class:`TicketOrderError` if there is no such ticket."""
@@ -280,7 +280,7 @@ class TicketStore:
     def find_by_issue(self, issue_id: str) -> Record | None:
         """Return the ticket with this issue id, or None."""
         row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
-        return None if row is None else self._read(row[0], issue_id)
+        return None if row is None else self._read_record(row[0], issue_id)
 
     def find_by_redemption(self, redemption_id: str) -> Record | None:
         """Return the ticket that this redemption has locked, now or in the past, or None."""
@@ -315,7 +315,7 @@ class TicketStore:
             *(state.value for state in wanted),
             machine_serial,
         ).fetchall()
-        return (self._read(number, issue_id) for number, issue_id in rows)
+        return (self._read_record(number, issue_id) for number, issue_id in rows)
 
     def list_unreported(self, machine_serial: str) -> list[Record]:
         """Return the machine's tickets that the host does not know yet, oldest first, without those never printed."""
@@ -326,10 +326,10 @@ class TicketStore:
                ORDER BY t.sequence""",
             machine_serial,
         ).fetchall()
-        return [self._read(number, issue_id) for number, issue_id in rows]
+        return [self._read_record(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[Sum]:
-        """Return count and value of the tickets issued here, by state and kind; :attr:`Sum.owed` is the liability."""
+        """Return count and value of the tickets issued here, by state and kind (:attr:`Sum.is_owed`: the liability)."""
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
                       json_extract(first.story, '$.ticket.currency'), count(*),
@@ -363,7 +363,7 @@ class TicketStore:
         return None if row is None else self._read_moves(row[0])[0]
 
     # ------------------------------------------------------------------ rows
-    def _append(
+    def _append_move(
         self,
         number: str,
         step: int,
@@ -379,7 +379,7 @@ class TicketStore:
         row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
         self._copies.insert((*row, digest(self._key, before, row)))
 
-    def _read(self, number: str, issue_id: str) -> Record:
+    def _read_record(self, number: str, issue_id: str) -> Record:
         moves = self._read_moves(number)
         ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
         return Record(ticket=ticket, issue_id=issue_id, moves=moves)

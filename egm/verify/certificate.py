@@ -60,7 +60,7 @@ class Certificate:
         except (KeyError, ValueError, ZeroDivisionError) as error:
             raise BundleError(f"{where}: is not a certificate of a game: {error!r}") from None
 
-    def hold(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
+    def check_certifies(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
         """Raise OperatorError unless this certifies the game's digest for this jurisdiction with this return."""
         if self.digest != digest:
             raise OperatorError(

@@ -57,12 +57,12 @@ def measure(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[st
     disk now; files not in ``files`` are added under ``own/``.
     """
     used = {source.path: source.digest for source in opened}
-    digests = {name: used.get(path) or _digest(path) for name, path in sorted(files.items())}
+    digests = {name: used.get(path) or _digest_file(path) for name, path in sorted(files.items())}
     listed = frozenset(files.values())
     return digests | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
 
 
-def _digest(path: Path) -> str:
+def _digest_file(path: Path) -> str:
     try:
         if path.is_symlink():
             return hashlib.sha256(_LINK + str(path.readlink()).encode()).hexdigest()

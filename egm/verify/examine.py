@@ -108,6 +108,7 @@ async def sign_beside(
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
+    """Run an examination in a child process; return its result. Cancelling kills the child."""
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,

@@ -116,8 +116,8 @@ def encode_unsigned(manifest: Manifest) -> bytes:
 
 def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
     """Return the manifest file ``data`` signed with this key, replacing any signature. Raises ManifestError."""
-    content = _parse(data, where)["manifest"]
-    _read(content, where)
+    content = _parse_manifest(data, where)["manifest"]
+    _read_manifest(content, where)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     signature = key.sign(_PURPOSE + encode_canonical_json(content))
     signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
@@ -130,7 +130,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
         data = read_contents(path)
     except OSError as error:
         raise ManifestError(f"manifest {path}: {error.strerror}") from None
-    signed = _parse(data, str(path))
+    signed = _parse_manifest(data, str(path))
     if "signature" not in signed:
         raise ManifestError(f"manifest {path}: is not signed")
     if signed.get("public_key") != public_key_hex:
@@ -142,10 +142,10 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
     content = signed["manifest"]
     if not is_signed_by(bytes.fromhex(public_key_hex), _PURPOSE + encode_canonical_json(content), signature):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
-    return _read(content, str(path))
+    return _read_manifest(content, str(path))
 
 
-def _parse(data: bytes, where: str) -> dict[str, Any]:
+def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
     try:
         parsed = parse(data)
     except ValueError as error:
@@ -155,7 +155,7 @@ def _parse(data: bytes, where: str) -> dict[str, Any]:
     return parsed
 
 
-def _read(content: Mapping[str, Any], where: str) -> Manifest:
+def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
     if content.get("format") != FORMAT:
         raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {FORMAT!r}")
     kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}

@@ -94,7 +94,7 @@ class BaccaratBet(BankBet):
         return None if texts["en"] == self.pays.text else texts
 
     @model_validator(mode="after")
-    def _fits(self) -> "BaccaratBet":
+    def _check_margins(self) -> "BaccaratBet":
         if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
             raise ValueError("margins from 1 to 9 belong to a dragon, and a dragon has them")
         if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
@@ -212,7 +212,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return {**super().presentation(), "roads": ["bank", "player"]}
 
     @cached_property
-    def _rules(self) -> dict[str, BaccaratBet]:
+    def _bets_by_id(self) -> dict[str, BaccaratBet]:
         return {bet.id: bet for bet in self.definition.bet}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -238,7 +238,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
         for bet in accepted.bets:
-            yield settle_baccarat_bet(bet, self._rules[bet.spot], coup)
+            yield settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup)
         display = {
             "kind": "table",
             "felt": "cards",
@@ -254,7 +254,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every coup from a fresh shoe with its settlements."""
         return (
-            Case(weight, [settle_baccarat_bet(bet, self._rules[bet.spot], coup) for bet in wager.bets])
+            Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])
             for coup, weight in _compute_coup_chances(self.definition.shoe.decks).items()
         )
 
@@ -328,7 +328,7 @@ def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
             yield (points, dealt, both), orders
 
 
-def _unpack(packed: int, number: int) -> list[int]:
+def _unpack_counts(packed: int, number: int) -> list[int]:
     return [packed >> _WIDTH * n & (1 << _WIDTH) - 1 for n in range(number)]
 
 
@@ -343,14 +343,14 @@ def _count_third_card_orders(
     if max(player, bank) >= _NATURAL:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
-    row = _unpack(packed_row, 10)
+    row = _unpack_counts(packed_row, 10)
     if player >= _PLAYER_STANDS_AT:
         if None not in BANK_DRAWS[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's
             found[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
         return found
-    products = _unpack(packed_products, 100)
+    products = _unpack_counts(packed_products, 100)
     for third, left_orders in enumerate(row):
         end = (player + third) % 10
         if third not in BANK_DRAWS[bank]:

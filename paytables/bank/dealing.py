@@ -29,7 +29,7 @@ class ShoeRules(Strict):
     burn: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = False
 
     @model_validator(mode="after")
-    def _enough(self) -> "ShoeRules":
+    def _check_shoe(self) -> "ShoeRules":
         if self.stop is not None and self.stop >= self.decks * 52:
             raise ValueError(f"{self.stop} cards behind the stop card, of {self.decks * 52}")
         if self.rounds > 1 and (self.decks > 1 or self.stop is not None):

@@ -100,7 +100,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         if spread > 0:
             for bet in accepted.bets:
                 raised = Bet(RAISE, bet.credits, bet.seat)
-                prompt = {**_display(cards, spread), "advice": self._find_advice(spread)}
+                prompt = {**_build_display(cards, spread), "advice": self._find_advice(spread)}
                 decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
                 if decision.check((yield decision)) == "raise":
                     bets.append(raised)
@@ -111,7 +111,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         for bet in bets:
             yield _settle_by_ranks(bet, rule, [rank_of(card) for card in cards])
         return Outcome(
-            display=_display(cards, spread), table=build_table_after_round(rules, shoe, self.table)
+            display=_build_display(cards, spread), table=build_table_after_round(rules, shoe, self.table)
         )
 
     def _find_advice(self, spread: int) -> str:
@@ -180,7 +180,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
     return settle_bet(bet, rule.at(high - low - 1) if low < third < high else None)
 
 
-def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:
+def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:
     return {
         "kind": "table",
         "felt": "cards",

@@ -38,6 +38,6 @@ class BankDefinition(TableDefinition):
     shoe: ShoeRules = ShoeRules()
 
     @model_validator(mode="after")
-    def _players(self) -> Self:
+    def _check_players(self) -> Self:
         self.shoe.check_players(self.table.seats)
         return self

@@ -53,7 +53,7 @@ class SuperPanDefinition(BankDefinition):
     stake: SuperPanBet
 
     @model_validator(mode="after")
-    def _fresh(self) -> Self:
+    def _check_shoe_is_fresh(self) -> Self:
         if self.shoe.does_shoe_carry_over or self.shoe.burn:
             raise ValueError("shoe: it is shuffled for every round, and nothing is burned")
         return self
@@ -86,7 +86,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                 shown = format_card(hand[-1]) if name == "player" else "??"
                 yield Cue("deal", {"hand": name, "card": shown})
         mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
-        prompt = {**_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
+        prompt = {**_build_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
         decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
         if decision.check((yield decision)) == "draw":
             yield _deal_card(hands, "player", shoe, draw)
@@ -95,7 +95,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         if _count_points(hands["bank"]) <= _BANK_DRAWS:
             yield _deal_card(hands, "bank", shoe, draw)
         yield self._settle_round(wager, _count_points(hands["player"]), _count_points(hands["bank"]))
-        return Outcome(display=_display(hands, hidden=False))
+        return Outcome(display=_build_display(hands, hidden=False))
 
     def _settle_round(self, wager: Wager, player: int, bank: int) -> Settlement:
         (bet,), rule = wager.bets, self.definition.stake
@@ -168,7 +168,7 @@ def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Dra
     return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
 
-def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
+def _build_display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
     """Return the final hands for the screen; ``hidden``: the bank's cards are not shown."""
     bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [

@@ -227,7 +227,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 yield _deal_card(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = Coup(points, first_red=is_red(rows["black"][0]))
-        shown = _display(rows, coup)
+        shown = _build_display(rows, coup)
         bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
@@ -235,7 +235,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle(bets, fate, shown, "refait")
-        return Outcome(display=shown, table=_state(build_table_after_round(rules, shoe, self.table), staying))
+        return Outcome(
+            display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
+        )
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
         """Return the effect of a coup on a bet: a settlement, or the bet that stays. With both, the player chooses."""
@@ -353,12 +355,12 @@ def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw
     return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
-def _state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
+def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
     table = {**(shoe or {}), **({"held": held_to_json(held)} if held else {})}
     return table or None
 
 
-def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
+def _build_display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
     """Return both rows and the result of the coup for the screen."""
     chances = sorted(coup.won - {coup.result})
     return {
@@ -373,7 +375,7 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
     }
 
 
-def _build(data: TrenteDefinition, file: str) -> TrenteRules:
+def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
     """Build the rules after checking the bets and the insurance. Raises :class:`DefinitionError`."""
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
@@ -391,4 +393,4 @@ def _build(data: TrenteDefinition, file: str) -> TrenteRules:
 
 
 #: At 31 both rows tie as the refait.
-FAMILY = Family(TrenteDefinition, _build, figures=PACKS | {31})
+FAMILY = Family(TrenteDefinition, _build_rules, figures=PACKS | {31})

@@ -71,13 +71,13 @@ class WarRules(BankRules[WarDefinition]):
         seats = sorted({bet.seat for bet in accepted.bets})
         hands: dict[str, list[Card]] = {}
         for seat in seats:
-            hands[_hand(seat)] = [shoe.deal(draw, f"seat {seat}")]
-            yield _build_deal_cue(hands, _hand(seat))
+            hands[_format_hand_id(seat)] = [shoe.deal(draw, f"seat {seat}")]
+            yield _build_deal_cue(hands, _format_hand_id(seat))
         hands["bank"] = [shoe.deal(draw, "bank")]
         yield _build_deal_cue(hands, "bank")
         for seat in seats:
             mine = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
-            order = _order(hands[_hand(seat)][0], hands["bank"][0])
+            order = _compare_ranks(hands[_format_hand_id(seat)][0], hands["bank"][0])
             if TIE in mine:
                 yield self._settle_tie_bet(mine[TIE], order)
             if MAIN not in mine:
@@ -86,19 +86,19 @@ class WarRules(BankRules[WarDefinition]):
                 yield _settle_main_bet(mine[MAIN], self.definition.main, order)
                 continue
             added = Bet(ADDED, mine[MAIN].credits, seat)
-            prompt = {**_display(hands), "advice": "war"}
+            prompt = {**_build_display(hands), "advice": "war"}
             decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if decision.check((yield decision)) == "surrender":
                 yield _settle_surrender(mine[MAIN])
                 continue
-            for name in (_hand(seat), "bank"):
+            for name in (_format_hand_id(seat), "bank"):
                 for n in range(_BURNED):
                     shoe.deal(draw, f"burned {n + 1}")
                 hands[name] = [hands[name][0], shoe.deal(draw, f"war {name}")]
                 yield _build_deal_cue(hands, name)
-            order = _order(hands[_hand(seat)][1], hands["bank"][1])
+            order = _compare_ranks(hands[_format_hand_id(seat)][1], hands["bank"][1])
             yield from _settle_war(mine[MAIN], added, self.definition.main, order)
-        return Outcome(display=_display(hands), table=build_table_after_round(rules, shoe, self.table))
+        return Outcome(display=_build_display(hands), table=build_table_after_round(rules, shoe, self.table))
 
     def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
         tie = self.definition.tie
@@ -163,7 +163,7 @@ class WarRules(BankRules[WarDefinition]):
         )
 
 
-def _order(mine: Card, banks: Card) -> int:
+def _compare_ranks(mine: Card, banks: Card) -> int:
     return (rank_of(mine) > rank_of(banks)) - (rank_of(mine) < rank_of(banks))
 
 
@@ -182,7 +182,7 @@ def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlem
     return [settle_bet(bet, rule.pays), settle_bet(added, rule.pays) if order == 0 else push_bet(added)]
 
 
-def _hand(seat: int) -> str:
+def _format_hand_id(seat: int) -> str:
     return "player" if not seat else f"player-{seat + 1}"
 
 
@@ -190,7 +190,7 @@ def _build_deal_cue(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
     return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
 
-def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
+def _build_display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
     return {
         "kind": "table",
         "felt": "cards",
@@ -201,7 +201,7 @@ def _display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
     }
 
 
-def _build(data: WarDefinition, file: str) -> WarRules:
+def _build_rules(data: WarDefinition, file: str) -> WarRules:
     if data.main.limits.step % 2:
         why = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
         raise DefinitionError(file, "main.limits.step", why)
@@ -210,4 +210,4 @@ def _build(data: WarDefinition, file: str) -> WarRules:
     return rules
 
 
-FAMILY = Family(WarDefinition, _build, figures=PACKS)
+FAMILY = Family(WarDefinition, _build_rules, figures=PACKS)

@@ -6,10 +6,10 @@ from paytables.cards import PACKS
 from paytables.game import Family
 
 
-def _build(definition: BlackjackDefinition, file: str) -> BlackjackRules:
+def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
     rules = BlackjackRules(definition)
     rules.check(file)
     return rules
 
 
-FAMILY = Family(BlackjackDefinition, _build, figures=PACKS)
+FAMILY = Family(BlackjackDefinition, _build_rules, figures=PACKS)

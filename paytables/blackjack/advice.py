@@ -117,7 +117,7 @@ class PlayData:
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
         """Return what a hand does that is not split: stand, hit or double."""
-        hand = _hand(values)
+        hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
 
@@ -128,14 +128,14 @@ class PlayData:
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the advice is to insure a hand of two cards."""
         hands = _list_insurable_hands(self.house.decks)
-        return bool(self.text[-2 - len(hands) + hands.index(_hand(values))])
+        return bool(self.text[-2 - len(hands) + hands.index(_pack_hand(values))])
 
     def takes_even_money(self, up: int) -> bool:
         """Return whether a blackjack takes even money against a first card of the dealer."""
         return bool(self.text[-2 + (ACES, TEN).index(up)])
 
 
-def _hand(values: Sequence[int]) -> int:
+def _pack_hand(values: Sequence[int]) -> int:
     return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
 
 

@@ -136,7 +136,7 @@ class _Place:
     value: int = 0
     weight: int | Fraction = 0
 
-    def answered(self, answer: Answer) -> int:
+    def find_answer_index(self, answer: Answer) -> int:
         """Return the index of the answer it is given."""
         if answer[1] and self.double is not None:
             return DOUBLE
@@ -144,7 +144,7 @@ class _Place:
 
     def compute_value(self, answer: Answer) -> int:
         """Return its value with that answer; the hands it draws to must already have values."""
-        place = self.answered(answer)
+        place = self.find_answer_index(answer)
         if place == DOUBLE:
             return self.double or 0
         return self.stand if place == STAND else (self.drawn or 0) + sum(each.value for each in self.children)
@@ -251,7 +251,7 @@ class _Column:
                 for place in each.starts:
                     place.weight += 1
         for place in self.ordered:
-            if place.weight and place.answered(answers[place.cell]) == HIT:
+            if place.weight and place.find_answer_index(answers[place.cell]) == HIT:
                 for child in place.children:
                     child.weight += place.weight
 

@@ -99,7 +99,7 @@ class BlackjackDefinition(TableDefinition):
         )
 
     @model_validator(mode="after")
-    def _fits(self) -> "BlackjackDefinition":
+    def _check_table(self) -> "BlackjackDefinition":
         """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
         if self.boxes * self.table.seats > BOXES_MOST:
             raise ValueError(

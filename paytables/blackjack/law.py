@@ -51,7 +51,7 @@ class _Sums:
     low: int
     step: int
 
-    def by(self, step: int) -> _Sums:
+    def refine_step(self, step: int) -> _Sums:
         """Return the same with a step that divides its own."""
         if step == self.step or not self.step:
             return self
@@ -238,7 +238,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
     step = gcd(some.step, *(net - low for net in every))
-    some = some.by(step)
+    some = some.refine_step(step)
     own: Ints = np.array([cards for cards, _, _ in counted], dtype=np.int64)
     nets: Ints = (np.array([each for _, each, _ in counted], dtype=np.int64) - low) // step
     many: Ints = np.array([count for _, _, count in counted], dtype=np.int64)

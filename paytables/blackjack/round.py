@@ -235,10 +235,10 @@ class BlackjackRound:
             hand = box.hands[number]
             if len(hand.cards) == 1:
                 yield from self._take_for(box, hand, draw)
-            yield from self._hand(box, hand, draw)
+            yield from self._play_hand(box, hand, draw)
             number += 1
 
-    def _hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
+    def _play_hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
         """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:

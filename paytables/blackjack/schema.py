@@ -112,7 +112,7 @@ class Split(Strict):
     same: Literal["value", "rank"] = "value"
 
     @model_validator(mode="after")
-    def _fits(self) -> "Split":
+    def _check_ace_hands(self) -> "Split":
         if self.ace_hands > self.hands:
             raise ValueError(f"{self.ace_hands} hands of aces, of {self.hands} at most")
         return self
@@ -166,7 +166,7 @@ class Row(Strict):
     ace: Literal[1, 11] = 11
 
     @model_validator(mode="after")
-    def _fits(self) -> "Row":
+    def _check_ranks(self) -> "Row":
         count = self.cards + self.dealer
         wrong = [ranks for ranks in self.ranks if len(ranks) != count]
         if wrong:
@@ -246,7 +246,7 @@ class Side(Strict):
         return None
 
     @model_validator(mode="after")
-    def _ordered(self) -> "Side":
+    def _check_rows(self) -> "Side":
         if self.id in RESERVED:
             raise ValueError(f"{self.id!r} is a stake of the game itself")
         counts = [row.cards for row in self.row]
@@ -275,7 +275,7 @@ class Main(Strict):
     least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
 
     @model_validator(mode="after")
-    def _fits(self) -> "Main":
+    def _check_least_hands(self) -> "Main":
         if self.least_hands > self.hands:
             raise ValueError(f"least_hands: {self.least_hands}, of {self.hands} that the dealer plays")
         return self

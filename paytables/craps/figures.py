@@ -106,7 +106,7 @@ def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: 
             for n, dice in enumerate(PAIRS):
                 fate = place.fate(dice, then, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
-                    found[n] = max(found[n], place.decided(bet, fate, then).credits)
+                    found[n] = max(found[n], place.settle_decided(bet, fate, then).credits)
     return found
 
 

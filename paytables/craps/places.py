@@ -125,7 +125,7 @@ class SpotRules:
         """Return the part of a bet that is commission, in credits."""
         return credits_ // self.step(point) * self.unit(point)[1]
 
-    def decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
+    def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
         """Return a bet settled, won at these odds or lost; the operator keeps the commission in any case."""
         if odds is None:
             return settle_bet(bet, None)
@@ -135,7 +135,7 @@ class SpotRules:
         back = odds.returned(bet.credits - paid)
         return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
-    def down(self, bet: Bet, point: int | None) -> Settlement:
+    def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
         """Return a bet taken down: all of it except the commission is returned."""
         paid = self.commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)

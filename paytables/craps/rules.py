@@ -97,7 +97,7 @@ class CrapsRules(TableRules):
             least = self._find_least_to_leave(place, bet.seat) if place.is_removable else bet.credits
             if least < bet.credits:
                 taken_down = replace(bet, credits=bet.credits - least)
-                given.append(place.down(taken_down, self.state.point))
+                given.append(place.settle_taken_down(taken_down, self.state.point))
             if least:
                 remaining.append(replace(bet, credits=min(least, bet.credits)))
         left = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
@@ -210,7 +210,7 @@ class CrapsRules(TableRules):
         for bet in wager.bets:
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
-                yield self.places[bet.spot].down(taken_down, self.state.point)
+                yield self.places[bet.spot].settle_taken_down(taken_down, self.state.point)
         settlements, after = apply_throw(self.places, laid, dice, self.definition.table.seats)
         yield from settlements
         display = {

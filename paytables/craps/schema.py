@@ -60,7 +60,7 @@ class CrapsBet(Strict):
     commission: Commission | None = None
 
     @model_validator(mode="after")
-    def _fits(self) -> "CrapsBet":
+    def _check_keys(self) -> "CrapsBet":
         """Refuse keys that do not belong to this kind of bet."""
         keys = _KEYS[self.kind]
         for key in (*self.pays, *self.times):

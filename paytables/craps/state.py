@@ -145,4 +145,4 @@ def _iter_bets_after(
         if isinstance(fate, str):
             yield bet if fate == bet.spot else replace(bet, spot=fate)
         else:
-            settled.append(place.decided(bet, fate, state.point))
+            settled.append(place.settle_decided(bet, fate, state.point))

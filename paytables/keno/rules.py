@@ -139,6 +139,7 @@ class KenoRules(Tableless):
 
     @cached_property
     def _every_level(self) -> tuple[LevelPlay, ...]:
+        """Return every progressive level as it is played for at its own stake."""
         cycle = self.definition.cycle
         return tuple(
             LevelPlay(

@@ -114,13 +114,13 @@ class _Check:
                     f"{format_count(table.spots, 'spot')} on a field of {format_count(numbers, 'number')}",
                 )
             for catch in table.pays:
-                self._catch(f"table.{n}.pays.{catch}", table.spots, catch)
+                self._check_catch(f"table.{n}.pays.{catch}", table.spots, catch)
             if not any(table.pays.values()):
                 raise self.refuse(f"table.{n}.pays", "every pay is zero")
             found[table.spots] = table.pays
         return found
 
-    def _catch(self, key: str, spots: int, catch: int) -> None:
+    def _check_catch(self, key: str, spots: int, catch: int) -> None:
         if catch > spots:
             raise self.refuse(key, f"pays for {catch} hits on {format_count(spots, 'spot')}")
         possible = self.definition.possible(spots)
@@ -148,7 +148,7 @@ class _Check:
                 raise self.refuse(
                     f"progressive.{n}.spots", f"no table for {format_count(level.spots, 'spot')}"
                 )
-            self._catch(f"progressive.{n}.catch", level.spots, level.catch)
+            self._check_catch(f"progressive.{n}.catch", level.spots, level.catch)
             if level.stake > max(self.definition.marks.stakes):
                 raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
             if level.linked and level.stake not in self.definition.marks.stakes:

@@ -114,7 +114,7 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return the sums of one flop: by turn and hole, and by hole; see :func:`_add`."""
+        """Return the sums of one flop: by turn and hole, and by hole; see :func:`_add_distributions`."""
         streets, made = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)

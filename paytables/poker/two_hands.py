@@ -239,6 +239,7 @@ class TwoHands(TableRules):
         return Decision("set", options, prompt, seat=place.seat)
 
     def _settle_seat(self, place: SeatRound, theirs: Way) -> Settlement:
+        """Return the settlement of one seat: surrendered, or won, pushed or lost by how many hands are better."""
         stake = place.bets[SPOT].credits
         if place.way is None:
             return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)
@@ -262,12 +263,12 @@ class TwoHands(TableRules):
         """Return the hands as set: the low hand's pieces first, and the description of both."""
         hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
         if bank:
-            hands = [self._hand("bank", bank, self.house(bank))]
-        hands += [self._hand(place.hand, place.dealt, place.way) for place in places]
+            hands = [self._build_hand("bank", bank, self.house(bank))]
+        hands += [self._build_hand(place.hand, place.dealt, place.way) for place in places]
         hands += self.apart(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(side_steps)}
 
-    def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
+    def _build_hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)

@@ -52,11 +52,11 @@ class _SmallStage(ABC):
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one run of this stage."""
-        return self._law
+        return self._distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
-        return find_law_top_pays(self._law)
+        return find_law_top_pays(self._distribution)
 
     @property
     def worst(self) -> Fraction | None:
@@ -68,12 +68,12 @@ class _SmallStage(ABC):
         """Compute the distribution that :meth:`compute_distribution` returns."""
 
     @cached_property
-    def _law(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def _distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         return self._compute_distribution()
 
     @cached_property
     def _table(self) -> Table:
-        return build_table(self._law)
+        return build_table(self._distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact table of one run."""
@@ -157,7 +157,7 @@ class Pick(_SmallStage):
 
     def prizes(self) -> list[PrizeRate]:
         """Return each item's expected number of openings in a run."""
-        rates = self._openings
+        rates = self._compute_mean_openings
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
             for p, r in zip(self.props, rates, strict=True)
@@ -166,11 +166,11 @@ class Pick(_SmallStage):
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of levels and merchandise prizes that a run gives."""
-        rated = zip(self.props, self._openings, strict=True)
+        rated = zip(self.props, self._compute_mean_openings, strict=True)
         return compute_extras((award, rate) for prop, rate in rated for award in prop.awards)
 
     @cached_property
-    def _openings(self) -> list[Fraction]:
+    def _compute_mean_openings(self) -> list[Fraction]:
         """Return the mean number of times that each kind of box is opened in one run."""
         rates = [Fraction(0)] * len(self.props)
         here = {tuple(p.count for p in self.props): 1}
@@ -294,14 +294,14 @@ class Hold(_SmallStage):
         return dict(done)
 
     @property
-    def _weight(self) -> int:
+    def _total_weight(self) -> int:
         return sum(p.count for p in self.props)
 
     @cached_property
     def _table(self) -> Table:
         """Return the table of one run from the moments of the number of coins and of one coin's value."""
-        mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
-        square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
+        mean = Fraction(sum(p.count * p.credits for p in self.props), self._total_weight)
+        square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._total_weight)
         odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
@@ -324,7 +324,7 @@ class Hold(_SmallStage):
             fixed = extra.credits if extra is not None else 0
             given = select_given_awards(extra.awards if extra is not None else ())
             if coins in self._coins:
-                scale = self._coins[coins] / self._weight**coins
+                scale = self._coins[coins] / self._total_weight**coins
                 for credits_, cases in sums.items():
                     distribution[credits_ + fixed, given] += cases * scale
             grown: dict[int, int] = defaultdict(int)
@@ -336,7 +336,7 @@ class Hold(_SmallStage):
 
     def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
-        rows = [(prop, mean * Fraction(prop.count, self._weight)) for prop in self.props]
+        rows = [(prop, mean * Fraction(prop.count, self._total_weight)) for prop in self.props]
         if self.full is not None:
             rows.append((self.full, self._coins.get(self.cells, Fraction(0))))
         return rows

@@ -85,7 +85,7 @@ class ModeStages:
     def stage(self, name: str, size: int = 0) -> Stage:
         """Return a stage with the starting size ``size``."""
         if (name, size) not in self._made:
-            self._made[name, size] = self._make(name, size)
+            self._made[name, size] = self._build_stage(name, size)
         return self._made[name, size]
 
     def _build_memory(self, name: str, table: object) -> Memory:
@@ -106,7 +106,7 @@ class ModeStages:
             raise self.refuse(f"{key}.then", "nothing sticks: `then` needs `sticky`")
         return memory
 
-    def _make(self, name: str, size: int) -> Stage:
+    def _build_stage(self, name: str, size: int) -> Stage:
         """Build a stage of any kind from its table."""
         table = self.definition.stage[name]
         if isinstance(table, ReelsStage):
@@ -116,10 +116,10 @@ class ModeStages:
             for n, item in enumerate(table.items)
         )
         if isinstance(table, PickStage):
-            return self._pick(name, table, props)
+            return self._build_pick_stage(name, table, props)
         if isinstance(table, WheelStage):
             return Wheel(name, tuple(p for p in props for _ in range(p.count)))
-        return self._hold(name, table, props, size)
+        return self._build_hold_stage(name, table, props, size)
 
     def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
@@ -147,7 +147,7 @@ class ModeStages:
             return Holds(reels, self.symbols.ids)
         return Spin(reels, self.symbols.ids)
 
-    def _pick(self, name: str, table: PickStage, props: tuple[Prop, ...]) -> Pick:
+    def _build_pick_stage(self, name: str, table: PickStage, props: tuple[Prop, ...]) -> Pick:
         boxes = table.boxes or sum(p.count for p in props)
         picks = table.picks or boxes
         if picks > boxes:
@@ -167,7 +167,7 @@ class ModeStages:
         credits_ = item.credits * (self.mode.cost if unit == "bet" else 1)
         return Prop(label, credits_, awards, item.count, item.end)
 
-    def _hold(self, name: str, table: HoldStage, props: tuple[Prop, ...], size: int) -> Hold:
+    def _build_hold_stage(self, name: str, table: HoldStage, props: tuple[Prop, ...], size: int) -> Hold:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{name}"
         for n, prop in enumerate(props):

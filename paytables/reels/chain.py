@@ -248,6 +248,7 @@ class Chain:
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
     def _count_longest_series(self, stage: str, state: State) -> int:
+        """Return the most runs that a series can still have in this state."""
         if state.left <= 0:
             return 0
         key = (stage, state)
@@ -287,7 +288,7 @@ class Chain:
             edges[node[0]].update(a.name for a, mean in rates.items() if mean and a.kind == "stage")
         return {name: edges[name] for name in edges}
 
-    def _reach(self, stage: str) -> dict[str, set[str]]:
+    def _find_reachable_stages(self, stage: str) -> dict[str, set[str]]:
         edges = self._find_started_stages(stage)
         reach = {s: set(t) for s, t in edges.items()}
         for middle in edges:
@@ -298,12 +299,12 @@ class Chain:
 
     def _group(self, stage: str) -> tuple[str, ...]:
         """Return the stages that both start ``stage`` and are started by it, itself included."""
-        reach = self._reach(stage)
+        reach = self._find_reachable_stages(stage)
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
     def _order(self, stage: str) -> list[tuple[str, ...]]:
         """Return the groups in topological order: each group precedes those it starts."""
-        reach = self._reach(stage)
+        reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:
             if len(group) > 1 and not all(self.memory[s].is_plain for s in group):

@@ -192,7 +192,7 @@ def _build_line_automaton(
         rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
         for index, factors in alive:
-            grown = _advance(patterns[index], first[x], alphabet[x][letter], factors)
+            grown = _multiply_factors(patterns[index], first[x], alphabet[x][letter], factors)
             if grown is None:
                 continue
             if last[index] > first[x + 1]:
@@ -209,9 +209,10 @@ def _build_line_automaton(
     return graph.add_automaton(start, step, [len(a) for a in alphabet], lambda state: state[0])
 
 
-def _advance(
+def _multiply_factors(
     pattern: Pattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
+    """Return the factors with those of these symbols added, or None if a symbol does not fit the pattern."""
     grown = list(factors)
     for offset, symbol in enumerate(symbols):
         element = pattern.elements[first + offset]

@@ -124,6 +124,7 @@ class _Adder:
             self.extras[award.kind, award.name] += cases
 
     def result(self) -> _Enumeration:
+        """Return the exact figures of all windows added."""
         return _Enumeration(
             distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
@@ -264,6 +265,7 @@ class Holds(_Enumerated):
 
     @cached_property
     def _windows(self) -> dict[tuple[int, ...], tuple[int, list[Hit]]]:
+        """Return the pay and the hits of every window of distinct columns."""
         reels = self.reels
         examples = [
             [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]

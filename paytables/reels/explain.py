@@ -268,12 +268,14 @@ class _Reading:
     def _read(self, cells: Cells) -> End:
         """Return the best prize of a line of these symbols; if groups pay together, of the first that pays."""
         for patterns in self._groups.values():
-            best = max((self._end(p, cells) for p in patterns), key=lambda end: end.rank, default=NOTHING)
+            best = max(
+                (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NOTHING
+            )
             if best.prize is not None:
                 return best
         return NOTHING
 
-    def _end(self, pattern: Pattern, cells: Cells) -> End:
+    def _find_end(self, pattern: Pattern, cells: Cells) -> End:
         """Return the win of a pattern on a line of these symbols, or NOTHING if it does not fit."""
         if len(pattern.elements) != len(cells):
             return NOTHING

@@ -55,12 +55,12 @@ def ends_by_component(reels: Reels) -> Ends:
     for c, component in enumerate(reels.components):
         key = component.start, histograms.of((c,))
         if key not in walked:
-            walked[key] = _ends_of_one(reels.graph, component.start, count_letters(reels, (c,)))
+            walked[key] = _count_component_ends(reels.graph, component.start, count_letters(reels, (c,)))
         found.append(walked[key])
     return found
 
 
-def _ends_of_one(
+def _count_component_ends(
     g: Graph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
     """Return, by final node of one component, the number of windows and the sum of their factors."""

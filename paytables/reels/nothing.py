@@ -41,9 +41,9 @@ class Nothing:
         Raises the errors of a stage's own distribution, and BeyondReach if ``quick`` is set and the
         computation is not quick.
         """
-        return self._award(Award("stage", self.stages.mode.stage, 1, 0))
+        return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
 
-    def _award(self, award: Award) -> Fraction:
+    def _compute_award_chance(self, award: Award) -> Fraction:
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
@@ -85,7 +85,7 @@ class Nothing:
                 more = (stage, State(1, 0, 0, after.size)) if memory.is_plain else (stage, after)
                 chance *= self._run(more) ** (after.left if memory.is_plain else 1)
             for award in elsewhere:
-                chance *= self._award(award)
+                chance *= self._compute_award_chance(award)
             total += chance
         return total
 

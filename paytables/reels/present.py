@@ -19,7 +19,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     drawn = {}
     for name, table in definition.stage.items():
         label = table.name.model_dump() if table.name else None
-        drawn[name] = {"kind": table.kind, "name": label, **_stage(first.stage(name), ids)}
+        drawn[name] = {"kind": table.kind, "name": label, **_describe_stage(first.stage(name), ids)}
     bets = []
     for made in stages.values():
         mode = made.mode
@@ -30,7 +30,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
                 "lines": mode.lines,
                 "stage": mode.stage,
                 "name": mode.name.model_dump() if mode.name else None,
-                "pays": _pays(made.stage(mode.stage)),
+                "pays": _list_pays(made.stage(mode.stage)),
             }
         )
     return {
@@ -84,9 +84,9 @@ def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
     return sorted({str(pay.of) for table in tables for pay in table.pay if pay.on == "scatter" and pay.of})
 
 
-def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
+def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     if isinstance(stage, Spin | Falls | Holds):
-        return {**_describe_reels(stage.reels, ids), "pays": _pays(stage)}
+        return {**_describe_reels(stage.reels, ids), "pays": _list_pays(stage)}
     if isinstance(stage, Pick):
         return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_props(stage.props)}
     if isinstance(stage, Wheel):
@@ -125,7 +125,7 @@ def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
     ]
 
 
-def _pays(stage: Stage) -> list[dict[str, Json]]:
+def _list_pays(stage: Stage) -> list[dict[str, Json]]:
     if not isinstance(stage, Spin | Falls | Holds):
         return []
     found: dict[str, dict[str, Json]] = {}

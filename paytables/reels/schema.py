@@ -119,7 +119,7 @@ class Pay(Strict):
     )
 
     @model_validator(mode="after")
-    def _shape(self) -> "Pay":
+    def _check_shape(self) -> "Pay":
         """Refuse combinations of keys that do not make one kind of prize."""
         if self.on != "line" and self.lines is not None:
             raise ValueError("`lines` are for a line prize")
@@ -251,7 +251,7 @@ class HoldStage(Strict):
 
     @field_validator("coin")
     @classmethod
-    def _share(cls, value: tuple[int, int]) -> tuple[int, int]:
+    def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
         if value[0] >= value[1]:
             raise ValueError("a coin must be able to miss: coin = [1, 20] is one in twenty")
         return value

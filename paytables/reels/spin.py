@@ -113,12 +113,12 @@ class Spin(OnReels):
         return Run(paid, list_awards(hits), display)
 
     @cached_property
-    def _law(self) -> Mapping[tuple[int, GivenAwards], int]:
+    def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:
         return run_distribution(self.reels)
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the exact distribution of a run (a laboratory computation)."""
-        return {key: Fraction(count, self.reels.cycle) for key, count in self._law.items()}
+        return {key: Fraction(count, self.reels.cycle) for key, count in self._counts.items()}
 
     @cached_property
     def nothing(self) -> Mapping[GivenAwards, Fraction]:

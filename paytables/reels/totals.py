@@ -63,7 +63,7 @@ class Totals:
         if stage in self._open:
             raise AnalysisError(f"stage {stage} is started again by a stage it starts")
         self._open.add(stage)
-        runs = self._run(stage, size)
+        runs = self._compute_run(stage, size)
         own = {given: sum(a.times for a in given if a.name == stage) for given in runs}
         fixed = {
             given: self._convolve(dist, self._compute_total_elsewhere(given, stage))
@@ -74,7 +74,9 @@ class Totals:
             powers = self._compute_powers(total, sorted(set(own.values()) - {0}))
             grown: Dist = []
             for given, dist in fixed.items():
-                grown = _add(grown, self._convolve(dist, powers[own[given]]) if own[given] else dist)
+                grown = _add_distributions(
+                    grown, self._convolve(dist, powers[own[given]]) if own[given] else dist
+                )
             gained = sum(grown) - sum(total)
             total = grown
             if gained < ONE >> PRECISION:
@@ -92,12 +94,12 @@ class Totals:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.place]
             total: Dist = []
-            for given, dist in self._run(stage, state.size).items():
+            for given, dist in self._compute_run(stage, state.size).items():
                 after, elsewhere = compute_next_state(memory, stage, state, given)
                 remaining = self._convolve(
                     self._walk(stage, after), self._compute_total_elsewhere(elsewhere, stage)
                 )
-                total = _add(total, self._convolve(self._scale(dist, factor), remaining))
+                total = _add_distributions(total, self._convolve(self._scale(dist, factor), remaining))
             self._series[key] = total
         return self._series[key]
 
@@ -108,7 +110,8 @@ class Totals:
                 total = self._convolve(total, self.award(award))
         return total
 
-    def _run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
+    def _compute_run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
+        """Return, for each combination of awards, the distribution of one run's credits below the limit."""
         if (stage, size) not in self._runs:
             found: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
@@ -129,6 +132,7 @@ class Totals:
         return wide
 
     def _power(self, dist: Dist, times: int) -> Dist:
+        """Return the distribution of the sum of ``times`` independent wins."""
         result = [ONE]
         square = dist
         while times:
@@ -167,7 +171,7 @@ class Totals:
         ]
 
 
-def _add(a: Dist, b: Dist) -> Dist:
+def _add_distributions(a: Dist, b: Dist) -> Dist:
     long, short = (a, b) if len(a) >= len(b) else (b, a)
     return [n + (short[i] if i < len(short) else 0) for i, n in enumerate(long)]
 

@@ -14,7 +14,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     cylinder = definition.cylinder
     places: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
-        _check(bet, f"bet.{n}", file)
+        _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
     offered, left_out = definition.offered(), set[str]()
@@ -49,7 +49,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     return table
 
 
-def _check(bet: BetGroup, key: str, file: str) -> None:
+def _check_bet(bet: BetGroup, key: str, file: str) -> None:
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
     check_credit_multiples(key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:

@@ -32,13 +32,13 @@ class Cylinder(Strict):
     )
 
     @model_validator(mode="after")
-    def _read(self) -> "Cylinder":
+    def _check_reader(self) -> "Cylinder":
         if self.decided_by == "wheel" and set(self.pockets) != {str(n) for n in range(37)}:
             raise ValueError("a wheel with a reader has the pockets 0 to 36, and these are others")
         return self
 
     @model_validator(mode="after")
-    def _coloured(self) -> "Cylinder":
+    def _check_colours(self) -> "Cylinder":
         """Refuse duplicate pockets and pockets without exactly one colour."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is there twice")

@@ -38,14 +38,14 @@ class Wheel(Strict):
 
     @field_validator("parts")
     @classmethod
-    def _number(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not PARTS_LEAST <= len(value) <= PARTS_MOST:
             raise ValueError(f"a wheel has {PARTS_LEAST} to {PARTS_MOST} parts, not {len(value)}")
         return value
 
     @field_validator("revolutions")
     @classmethod
-    def _turns(cls, value: int) -> int:
+    def _check_revolutions(cls, value: int) -> int:
         if value < REVOLUTIONS_LEAST:
             raise ValueError(
                 f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
@@ -53,7 +53,7 @@ class Wheel(Strict):
         return value
 
     @model_validator(mode="after")
-    def _equal(self) -> "Wheel":
+    def _check_widths(self) -> "Wheel":
         if self.widths is not None:
             if len(self.widths) != len(self.parts):
                 raise ValueError(f"{len(self.parts)} parts have {len(self.widths)} widths")
@@ -106,11 +106,13 @@ class WheelDefinition(Definition):
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each area pays, by language: at a table without the stake, otherwise with it."""
         return {
-            code: [f"{area.name.model_dump()[code]}{colon} {self._pays(area, code)}" for area in self.area]
+            code: [
+                f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}" for area in self.area
+            ]
             for code, colon in (("en", ":"), ("fr", " :"))
         }
 
-    def _pays(self, area: Area, code: str) -> str:
+    def _format_pays(self, area: Area, code: str) -> str:
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[code]

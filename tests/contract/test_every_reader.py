@@ -53,7 +53,7 @@ from tools.dev.fuzz.sas import one_input
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.serve import Service
-from tools.floor.progressive.sign import Sign, _take
+from tools.floor.progressive.sign import Sign, _process_value
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import SqliteStore
 
@@ -159,7 +159,7 @@ def controller(count, tmp_path):
     service = Service(made, None, told.append, signs=signs)
 
     async def deliver(topic, said):
-        await service._hear(Line(topic, said))
+        await service._receive_messages(Line(topic, said))
         while not service._inbox.empty():
             made.take([service._inbox.get_nowait()])
 
@@ -174,7 +174,7 @@ def controller(count, tmp_path):
     with made.reading() as session:
         refused = [k for _, k, _ in session.events() if k in {"misunderstood", "refused", "forged"}]
         assert not session.events("dropped")
-    signs.look()
+    signs.update_states()
     made.check()
     store.close()
     return len(refused)
@@ -251,7 +251,9 @@ def machine_with_a_journal(count, tmp_path):
 def sign(count, _):
     shown = Sign()
     wrong = [
-        _take(shown, SimpleNamespace(topic="egm/progressive/level/TOP/value", payload=data, retain=False), 0)
+        _process_value(
+            shown, SimpleNamespace(topic="egm/progressive/level/TOP/value", payload=data, retain=False), 0
+        )
         for data in messages([VALUE], count)
     ]
     shown.plates(1)

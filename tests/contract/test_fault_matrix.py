@@ -131,7 +131,7 @@ def test_a_machine_that_babbles_is_survived(protocol):
         rig = DeviceRig(protocol)
         samples = [sample for codec in CODECS.values() for sample in codec.samples]
         for _ in range(300):
-            rig.cable.hear(dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)]))
+            rig.cable.receive(dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)]))
             await asyncio.sleep(dice.random() * 0.1)
         state = rig.twin.describe()
         assert state.get("inserted_cents", 0) == state.get("stacked_cents", 0) == 0

@@ -114,7 +114,7 @@ def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
         rig.start(driver)
         await rig.until(lambda: rig.twin.describe()["status"] == "idle")
         paper = Paper(0, text or "\0")
-        rig.twin._push(paper, "coupon")
+        rig.twin._insert_paper(paper, "coupon")
         await rig.until(lambda: rig.of(Returned), 5)
         assert not rig.of(Escrowed, Stacked)
         assert driver.exchanges.refused == 0

@@ -52,11 +52,11 @@ class Poller(threading.Thread):
     def __init__(self, cabin, name, wanted, up, enough):
         super().__init__(daemon=True)
         self.tally = Tally()
-        self._cabin, self._channel, self._wanted, self._up, self._enough = cabin, name, wanted, up, enough
+        self._cabin, self._channel, self._wanted, self._up, self._check_shoe = cabin, name, wanted, up, enough
         self.resting = threading.Event()
 
     def _has_more(self):
-        return self.tally.polls < self._wanted or not self._enough.is_set()
+        return self.tally.polls < self._wanted or not self._check_shoe.is_set()
 
     def run(self):
         try:

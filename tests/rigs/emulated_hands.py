@@ -167,5 +167,5 @@ class FirstStart:
 
     def _hear(self, action, text=""):
         options = {"page": self._wizard.page.id, "input": text}
-        self._wizard.hear(Intent(name="answer", value=action, options=options))
+        self._wizard.process_answer(Intent(name="answer", value=action, options=options))
         assert self._wizard._notice is None, self._wizard._notice

@@ -164,7 +164,7 @@ class LosingDisk:
     def _serve(self, line: socket.socket) -> None:
         with contextlib.suppress(OSError, EOFError), line:
             if self._greet(line):
-                while self._obey(line):
+                while self._apply_poll(line):
                     pass
 
     def _greet(self, line: socket.socket) -> bool:
@@ -187,7 +187,7 @@ class LosingDisk:
             if option == _ABORT:
                 return False
 
-    def _obey(self, line: socket.socket) -> bool:
+    def _apply_poll(self, line: socket.socket) -> bool:
         _, _, command, handle, offset, length = struct.unpack(">IHHQQI", _take(line, 28))
         data = _take(line, length) if command == _WRITE else b""
         answer, error = b"", 0

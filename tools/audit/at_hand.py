@@ -29,7 +29,7 @@ class GamesAtHand:
         self._texts: dict[str, str] = {}
         """Definition texts stored in the journal, by digest."""
 
-    def see(self, entry: StoredEntry) -> None:
+    def store_definitions(self, entry: StoredEntry) -> None:
         """Store the definition texts that an entry records."""
         for key, stored_text in entry.state.items():
             if key.startswith(PlayKey.DEFINITION) and isinstance(stored_text, str):

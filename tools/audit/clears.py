@@ -40,7 +40,7 @@ class ClearAudit:
         """Return whether entries that the clear authorised are still missing."""
         return bool(self._due)
 
-    def see(self, entry: StoredEntry) -> None:
+    def check_entry(self, entry: StoredEntry) -> None:
         """Check one entry of the journal against the memory clear that was authorised, if any."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:

@@ -156,13 +156,13 @@ class GameAudit:
             if play.game is not None:
                 self._replay(play, play.game)
 
-    def see(self, entry: StoredEntry) -> GameRecord | None:
+    def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one entry of the journal; return the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _LATER_ENTRIES:
             self._rounds.check_all_started()
         started_game = self._check_entry(entry, kind)
-        self._stakes.see(entry)
+        self._stakes.check_entry(entry)
         if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
         elif kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
@@ -178,15 +178,15 @@ class GameAudit:
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         """Check one entry about a game; return the game that it starts, if any."""
         if kind == PLAY_START:
-            return self._begin(entry)
+            return self._begin_play(entry)
         if kind in _SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
-            self._go_on(entry)
+            self._add_step(entry)
         elif kind in PLAY_ENDS:
-            self._end(entry, kind)
+            self._end_play(entry, kind)
         elif kind == CARRIED_GAME:
-            return self._begin(entry)
+            return self._begin_play(entry)
         elif kind == _DOUBLE_UP:
             if (posted := self._read(entry, DoubleUpStakes)) is not None:
                 self._doubled[posted.play_id] = posted.stakes_cents
@@ -208,7 +208,7 @@ class GameAudit:
             self._fault(entry, f"the record of the play is incomplete: {why}")
             return None
 
-    def _begin(self, entry: StoredEntry) -> GameRecord | None:
+    def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
         """Check the start of a play and store it as open; return its record, or None if it is invalid."""
         game = self._read(entry, GameRecord)
         if game is not None and game.ended:  # carried over because a controller may still report on it
@@ -252,7 +252,7 @@ class GameAudit:
             else reported_number
         )
 
-    def _go_on(self, entry: StoredEntry) -> None:
+    def _add_step(self, entry: StoredEntry) -> None:
         """Check a step of an open play and add it."""
         choice = self._read(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
@@ -269,7 +269,7 @@ class GameAudit:
                 self._stakes.process_game_step(entry, play.game, choice)
             play.steps.append((entry, choice))
 
-    def _end(self, entry: StoredEntry, kind: str) -> None:
+    def _end_play(self, entry: StoredEntry, kind: str) -> None:
         """Check the end of a play, replay the play, and remove it from the open ones."""
         end_record: GameVoid | GameEnd | None
         end_record = self._read(entry, GameVoid) if kind == _VOID else self._read(entry, GameEnd)
@@ -287,7 +287,7 @@ class GameAudit:
         if isinstance(end_record, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, end_record)
         elif isinstance(end_record, GameEnd) and play.game is not None and found is not None:
-            self._check(play, play.game, found, (entry, end_record))
+            self._check_end(play, play.game, found, (entry, end_record))
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
@@ -408,7 +408,7 @@ class GameAudit:
             self._fault(start, "the stored definition does not have the digest it is stored under")
 
     # ------------------------------------------------------------------ its money
-    def _check(
+    def _check_end(
         self,
         played: _Play,
         play: GameRecord,

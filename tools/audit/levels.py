@@ -88,7 +88,7 @@ class LevelAudit:
         self.levels: dict[str, Level] = {}
         self._stakes: dict[str, tuple[str, str, int]] = {}
 
-    def see(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
+    def check_entry(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
         """Check one entry of the journal; ``started_game`` is the game that it starts, if it can be read as one."""
         kind = entry.transaction.kind
         try:
@@ -182,7 +182,7 @@ class LevelAudit:
         elif kind == _WON:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
         elif kind in _REGISTERED:
-            self._register(entry, record_of(entry, LevelHit))
+            self._check_register_line(entry, record_of(entry, LevelHit))
         elif kind == "progressive.undecided":
             undecided = record_of(entry, LevelsUndecided)
             play = self._open.get(undecided.play_id)
@@ -230,7 +230,7 @@ class LevelAudit:
         game = self._games.find(named.id, named.digest)
         if game is not None and not game.list_every_level():
             self._levelless.add(game.digest)
-        plays = () if game is None else self._plays(entry, game, started_game)
+        plays = () if game is None else self._find_level_plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return
         play = self._open[started_game.play_id] = _Play(played.pools, game=game.id)
@@ -274,7 +274,9 @@ class LevelAudit:
                 ceiling_cents = play.ceiling_credits * started_game.denomination_cents
                 self._mysteries[share.pool] = stake_cents * play.increment, ceiling_cents
 
-    def _plays(self, entry: StoredEntry, game: Game, started_game: GameRecord) -> tuple[LevelPlay, ...]:
+    def _find_level_plays(
+        self, entry: StoredEntry, game: Game, started_game: GameRecord
+    ) -> tuple[LevelPlay, ...]:
         """Return the levels that the wager plays for; report a fault if the entry records others."""
         try:
             plays = game.levels(started_game.wager)
@@ -416,7 +418,7 @@ class LevelAudit:
         if [each for each in due if each[1] != 0] != paid:
             self._fault(entry, f"the levels hit are worth {due}, but {paid} was paid")
 
-    def _register(self, entry: StoredEntry, record: LevelHit) -> None:
+    def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
         """Take a line of the register of wins: of the open play, or of an ended one that is paid next."""
         play = self._open.get(record.play_id)
         if play is None:

@@ -31,7 +31,9 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
         facts = {**fields, **details} if isinstance(details, Mapping) else {**fields, "story": details}
         shown_facts = {key: value for key, value in facts.items() if value not in (None, "")}
         if shown_facts:
-            text = "; ".join(f"{make_printable(key)} {_value(value)}" for key, value in shown_facts.items())
+            text = "; ".join(
+                f"{make_printable(key)} {_format_value(value)}" for key, value in shown_facts.items()
+            )
             yield from _wrap_text(f"{_INDENT}{text}", width)
 
 
@@ -59,7 +61,7 @@ def _wrap_text(text: str, width: int) -> list[str]:
     )
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return (
         make_printable(value)
         if isinstance(value, str)

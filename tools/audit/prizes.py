@@ -55,14 +55,14 @@ class PrizeAudit:
         self._replaced: dict[str, str] = {}
         self._given_up: dict[str, list[Flow]] = {}
 
-    def see(self, entry: StoredEntry) -> None:
+    def check_entry(self, entry: StoredEntry) -> None:
         """Check the merchandise prizes of one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
         if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):
             return
         if kind == _EXCHANGED:
-            self._exchange(entry, str(read_details(entry).get("handpay")), _list_flows(entry.transfers))
+            self._check_exchange(entry, str(read_details(entry).get("handpay")), _list_flows(entry.transfers))
         elif kind == _ORPHAN:
             self._check_orphaned_prizes(entry, _list_flows(entry.transfers))
         elif transaction.transfers and _select_prize_flows(flows := _list_flows(transaction.transfers)):
@@ -73,7 +73,7 @@ class PrizeAudit:
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
             self._close(entry, transaction.ref)
 
-    def _exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
+    def _check_exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
         """Check that the entry exchanges the prizes that ``older`` owes for cash of the same value."""
         before = self._owed.get(older)
         if before is None or older in self._replaced:

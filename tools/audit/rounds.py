@@ -110,7 +110,7 @@ class RoundAudit:
 
     def is_of_beginning(self, game: GameRecord) -> bool:
         """Return whether a game belongs to the round whose games are being started."""
-        return self._beginning is not None and self._beginning[1] is self._round(game)
+        return self._beginning is not None and self._beginning[1] is self._find_round(game)
 
     def check_all_started(self) -> None:
         """Check, before any other play, that every seat with a bet in the last round has started its game.
@@ -168,19 +168,19 @@ class RoundAudit:
         elif shared:
             self._takes(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
-    def _round(self, game: GameRecord) -> _Round | None:
+    def _find_round(self, game: GameRecord) -> _Round | None:
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
     def is_behind(self, game: GameRecord) -> bool:
         """Return whether another seat has recorded the step that an open game takes next."""
-        round_ = None if game.wager.seat is None else self._round(game)
+        round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
 
     def _takes(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:
         """Record a step of a round; ``first``: the play that recorded it, if not this one ("": unknown)."""
-        round_ = self._round(game)
+        round_ = self._find_round(game)
         if round_ is None:
             self._fault(entry, f"nobody has started the round {game.round_id}")
         elif number == len(round_.steps):
@@ -193,7 +193,7 @@ class RoundAudit:
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
     ) -> None:
         """Check that a seat that is not queried only gives the default reply."""
-        round_ = self._round(start)
+        round_ = self._find_round(start)
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id

@@ -74,7 +74,7 @@ class StakeAudit:
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
     # ------------------------------------------------------------------ between games
-    def see(self, entry: StoredEntry) -> None:
+    def check_entry(self, entry: StoredEntry) -> None:
         """Process one journal entry: check the stakes and tables it records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == _PUSHED:
@@ -85,12 +85,12 @@ class StakeAudit:
             self._check_returned(entry)
         for name, value in entry.state.items():
             if TableKey.TABLE in name:
-                self._keep(entry, name, value)
+                self._store_table(entry, name, value)
             elif name.startswith(TableKey.SHARED):
                 with suppress(RecordError):  # the entry's rule reports what is wrong with it
                     self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
 
-    def _keep(self, entry: StoredEntry, name: str, value: object) -> None:
+    def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
         self._tables.pop(name, None)
         try:
             if value is not None:
@@ -110,7 +110,7 @@ class StakeAudit:
         record, position = self._read(entry, TableReturned), _read_position(entry)
         if record is None:
             return
-        name = _name(record.game.digest, position)
+        name = _build_table_key(record.game.digest, position)
         before = self._tables.get(name)
         if before is None:
             self._fault(entry, "bets are returned from a table without standing bets")
@@ -142,7 +142,7 @@ class StakeAudit:
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check that a game starts with the table that the previous one left, at the same value of a credit."""
-        before = self._tables.get(_name(game.game.digest, _read_position(entry)))
+        before = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
         left = self._find_shared_start(entry, game, None if before is None else before.table)
@@ -214,7 +214,7 @@ class StakeAudit:
     ) -> None:
         """Check that each stake is decided, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = found, ended
-        name, unit_cents = _name(start.game.digest, _read_position(end)), start.denomination_cents
+        name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
         before = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
         pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
@@ -338,7 +338,7 @@ def _read_position(entry: StoredEntry) -> int:
     return found if isinstance(found, int) else 1
 
 
-def _name(digest: str, position: int) -> str:
+def _build_table_key(digest: str, position: int) -> str:
     return format_storage_key(f"{TableKey.TABLE}{digest}", position)
 
 

@@ -186,12 +186,12 @@ class Auditor:
             whose = self._heads[sequence][0].whose
             self.report.add(Finding(found[0], "", f"{whose} reached entry {sequence}"))
         try:
-            self._close(time.perf_counter() - began)
+            self._complete_report(time.perf_counter() - began)
         except Exception as why:  # noqa: BLE001 (as above)
             self.report.add(Finding(found[0], "", f"the meters cannot be read: {why!r}"))
         return self.report
 
-    def _close(self, seconds: float) -> None:
+    def _complete_report(self, seconds: float) -> None:
         """Complete the report with the state at the end of the journal."""
         report = self.report
         report.seconds = seconds
@@ -219,13 +219,13 @@ class Auditor:
             self.report.add(Finding(self._ledger.sequence + 1, "", f"not an entry: {why}"))
             return
         try:
-            self._see(entry)
+            self._check_entry(entry)
         except Exception as why:  # noqa: BLE001 (as above)
             reason = str(why) if isinstance(why, RecordError) else repr(why)
             self.fault(entry, f"it cannot be followed: {reason}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
-    def _see(self, entry: StoredEntry) -> None:
+    def _check_entry(self, entry: StoredEntry) -> None:
         """Check one entry in every respect, and add it to the ledger."""
         transaction, ledger = entry.transaction, self._ledger
         follows = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
@@ -241,20 +241,20 @@ class Auditor:
             plain = False
         else:
             plain = self._conduct.check_entry(entry, ledger)
-        self._apply(entry)
+        self._apply_to_ledger(entry)
         if not plain:
-            self._at_hand.see(entry)
+            self._at_hand.store_definitions(entry)
         if (
             not plain or self._clears.has_pending_entries
         ):  # a clear never carries over a plain game's accounts
-            self._clears.see(entry)
-        started_game = self._games.see(entry)
-        self._levels.see(entry, started_game)
+            self._clears.check_entry(entry)
+        started_game = self._games.check_entry(entry)
+        self._levels.check_entry(entry, started_game)
         if started_game is not None and not plain:
             self._point_out(entry, started_game.game)
         if not plain:
-            self._prizes.see(entry)
-            self._vouchers.see(entry)
+            self._prizes.check_entry(entry)
+            self._vouchers.check_entry(entry)
             residuals.check_residual_entry(entry, self.fault)
             self.report.note(entry)
 
@@ -350,7 +350,7 @@ class Auditor:
                 entry, f"the entries before it give another state than the machine signed: {', '.join(wrong)}"
             )
 
-    def _apply(self, entry: StoredEntry) -> None:
+    def _apply_to_ledger(self, entry: StoredEntry) -> None:
         try:
             plan = self._ledger.plan(entry.transaction)
         except JournalError as why:

@@ -31,7 +31,7 @@ class VoucherAudit:
         self._committed = False
         self._ledger_starts: list[str] = []
 
-    def see(self, entry: StoredEntry) -> None:
+    def check_entry(self, entry: StoredEntry) -> None:
         """Check the ticket of one journal entry."""
         if STATE_KEY in entry.state:
             self._check_ledger_start(entry)

@@ -62,7 +62,8 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     if roster.people or Place(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).has_journal:
         return ()
     badges = tuple(
-        Badge(str(number), name, role.value, _pin()) for number, (role, name) in enumerate(_STAFF, 1001)
+        Badge(str(number), name, role.value, _choose_pin())
+        for number, (role, name) in enumerate(_STAFF, 1001)
     )
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
@@ -72,7 +73,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     return badges
 
 
-def _pin() -> str:
+def _choose_pin() -> str:
     while True:
         pin = "".join(secrets.choice("0123456789") for _ in range(_DIGITS))
         try:

@@ -80,10 +80,10 @@ def build(out: Path, *, compression: str = "xz") -> Path:
         root = Path(scratch) / "root"
         _build_environment(root / _HOME, Path(scratch), epoch)
         for name, place in _PLACES.items():
-            _put(_HERE / name, root / place)
-        _put(DEFAULT_CABINET, root / "etc" / _NAME / "cabinet.toml")
+            _copy_file(_HERE / name, root / place)
+        _copy_file(DEFAULT_CABINET, root / "etc" / _NAME / "cabinet.toml")
         for page in list_pages():
-            _put(_ROOT / page, root / "usr/share/doc" / _NAME / page)
+            _copy_file(_ROOT / page, root / "usr/share/doc" / _NAME / page)
         control = root / "DEBIAN"
         control.mkdir()
         text = (_HERE / "control").read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def build(out: Path, *, compression: str = "xz") -> Path:
         (control / "triggers").write_text(interests, encoding="utf-8")
         (control / "conffiles").write_text(f"/etc/{_NAME}/cabinet.toml\n", encoding="utf-8")
         for script in ("postinst", "prerm", "postrm"):
-            _put(_HERE / script, control / script)
+            _copy_file(_HERE / script, control / script)
         out.mkdir(parents=True, exist_ok=True)
         run(
             "dpkg-deb",
@@ -173,7 +173,7 @@ def _find_next_python(python: str) -> str:
     return f"{major}.{int(minor) + 1}"
 
 
-def _put(source: Path, place: Path) -> None:
+def _copy_file(source: Path, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, place)
     place.chmod(0o755 if source.name in _EXECUTABLE else 0o644)

@@ -143,16 +143,16 @@ def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
 
 def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
     """Write the remainder of a bundle into a slot; a truncated one leaves an empty slot. Raises SlotError."""
-    _write(slot.esp, 0, bytes(_FIRST))
+    _write_at(slot.esp, 0, bytes(_FIRST))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
     first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_FIRST)
     if len(release.line) > RELEASE_BYTES:
         raise SlotError(f"{where}: release: {len(release.line)} bytes are more than {RELEASE_BYTES}")
-    _write(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
-    _write(slot.esp, 0, first)
+    _write_at(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
+    _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():
         if _digest_of(slot.part(name), part.length) != part.sha256:
-            _write(slot.esp, 0, bytes(_FIRST))
+            _write_at(slot.esp, 0, bytes(_FIRST))
             raise SlotError(f"{slot.part(name)}: what was read back differs from what was written")
 
 
@@ -175,7 +175,7 @@ def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 
     return first
 
 
-def _write(to: Path, where: int, data: bytes) -> None:
+def _write_at(to: Path, where: int, data: bytes) -> None:
     with to.open("r+b", buffering=0) as stream:
         stream.seek(where, os.SEEK_END if where < 0 else os.SEEK_SET)
         stream.write(data)

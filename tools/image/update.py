@@ -119,12 +119,12 @@ class Machine:
         self._clients: dict[Path, Client] = {}
         self._shown: dict[Path, Snapshot] = {}
 
-    def look(self) -> list[Snapshot]:
+    def list_snapshots(self) -> list[Snapshot]:
         """Return what each position shows now, without positions that do not reply."""
         with _act_as_owner(self._state):
-            return self._look()
+            return self._read_snapshots()
 
-    def _look(self) -> list[Snapshot]:
+    def _read_snapshots(self) -> list[Snapshot]:
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
                 self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
@@ -140,7 +140,7 @@ class Machine:
     @property
     def is_idle(self) -> bool:
         """Return whether nobody plays, nothing is owed, and no door or fault needs attention."""
-        shown = self.look()
+        shown = self.list_snapshots()
         return bool(shown) and all(
             one.journal_sequence > 0
             and one.state == State.IDLE.value
@@ -152,12 +152,12 @@ class Machine:
     @property
     def can_restart(self) -> bool:
         """Return whether no game, payment or service is in progress; a machine that shows nothing has none."""
-        return all(one.state in _RESTARTABLE for one in self.look())
+        return all(one.state in _RESTARTABLE for one in self.list_snapshots())
 
     @property
     def is_up(self) -> bool:
         """Return whether the machine has opened its memory, rather than only showing what is wrong."""
-        shown = self.look()
+        shown = self.list_snapshots()
         return bool(shown) and all(one.journal_sequence > 0 for one in shown)
 
 
@@ -238,10 +238,10 @@ def main() -> None:
 @main.command("check")
 def check_command() -> None:
     """Write what is wrong with the slots and the media to where the machine reads it."""
-    _check()
+    _check_media()
 
 
-def _check() -> None:
+def _check_media() -> None:
     found = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
     _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _TROUBLE.write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
@@ -253,7 +253,7 @@ def _check() -> None:
 def late_command() -> None:
     """Wait for each medium that was missing, mount it, and start the machine on it."""
     labels, machine = Path("/dev/disk/by-label"), Machine(_STATE)
-    look_again(_MEDIA, labels, _check)
+    look_again(_MEDIA, labels, _check_media)
     take_second(
         labels / _SECOND_LABEL, _SECOND, lambda: wait_until_held(lambda: machine.can_restart, _RESTING_S)
     )

@@ -73,7 +73,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     chapters = list(manual_chapters(audience, texts))
     sheet = _Sheet()
     title = texts.say(f"manual.title.{audience}")
-    _cover(sheet, texts, audience, version)
+    _draw_cover(sheet, texts, audience, version)
     sheet.turn()  # the page of contents, filled in when the page numbers are known
     contents = sheet.pages[-1]
     first: list[int] = []
@@ -131,7 +131,7 @@ def _split_word(word: str, room: float, face: str, size: float) -> list[str]:
     return [word[:cut], *_split_word(word[cut:], room, face, size)]
 
 
-def _cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
+def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
     y = 250.0
     sheet.put(_Ink(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
     sheet.put(_Ink(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
@@ -230,7 +230,7 @@ def _write_pages(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
         for page in pages:
             figure = Figure(figsize=(_WIDE / 72, _HIGH / 72))
             for ink in page:
-                _draw(figure, ink)
+                _draw_ink(figure, ink)
             file.savefig(figure)
     return stream.getvalue()
 
@@ -260,7 +260,7 @@ class _Line(Artist):
         context.restore()
 
 
-def _draw(figure: Figure, ink: _Ink) -> None:
+def _draw_ink(figure: Figure, ink: _Ink) -> None:
     if ink.text:
         figure.add_artist(_Line(ink), clip=False)
         return

@@ -66,7 +66,7 @@ def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
         "en",
         state="playing",
         accepts=("language",),
-        credit_cents=_credit(game),
+        credit_cents=_compute_credit(game),
         denomination_cents=unit,
     )
     play = Play(
@@ -91,7 +91,7 @@ def _start_cents(game: GameView) -> int:
     return max(20_00, 4 * max(game.bet_options) * choose_unit_cents(game))
 
 
-def _credit(game: GameView) -> int:
+def _compute_credit(game: GameView) -> int:
     return _start_cents(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
@@ -114,7 +114,8 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
         now += step
     win = outcome.win_credits * choose_unit_cents(game)
     after = apply_message(
-        replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win, **unit)
+        replace(view, now=now),
+        snapshot(game, "en", credit_cents=_compute_credit(game) + win, win_cents=win, **unit),
     )
     end = now + 2 * _IDLE_SECONDS
     while now < end:

@@ -26,7 +26,7 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path])
         tables[_find_longest_table(text, key)] = ".".join(map(str, key))
     changed = text
     for table, named in tables.items():
-        changed = _put(changed, table, value_at(data, table), named)
+        changed = _replace_value(changed, table, value_at(data, table), named)
     try:
         same = _collapse_blanks(parse_toml(changed)) == _collapse_blanks(data)
     except tomllib.TOMLDecodeError:
@@ -121,7 +121,7 @@ def _end(text: str, at: int) -> int:
     return len(text[:place].rstrip())
 
 
-def _put(text: str, key: Path, value: Any, named: str) -> str:
+def _replace_value(text: str, key: Path, value: Any, named: str) -> str:
     found = _find_value_span(text, key)
     if found is None:
         raise RewriteError(f"{named}: not found in the expected notation: change it by hand")

@@ -256,6 +256,7 @@ def play_batch(
 def _simulate_in_worker(
     name: str, credits_: int, options: Mapping[str, object], games: int, table: Json
 ) -> Tally:
+    """Play ``games`` games in a worker process, in batches; return their tally."""
     service = start_service()
     game = load_game(path_or_id_from_text(name))
     tally = Tally()

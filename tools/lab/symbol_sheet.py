@@ -18,7 +18,7 @@ _NAME: Final = 26
 _GROUND: Final = (24, 20, 44)
 
 
-def _start() -> Theme:
+def _start_pygame() -> Theme:
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))
@@ -27,7 +27,7 @@ def _start() -> Theme:
 
 def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return how many there are."""
-    theme = _start()
+    theme = _start_pygame()
     rows = -(-len(DRAWINGS) // _COLUMNS)
     sheet = pygame.Surface((_COLUMNS * _CELL, rows * (_CELL + _NAME)))
     sheet.fill(_GROUND)
@@ -44,7 +44,7 @@ def draw_symbol_sheet(path: Path) -> int:
 
 def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:
     """Draw an idle game into a PNG file; return its size in pixels."""
-    theme = _start()
+    theme = _start_pygame()
     shown = build_game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)
     surface = pygame.Surface(picture.pixels).convert()

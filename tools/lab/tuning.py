@@ -271,6 +271,7 @@ def tune_strips(
     """
 
     def distance(candidate: Mapping[str, Any]) -> Fraction:
+        """Return how far a candidate's return and hit frequency are from the wanted ones."""
         try:
             off = max(abs(compute_rtp(candidate) - wanted) - NEAR, Fraction(0))
             return (

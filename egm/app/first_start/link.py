@@ -61,8 +61,8 @@ class Link(Step):
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Write to or read from the stick; or continue, with or without an enrolment."""
         ways = {
-            "request": self._ask,
-            "answer": self._take,
+            "request": self._write_request,
+            "answer": self._read_answer,
             "next": self._go_on,
             "without": self._skip_enrolment,
         }
@@ -76,13 +76,13 @@ class Link(Step):
         except (OperatorError, OSError) as error:
             return say_failure(error)
 
-    def _ask(self, draft: Draft) -> Move:
+    def _write_request(self, draft: Draft) -> Move:
         key = self.folder.get_or_create_request_key()
         self.stick.ask(request_of(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return Way.STAY
 
-    def _take(self, draft: Draft) -> Move:
+    def _read_answer(self, draft: Draft) -> Move:
         answer, key = self.stick.answer(), self.folder.asking()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())

@@ -92,7 +92,7 @@ class Proofs(Step):
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a number, then its PIN; after the last person, act."""
         if action == "back":
-            return self._back()
+            return self._go_back()
         if not self.signs:
             if action != "sign" or not self.may_sign(draft):
                 return say_refusal("not_offered")
@@ -107,7 +107,7 @@ class Proofs(Step):
             return Way.STAY
         return self._prove(draft, self.number, text)
 
-    def _back(self) -> Way:
+    def _go_back(self) -> Way:
         if self.number is not None:
             self.number = None
         elif self.signs:

@@ -80,7 +80,7 @@ class Wizard:
             }
         )
 
-    def hear(self, intent: Intent) -> None:
+    def process_answer(self, intent: Intent) -> None:
         """Process an answer to the open page; ignore any other."""
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
@@ -92,11 +92,11 @@ class Wizard:
         if move is Way.ON and self._at + 1 == len(self._steps):
             self.done.set()
         elif move is Way.ON:
-            self._go(self._at + 1)
+            self._go_to(self._at + 1)
         elif move is Way.BACK:
-            self._go(max(0, self._at - 1))
+            self._go_to(max(0, self._at - 1))
         elif str(intent.value) == "again":
-            self._go(self._at)
+            self._go_to(self._at)
         self._notify_change()
 
     def close(self) -> None:
@@ -104,15 +104,15 @@ class Wizard:
         if self._work is not None:
             self._work.cancel()
 
-    def _go(self, at: int) -> None:
+    def _go_to(self, at: int) -> None:
         self.close()
         self._at = at
         step = self._steps[at]
         step.enter()
         if type(step).begin is not Step.begin:
-            self._work = asyncio.ensure_future(self._begin(step))
+            self._work = asyncio.ensure_future(self._begin_step(step))
 
-    async def _begin(self, step: Step) -> None:
+    async def _begin_step(self, step: Step) -> None:
         try:
             await step.begin(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
@@ -157,7 +157,7 @@ def build_steps(
             list_admitted_games,
             lambda draft: draft.chosen,
             lambda draft, selected: setattr(draft, "chosen", selected),
-            _examine,
+            _examine_draft,
         ),
         Toggle(
             "denominations",
@@ -182,7 +182,7 @@ def build_steps(
 _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 
-def _examine(draft: Draft, on_progress: Callable[[str], None]) -> None:
+def _examine_draft(draft: Draft, on_progress: Callable[[str], None]) -> None:
     for name in draft.examine():
         on_progress(name)
 
@@ -230,7 +230,7 @@ async def run_first_start(
             language = str(intent.value)
             server.send(shown())
         else:
-            wizard.hear(intent)
+            wizard.process_answer(intent)
 
     server = ScreenServer(
         state.screen_socket,

@@ -117,17 +117,17 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         """Move an item inside to its destination, without an order."""
         self.power_lost()
         if self._stuck is not None:
-            self._go(self._stuck)
+            self._enter_phase(self._stuck)
             return
-        self._go(Phase.STARTING)
+        self._enter_phase(Phase.STARTING)
         self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
         if self._paper is None:
-            self._go(Phase.READY)
+            self._enter_phase(Phase.READY)
         elif self._paper.past_return:
-            self._go(Phase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
+            self._enter_phase(Phase.STACKING)
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
         else:
             self._give_back()
 

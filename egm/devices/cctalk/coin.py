@@ -215,7 +215,7 @@ class CctalkCoinDriver(CctalkDriver):
         if pair.a:
             return
         if pair.b in _FAULTS:
-            self._begin(_FAULTS[pair.b])
+            self._raise_timed_fault(_FAULTS[pair.b])
         else:
             self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
 
@@ -226,12 +226,12 @@ class CctalkCoinDriver(CctalkDriver):
             sent = self._applied.get((Header.SORTER_PATH, pair.a))
             since = self._refused_since.get(pair.a)
             if since is not None and now > since + _FLIGHT_SECONDS:
-                self._begin(FaultCode.UNINVITED)
+                self._raise_timed_fault(FaultCode.UNINVITED)
             turned = now > self._turned_at + _FLIGHT_SECONDS
             if pair.a and turned and sent is not None and pair.b not in {sent[1], _PATH_UNTOLD}:
-                self._begin(FaultCode.WRONG_LANE)
+                self._raise_timed_fault(FaultCode.WRONG_LANE)
 
-    def _begin(self, fault: FaultCode) -> None:
+    def _raise_timed_fault(self, fault: FaultCode) -> None:
         until = asyncio.get_running_loop().time() + _FAULT_SECONDS
         self._faults_until |= {fault: until}
 

@@ -188,6 +188,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._withdrawn = False
 
     def _end_overdue_order(self) -> None:
+        """Give up a payout without progress for too long: unsent, failed, or disputed if coins may be out."""
         record = self._ledger.pending()
         if record is None and self._wish is None:
             self._note_progress()
@@ -217,6 +218,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._emit(Disputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
+        """Close the payout in the ledger, then report it; too few or too many coins become faults."""
         self._ledger.finished(record.payout_id, paid, doubt)
         self._may_be_paying = True
         self._note_progress()

@@ -253,15 +253,15 @@ def read_host(frame: Frame) -> Poll | NoteQuery | Ask:
     """Decode a frame from the host. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.HOST and len(data) == 3:
-        return _poll(ack, data)
+        return _decode_poll(ack, data)
     if kind == Type.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE:
-        return NoteQuery(_poll(ack, data[1:4]), data[4])
+        return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
     if kind == Type.AUXILIARY and len(data) == 3 and data[2] in frozenset(Query):
         return Ask(ack, Query(data[2]))
     raise ProtocolError(PROTOCOL, f"no host message of type {kind:02X}", data)
 
 
-def _poll(ack: int, data: bytes) -> Poll:
+def _decode_poll(ack: int, data: bytes) -> Poll:
     return Poll(
         ack=ack,
         notes=data[0],

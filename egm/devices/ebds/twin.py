@@ -79,13 +79,13 @@ class EbdsTwin(BillTwin[Frame]):
             case Ask():
                 return Text(question.ack, TYPE).encode()
             case Poll():
-                self._obey(question)
+                self._apply_poll(question)
                 return self._build_status(question.ack).encode()
             case NoteQuery(poll=poll, index=index):
-                self._obey(poll)
+                self._apply_poll(poll)
                 return self._note_row(index, self._build_status(poll.ack)).encode()
 
-    def _obey(self, poll: Poll) -> None:
+    def _apply_poll(self, poll: Poll) -> None:
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
             self.stack_escrowed_item()
@@ -141,16 +141,16 @@ class EbdsTwin(BillTwin[Frame]):
     def power_restored(self) -> None:
         """Move an item inside to its destination, without an order."""
         if self._stuck is not None:
-            self._go(self._stuck)
+            self._enter_phase(self._stuck)
             return
-        self._go(Phase.STARTING)
+        self._enter_phase(Phase.STARTING)
         self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
         if self._paper is None:
-            self._go(Phase.READY)
+            self._enter_phase(Phase.READY)
         elif self._paper.past_return:
-            self._go(Phase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
+            self._enter_phase(Phase.STACKING)
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
         else:
             self._give_back()

@@ -129,20 +129,20 @@ class Id003Twin(BillTwin[Frame]):
         self._stop_timers()
         self._settings.clear()
         if self._stuck is not None:
-            self._go(self._stuck)
+            self._enter_phase(self._stuck)
             return
         if self._paper is None:
-            self._go(Phase.READY)
+            self._enter_phase(Phase.READY)
         elif self._paper.past_return:
-            self._go(Phase.STACKING)
+            self._enter_phase(Phase.STACKING)
             self._schedule_step(STACK_SECONDS, self._finish_interrupted)
         else:
-            self._go(Phase.RETURNING)
+            self._enter_phase(Phase.RETURNING)
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _finish_interrupted(self) -> None:
         if self._revend:
-            self._go(Phase.IN_BOX)
+            self._enter_phase(Phase.IN_BOX)
         else:
             self._count_item_in_box()
             self._finish_item()
@@ -153,7 +153,7 @@ class Id003Twin(BillTwin[Frame]):
 
     def power_restored(self) -> None:
         """Wait for the reset; the status reports where the item was found."""
-        self._go(Phase.STARTING)
+        self._enter_phase(Phase.STARTING)
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of every acceptor, and ``revend``."""

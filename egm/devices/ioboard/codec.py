@@ -232,10 +232,10 @@ def cut(buffer: bytes) -> Cut[Message] | None:
     frame = buffer[:size]
     if compute_crc_kermit(frame[:-2]) != int.from_bytes(frame[-2:], "little"):
         return Cut(1, ProtocolError(PROTOCOL, "wrong CRC", frame))
-    return Cut(size, _read(frame[2], frame[3:-2]))
+    return Cut(size, _decode_message(frame[2], frame[3:-2]))
 
 
-def _read(kind: int, data: bytes) -> Message | ProtocolError:
+def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
     """Decode the data of a frame of this type, or return the error."""
     message: Message | ProtocolError
     match kind:

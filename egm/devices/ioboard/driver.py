@@ -97,14 +97,15 @@ class IoBoardDriver(LineDriver[Message]):
             wait = _WAIT if self._known else 0
             request = Poll(ack=self._ack, wait=wait, lamps=self._lamps, tower=self._tower, bell=self._bell)
         for message in await self._exchange(request.encode()):
-            self._take(message)
+            self._process_message(message)
         if self._boot is not None and self._meters_are_behind:
             totals = self._totals if self._totals and self._may_pulse else (0,) * codec.HARD_METERS
             for message in await self._exchange(Totals(totals).encode()):
-                self._take(message)
+                self._process_message(message)
         await self._pause()
 
-    def _take(self, message: Message) -> None:
+    def _process_message(self, message: Message) -> None:
+        """Process one message of the board; counts of another boot are ignored."""
         match message:
             case Identity():
                 self._boot = message.boot
@@ -177,6 +178,8 @@ class IoBoardDriver(LineDriver[Message]):
                 self._show_sensors()
 
     def _show_inputs(self) -> None:
+        """Report the state of all doors and keys."""
+
         def on(group: str) -> frozenset[str]:
             return frozenset(
                 name

@@ -42,7 +42,7 @@ class IoBoardTwin(Twin[Message]):
             case Hello():
                 self._send(Identity(self._boot, IDENTITY).encode())
             case Poll():
-                self._poll(message)
+                self._handle_poll(message)
             case Totals():
                 self._totals = list(message.pulses)
                 self._pulse()
@@ -65,7 +65,8 @@ class IoBoardTwin(Twin[Message]):
         self._pulsing = False
         self._pulse()
 
-    def _poll(self, poll: Poll) -> None:
+    def _handle_poll(self, poll: Poll) -> None:
+        """Apply a poll: lamps and acknowledged edges; reply at once if there is news, else after the wait."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
         self._forget_up_to(poll.ack)

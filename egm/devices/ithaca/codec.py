@@ -130,10 +130,11 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
     first = buffer[0]
     if first in {_PRESENT, _CANCEL}:
         return Cut(1, Present() if first == _PRESENT else Cancel())
-    return _escape(buffer) if first in {_ESC, _GS} else _cut_text_line(buffer)
+    return _cut_escape_command(buffer) if first in {_ESC, _GS} else _cut_text_line(buffer)
 
 
 def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
+    """Cut a line of text; None if its end has not arrived yet."""
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:
@@ -146,7 +147,7 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
     return Cut(end + 1, Text(text))
 
 
-def _escape(buffer: bytes) -> Cut[Command] | None:
+def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
     """Cut the command that starts with a control byte; None if it is not complete yet."""
     if len(buffer) < 2:
         return None

@@ -33,6 +33,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         self._layouts = dict(layouts)
 
     def _print_command(self, job: TicketJob) -> bytes:
+        """Return the bytes that print a ticket by its template. Raises ValueError for a missing field."""
         layout = self._layouts.get(job.template)
         if layout is None:
             known = ", ".join(sorted(self._layouts))

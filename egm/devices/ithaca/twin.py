@@ -28,17 +28,17 @@ class IthacaTwin(PrinterTwin[Command]):
             case Present():
                 if self._digits:
                     self._print(self._lines, self._digits)
-                self._forget()
+                self._discard_input()
             case Cancel():
-                self._forget()
+                self._discard_input()
                 self._cancel()
             case Setting():
                 pass
 
-    def _forget(self) -> None:
+    def _discard_input(self) -> None:
         self._lines, self._digits = [], ""
 
     def power_lost(self) -> None:
         """Lose power; what was received and not printed yet is discarded too."""
-        self._forget()
+        self._discard_input()
         super().power_lost()

@@ -43,6 +43,7 @@ class TclDriver(PrinterDriver[Answer]):
         self._identity = ""
 
     def _print_command(self, job: TicketJob) -> bytes:
+        """Return the command that prints a ticket by its template. Raises ValueError for a wrong field."""
         template = self._templates.get(job.template)
         if template is None:
             known = ", ".join(sorted(self._templates))

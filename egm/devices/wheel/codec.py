@@ -96,10 +96,10 @@ def cut(buffer: bytes) -> Cut[Report] | None:
     size = end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":
         size += 1
-    return Cut(size, _read(line))
+    return Cut(size, _read_line(line))
 
 
-def _read(line: bytes) -> Report | ProtocolError:
+def _read_line(line: bytes) -> Report | ProtocolError:
     if _ASIDE.fullmatch(line):
         return Aside(line.decode("ascii"))
     found = _STATUS.fullmatch(line)

@@ -35,9 +35,10 @@ class WheelDriver(LineDriver[Report]):
 
     async def _cycle(self) -> None:
         for report in await self._hear():
-            self._take(report)
+            self._process_report(report)
 
-    def _take(self, report: Report) -> None:
+    def _process_report(self, report: Report) -> None:
+        """Process a report of the reader; emit it if it differs from the last one."""
         if isinstance(report, Aside):
             return
         self._note_reply()

@@ -40,18 +40,19 @@ class WheelTwin(Twin[Report]):
         """Start the simulated games of the wheel."""
         if not self._begun:
             self._begun = True
-            self._enter(Phase.WAITING)
-            self._say()
+            self._enter_phase(Phase.WAITING)
+            self._send_status()
 
     def received(self, message: Report) -> None:
         """Ignore commands: a wheel's reader only reports."""
 
-    def _say(self) -> None:
+    def _send_status(self) -> None:
         warnings = self._warnings | self._stuck
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
-        self._schedule_step(_SAYS_SECONDS, self._say)
+        self._schedule_step(_SAYS_SECONDS, self._send_status)
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter_phase(self, phase: Phase) -> None:
+        """Enter a phase of the game and schedule the next one."""
         self._phase = phase
         if phase is Phase.BETTING:
             self._warnings = NOTHING
@@ -66,10 +67,10 @@ class WheelTwin(Twin[Report]):
 
     def _go_on(self, following: Phase) -> None:
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
-            self._enter(following)
+            self._enter_phase(following)
         else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NOTHING
-            self._enter(Phase.NO_MORE_BETS)
+            self._enter_phase(Phase.NO_MORE_BETS)
 
     def power_lost(self) -> None:
         """Run the rotor down: the current game is void."""
@@ -120,17 +121,17 @@ class WheelTwin(Twin[Report]):
 
     def _void(self, _: Values) -> str:
         """Make the launch fail: the spin is void."""
-        return self._warn(Warnings.VOID, "the launch fails")
+        return self._set_warning(Warnings.VOID, "the launch fails")
 
     def _remove_ball(self, _: Values) -> str:
         """Take the ball out of the wheel."""
-        return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
+        return self._set_warning(Warnings.NO_BALL, "the ball is out of the wheel")
 
     def _reverse_ball(self, _: Values) -> str:
         """Make the ball run in the direction of the rotor."""
-        return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
+        return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
-    def _warn(self, warning: Warnings, text: str) -> str:
+    def _set_warning(self, warning: Warnings, text: str) -> str:
         self._warnings |= warning
         return text
 
@@ -156,6 +157,6 @@ class WheelTwin(Twin[Report]):
     def _hold_phase(self, phase: Phase, text: str) -> str:
         self._stop_timers()
         self._begun = True
-        self._enter(phase)
-        self._say()
+        self._enter_phase(phase)
+        self._send_status()
         return text

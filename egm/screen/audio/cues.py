@@ -67,11 +67,11 @@ class Sounds:
     def _fetch(self, studio: Studio, family: str, view: View) -> None:
         """Request the synthesis of sounds that will be needed, those of the game on the screen first."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
-        studio.want(family, *(look.name for look in looks))
+        studio.request_families(family, *(look.name for look in looks))
         for game in view.games.values():
-            studio.take(game)
+            studio.store_game_sounds(game)
 
-    def _level(self, cue: str, view: View) -> float:
+    def _compute_level(self, cue: str, view: View) -> float:
         most = 100 if view.snapshot is None else view.snapshot.loudness_percent
         return compute_loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
 
@@ -91,11 +91,11 @@ class Sounds:
             if wanted.get(channel) != cue or own != self._choose_sound_family(cue, family, view):
                 del self._loops[channel]
                 speakers.stop(channel)
-            elif abs(level - self._level(cue, view)) > _SAME:
-                self._loops[channel] = (cue, own, self._level(cue, view))
+            elif abs(level - self._compute_level(cue, view)) > _SAME:
+                self._loops[channel] = (cue, own, self._compute_level(cue, view))
                 speakers.level(channel, self._loops[channel][2])
         for channel, cue in wanted.items():
-            level, own = self._level(cue, view), self._choose_sound_family(cue, family, view)
+            level, own = self._compute_level(cue, view), self._choose_sound_family(cue, family, view)
             if channel in self._loops or level <= 0 or not self._is_made(cue, own):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
@@ -106,7 +106,8 @@ class Sounds:
             speakers.play(cue, own, channel, level)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
-        level, channel = self._level(cue, view), CUES[cue].channel
+        """Play a cue unless it is silent now or an alarm is sounding on its channel."""
+        level, channel = self._compute_level(cue, view), CUES[cue].channel
         if level <= 0:
             return
         if cue in ALARMS:

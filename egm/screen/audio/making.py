@@ -60,7 +60,7 @@ class Studio:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def want(self, *families: str) -> None:
+    def request_families(self, *families: str) -> None:
         """Request these families, in this order, before earlier requests that are not started yet."""
         new = [family for family in dict.fromkeys((COMMON, *families)) if family not in self._asked]
         if not new:
@@ -73,7 +73,7 @@ class Studio:
             self._thread = threading.Thread(target=self._work, name="sounds", daemon=True)
             self._thread.start()
 
-    def take(self, game: GameView) -> None:
+    def store_game_sounds(self, game: GameView) -> None:
         """Store the sounds supplied by a game; those above their channel's peak are made softer."""
         for cue, file in game.art.sounds.items():
             place = (cue, own_family(game))

@@ -45,10 +45,10 @@ def draw_board(stage: Stage) -> None:
     index = line.index(since)
     if since < line.steps[index].begin and has_title(show, index):
         before = index - 1
-        _step(stage, show, before, line.steps[before], max(line.steps[before].spun, since))
+        _draw_step(stage, show, before, line.steps[before], max(line.steps[before].spun, since))
         draw_title(stage, show, index, line.steps[index], since)
         return
-    _step(stage, show, index, line.steps[index], since)
+    _draw_step(stage, show, index, line.steps[index], since)
 
 
 def _draw_idle(stage: Stage) -> None:
@@ -76,7 +76,7 @@ def _draw_idle(stage: Stage) -> None:
     draw_wins(stage, field, window, wins, view.now)
 
 
-def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+def _draw_step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
     step: Step = show.steps[index]
     if isinstance(step, Result):
         _draw_reels(stage, show, index, time, since)

@@ -71,7 +71,7 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
     wide, tall = (w - 60) / columns, (h - head - 24) / rows
     for i, held in enumerate(settled):
         cell: Rect = (x + 30 + (i // rows) * wide + 5, y + head + (i % rows) * tall + 5, wide - 10, tall - 10)
-        _hold_cell(
+        _draw_hold_cell(
             stage, cell, None if held is None else step.coins[held], spinning=spin < len(step.spins), place=i
         )
     total = sum(step.coins[c].credits for c in settled if c is not None)
@@ -93,7 +93,8 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
     )
 
 
-def _hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, place: int) -> None:
+def _draw_hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, place: int) -> None:
+    """Draw one cell of hold-and-spin: a held coin, or an empty cell, which may be spinning."""
     p, (x, y, w, h) = stage.painter, cell
     p.panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
     if held is None:
@@ -295,7 +296,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         sign = (
             stage.painter.symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
-            else _label(stage, item, pixels)
+            else _render_label(stage, item, pixels)
         )
         turned = pygame.transform.rotozoom(sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * (0.43 if item.name in symbols else 0.36)
@@ -305,7 +306,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     return face
 
 
-def _label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
+def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 

@@ -60,7 +60,7 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
     """Return the part of the field where cards lie."""
     x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
-        low = _HOLD + 12 if _holds(stage) else 0.0
+        low = _HOLD + 12 if _can_hold_cards(stage) else 0.0
         key = find_suits_rect(stage.layout)
         top = key[1] + key[3] - y
         if stage.layout.is_telephone and pays_of(stage):
@@ -76,7 +76,7 @@ def find_suits_rect(layout: Layout) -> Rect:
     return (x + w - _SUITS if layout.is_telephone else x, y, _SUITS, max(layout.finger, 52.0))
 
 
-def _holds(stage: Stage) -> bool:
+def _can_hold_cards(stage: Stage) -> bool:
     game = stage.view.game
     return game is not None and bool(game.presentation.get("hold"))
 
@@ -107,7 +107,12 @@ def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
     """Return the ids of the additional hands from one deal that the bet buys; none after the round."""
     snapshot = stage.view.snapshot
     table = stage.view.table
-    if table is None or snapshot is None or not _holds(stage) or (dealt and snapshot.state != "playing"):
+    if (
+        table is None
+        or snapshot is None
+        or not _can_hold_cards(stage)
+        or (dealt and snapshot.state != "playing")
+    ):
         return []
     count = int(snapshot.bet_wager.get("hands", 1))
     return [
@@ -261,7 +266,9 @@ def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
     """Return the room that a hand needs, if the game has this number of hands."""
     card_count = _read_published_count(stage, hand, "cards")
     cards = card_count or _DRAWN_TO[hands > _SEVERAL]
-    return Room(cards, _read_published_count(stage, hand, "low"), in_rows=not card_count, holds=_holds(stage))
+    return Room(
+        cards, _read_published_count(stage, hand, "low"), in_rows=not card_count, holds=_can_hold_cards(stage)
+    )
 
 
 def lay_out_card_touches(stage: Stage) -> list[Rect]:
@@ -311,7 +318,7 @@ def draw_cards(
         if number and small:
             _draw_small_hand(stage, place, hand)
             continue
-        if not _holds(stage):
+        if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
         _draw_hand_cards(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
         words = "  ·  ".join(_hand_texts(stage, hand, hands, still=time is None))
@@ -401,7 +408,7 @@ def _draw_waiting_places(stage: Stage, table: Table) -> None:
     """Draw the places of the hands before the deal, or the card backs of a hand that is held and drawn to."""
     hands = _list_hands_on_table(stage, ())
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
-        if _holds(stage):
+        if _can_hold_cards(stage):
             for rect in place.cards:
                 draw_card(stage, rect, BACK)
             continue
@@ -436,7 +443,7 @@ def _draw_flying_card(
 def _draw_hand_text(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if more cards lie there than it has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
-    top = y - CLEAR - SAYS if _holds(stage) else y + h + CLEAR
+    top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
     last = place.cards[-1]
     if lit:
         stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(122, 66, 8, 255), edge="meter")

@@ -50,7 +50,7 @@ def build_current_hands(
 
 
 def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
-    """Return hands that are only drawn to, as they are before the draw: held cards, and backs for the others."""
+    """Return the hands of a draw game as they are before the draw: the held cards, and backs for the others."""
     drawn: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":

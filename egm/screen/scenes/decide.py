@@ -87,7 +87,7 @@ def _pick(view: View) -> PickStep:
 def draw_decision(stage: Stage, decision: Decision) -> None:
     """Draw the player's pending decision, with its options, on the field."""
     if decision.kind == "hold":
-        _hold(stage)
+        _draw_held_reels(stage)
     elif decision.kind == "pick":
         step = _pick(stage.view)
         opened: dict[int, Item] = dict(step.opened)
@@ -101,7 +101,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         _draw_question(stage, decision)
 
 
-def _hold(stage: Stage) -> None:
+def _draw_held_reels(stage: Stage) -> None:
     view = stage.view
     field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
     if field is None or not isinstance(last, Result):

@@ -203,13 +203,13 @@ def format_key_label(stage: Stage, name: str) -> str:
     if name == "language":
         return say("language.other")
     if name == "play":
-        return say(_play_label(stage))
+        return say(_choose_play_label(stage))
     if name in {"bet_less", "bet_more", "bet_max"} and is_choosing(view, stage.theme):
         return say(f"key.choose_{name.removeprefix('bet_')}")
     return say(f"key.{name}")
 
 
-def _play_label(stage: Stage) -> str:
+def _choose_play_label(stage: Stage) -> str:
     """Return the text key of the PLAY key's current function."""
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:

@@ -75,7 +75,7 @@ def _format_chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
-    name = _name(stage, award)
+    name = _format_award(stage, award)
     if _is_table_bet(stage, one):  # A table's payments include the stake.
         plain = one.top == _WON and one.top_stage in one.spots  # Pays on the first stake alone.
         staked = texts.number(one.cost_credits)
@@ -159,7 +159,7 @@ def award_words(stage: Stage, award: LongOdds) -> str:
     game, texts = stage.view.game, stage.texts
     if game is None:
         return award.name
-    words = [_name(stage, award)]
+    words = [_format_award(stage, award)]
     place = stage_name(stage, award.stage)
     spot = _find_award_spot(stage, award)
     if spot is not None and award.name != _WON:
@@ -172,7 +172,7 @@ def award_words(stage: Stage, award: LongOdds) -> str:
     return " · ".join(words)
 
 
-def _name(stage: Stage, award: LongOdds) -> str:
+def _format_award(stage: Stage, award: LongOdds) -> str:
     """Return the name of an award in the player's language."""
     game, texts = stage.view.game, stage.texts
     assert game is not None  # The caller has checked this.

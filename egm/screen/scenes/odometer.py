@@ -67,7 +67,7 @@ def draw_odometer(
         if char.isdigit():
             _draw_drum(painter, cell, int(char), turn, dim=dim)
         elif char.strip("\u00a0\u202f "):
-            _sign(painter, cell, char, dim=dim)
+            _draw_sign(painter, cell, char, dim=dim)
 
 
 def _choose_digit_colour(*, dim: bool) -> Colour:
@@ -113,7 +113,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bo
     painter.art(("odometer glass",), window, _draw_glass_shading)
 
 
-def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
+def _draw_sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
     x, y, w, h = cell
     low = char in ".,"
     pixels = painter.px(h * 0.86)

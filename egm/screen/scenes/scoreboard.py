@@ -72,13 +72,13 @@ def draw_board(stage: Stage, table: Table) -> None:
     for n, (title, shape) in enumerate(shapes):
         place: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, under - _GAP)
         marks = [
-            [(_paint(mark), 0) for mark in column]
+            [(_choose_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, n + 1))
         ]
         _draw_road(stage, place, title, marks, shape)
 
 
-def _paint(mark: Colour) -> Paint:
+def _choose_paint(mark: Colour) -> Paint:
     return _RED if mark == "red" else _BLUE
 
 
@@ -135,7 +135,7 @@ def _draw_road(
         for (paint, ties), (across, down) in zip(column, where, strict=True):
             if across >= first:
                 at = (left + (across - first + 0.5) * side, top + (down + 0.5) * side)
-                _mark(stage, at, side, paint, shape)
+                _draw_mark(stage, at, side, paint, shape)
                 if ties:
                     _draw_stroke(stage, at, side * 0.4, _GREEN)
                 if ties > 1:
@@ -143,7 +143,7 @@ def _draw_road(
                     stage.painter.text(str(ties), at, style, width=side * 0.76)
 
 
-def _mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
+def _draw_mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
     if shape == "stroke":
         _draw_stroke(stage, at, side * 0.34, paint)
     elif shape == "disc":

@@ -134,6 +134,7 @@ def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 
 
 def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
+    """Return the status line between games and its colour: a purchase, the last win, or what to do."""
     say, win = stage.texts.say, find_lit_win(stage)
     bought = (
         (_describe_missing_credit(stage) or _describe_purchase(stage, snapshot))
@@ -252,6 +253,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 
 
 def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
+    """Return the status line during a game and its colour, by the step being shown."""
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.spun:
         index = line.index(since)

@@ -37,7 +37,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
     beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
     for reel, row in sorted(winning):
         owner = next(win for win in now if (reel, row) in win.positions)
-        colour = _colour(owner, wins.index(owner))
+        colour = _choose_line_colour(owner, wins.index(owner))
         _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in now:
         _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
@@ -91,7 +91,7 @@ def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
     return max(time.stops) + motion.settle * 0.6
 
 
-def _colour(win: WinView, index: int) -> Colour:
+def _choose_line_colour(win: WinView, index: int) -> Colour:
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 
@@ -152,7 +152,7 @@ def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: 
     top = min(y for _, y in points) - 12
     low = max(y for _, y in points) + 12
     rect: Rect = (grid.field[0], top, grid.field[2], low - top)
-    colour = _colour(win, index)
+    colour = _choose_line_colour(win, index)
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (rect[2], rect[3]), 2)
@@ -167,7 +167,7 @@ def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: 
 
 def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
     """Draw a line's number at its left end, and its pay on its last cell."""
-    p, colour = stage.painter, _colour(win, index)
+    p, colour = stage.painter, _choose_line_colour(win, index)
     dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
     if win.line is not None:
         y = grid.cell(*win.positions[0])[1] + grid.cell(*win.positions[0])[3] / 2

@@ -227,7 +227,7 @@ class Template(_Table):
 
     # ------------------------------------------------------------------ checking
     @model_validator(mode="after")
-    def _complete(self) -> "Template":
+    def _check_template(self) -> "Template":
         for code, locale in self.locales.items():
             _check_locale(code, locale)
         self._check_words()

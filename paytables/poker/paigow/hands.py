@@ -69,7 +69,7 @@ class House:
                     return way
         raise AssertionError("the last line of a house way fits every hand")
 
-    def of(self, dealt: Sequence[int]) -> Way:
+    def choose_way(self, dealt: Sequence[int]) -> Way:
         """Return the way the bank sets seven cards."""
         return self.way([rank_of(card) for card in dealt], list_settings(dealt))
 

@@ -53,7 +53,7 @@ class PaiGowPokerRules(TwoHands):
 
     def house(self, dealt: Sequence[int]) -> Way:
         """Return the way the house sets seven cards."""
-        return self._house.of(dealt)
+        return self._house.choose_way(dealt)
 
     def words(self, way: Way) -> dict[str, str]:
         """Return the combinations of both hands as text, by language."""
@@ -189,7 +189,7 @@ class PaiGowPokerRules(TwoHands):
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures of the stake, set as advised and set best, and of the side bets."""
         header, stakes = self.definition.game, self.stakes()
-        bets = [self._stake(stake, name) for name, stake in stakes.items()]
+        bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [self._analyse_best_settings(stakes[SPOT])]
         bets += [
             self.cloth.with_required_bets(self._analyse_side_bet(spot, spot.least))
@@ -197,7 +197,7 @@ class PaiGowPokerRules(TwoHands):
         ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
+    def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
@@ -248,7 +248,7 @@ class PaiGowPokerRules(TwoHands):
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
-            self._stake(credits_) if name == SPOT else self._analyse_side_bet(spots[name], credits_)
+            self._analyse_stake(credits_) if name == SPOT else self._analyse_side_bet(spots[name], credits_)
             for name, credits_ in bets.items()
         ]
         if len(parts) == 1:

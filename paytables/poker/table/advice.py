@@ -32,7 +32,7 @@ class Advice:
     def __init__(self, definition: PokerDefinition, rankings: Mapping[str, Ranking]) -> None:
         self.definition, self.rankings = definition, rankings
 
-    def of(
+    def find_best_answer(
         self,
         step: Step,
         bets: Mapping[str, int],

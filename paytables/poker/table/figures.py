@@ -77,7 +77,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
         simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
-        notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),
+        notes=(REPEATED.format(time=_estimate_proof_time(definition)),) if name == MAIN else (),
     ).with_distribution(law)
 
 
@@ -87,7 +87,7 @@ def _build_prize(won: Won, unit: int, cost: int) -> Prize:
     return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
 
 
-def _time(definition: PokerDefinition) -> str:
+def _estimate_proof_time(definition: PokerDefinition) -> str:
     shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
     return "some three minutes on two cores" if shared else "less than a minute"
 

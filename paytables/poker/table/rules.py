@@ -238,7 +238,7 @@ class PokerRules(TableRules):
 
     def advice(self, step: Step, place: SeatRound, bank: list[Card], board: list[Card]) -> dict[str, str]:
         """Return the best answer, if it is known (:mod:`paytables.poker.table.advice`)."""
-        found = self._advice.of(step, place.bets, place.cards, bank, board)
+        found = self._advice.find_best_answer(step, place.bets, place.cards, bank, board)
         return {} if found is None else {"advice": found}
 
     def _is_option_open(self, option: Option, place: SeatRound) -> bool:

@@ -103,7 +103,7 @@ class Option(Strict):
     least: str | None = None
 
     @model_validator(mode="after")
-    def _cards(self) -> "Option":
+    def _check_cards(self) -> "Option":
         _is_hand(self.least)
         return self
 
@@ -134,7 +134,7 @@ class Step(Strict):
     only: tuple[Identifier, ...] = ()
 
     @model_validator(mode="after")
-    def _one(self) -> "Step":
+    def _check_deals_or_asks(self) -> "Step":
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
         if self.ask is not None and not any(not option.adds for option in self.option):
@@ -154,7 +154,7 @@ class Duel(Strict):
     opens: str | None = None
 
     @model_validator(mode="after")
-    def _cards(self) -> "Duel":
+    def _check_cards(self) -> "Duel":
         _is_hand(self.opens)
         return self
 
@@ -171,7 +171,7 @@ class Line(Strict):
     least: str | None = None
 
     @model_validator(mode="after")
-    def _cards(self) -> "Line":
+    def _check_cards(self) -> "Line":
         _is_hand(self.least)
         return self
 
@@ -302,7 +302,7 @@ class PokerDefinition(TableDefinition):
             raise ValueError(f"{key}: {cards!r}: a card is there twice")
 
     @model_validator(mode="after")
-    def _named(self) -> "PokerDefinition":
+    def _check_names(self) -> "PokerDefinition":
         """Refuse duplicate ids and references to bets that do not exist."""
         ids = [spot.id for spot in self.spot]
         if len(set(ids)) != len(ids):

@@ -69,6 +69,7 @@ class PaiGowRules(TwoHands):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
+        """Return the figures of a stake on one seat, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
         worst = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
         return self.figures(

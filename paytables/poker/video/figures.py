@@ -114,7 +114,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         options={"hands": hands},
         cycle=cycle,
         prizes=prizes,
-        progressives=() if level is None else (_share(definition, rates, cost),),
+        progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
         variance=None if level is not None else held.variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if alone else None,
         return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if alone else None,
@@ -128,7 +128,9 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     )
 
 
-def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int) -> ProgressiveShare:
+def _compute_progressive_share(
+    definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
+) -> ProgressiveShare:
     """Return the share of the progressive level in the return of a game that costs ``cost``."""
     level = definition.progressive
     if level is None:

@@ -25,7 +25,7 @@ class Deck(Strict):
 
     @field_validator("wild")
     @classmethod
-    def _ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if any(rank not in tuple(RANKS) for rank in value):
             raise ValueError(f"{list(value)} are not all ranks; ranks are {RANKS}")
         return value
@@ -51,7 +51,7 @@ class Bets(Strict):
     hands: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
 
     @model_validator(mode="after")
-    def _ascend(self) -> "Bets":
+    def _check_ascending(self) -> "Bets":
         for name, values in (("credits", self.credits), ("hands", self.hands)):
             if list(values) != sorted(set(values)):
                 raise ValueError(f"{name} are different and ascending")
@@ -137,7 +137,7 @@ class Simplest(Strict):
 
     @field_validator("way")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _check_way(cls, value: str) -> str:
         if value not in _load_simple_ways():
             raise ValueError(f"there is no way {value!r}; {format_known_names(value, _load_simple_ways())}")
         return value
@@ -160,7 +160,7 @@ class VideoPokerDefinition(Definition):
     proved: Proofs | None = Field(None, description="as `python -m tools.dev prove` says")
 
     @model_validator(mode="after")
-    def _rows(self) -> "VideoPokerDefinition":
+    def _check_rows(self) -> "VideoPokerDefinition":
         ids = [pay.id for pay in self.pay]
         if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")

@@ -22,7 +22,7 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
         audiences[:] = watching
         for _ in range(seconds):
             room.clock.pass_seconds(1)
-            watch.look()
+            watch.update_fault()
         return room.engine.state
 
     assert pass_seconds(3600, 1, 1) is State.IDLE
@@ -61,7 +61,7 @@ def test_a_screen_that_dies_again_and_again_is_none_and_one_that_died_once_is(tm
     for seconds, audience[0] in [(up, 1), (down, 0)] * (1200 // (up + down)):
         for _ in range(seconds):
             room.clock.pass_seconds(1)
-            watch.look()
+            watch.update_fault()
     assert room.engine.state is state
     assert bool(room.records("fault.raised")) is (state is State.OUT_OF_SERVICE)
     room.close()

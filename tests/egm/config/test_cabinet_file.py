@@ -134,7 +134,7 @@ n = 2
         ("t", 0, "k"): 12, ("t", 1, "k"): 14, ("t", 1, "sub", "m"): 16, ("t", 1, "u", 1, "n"): 20,
         ("t", 1, "u", 0, "n"): 18, ("a", "b c", "absent"): 2, ("nowhere",): None, ("t", 1, "absent"): 13,
     }  # fmt: skip
-    assert {place: lines.of(place) for place in places} == places
+    assert {place: lines.find_line(place) for place in places} == places
     assert parse_location("games[2].game") == ("games", 1, "game")
 
 
@@ -151,7 +151,7 @@ def test_lines_are_found_in_time_that_grows_with_the_file():
     """A value of many lines was parsed anew with each of them: these would have taken an hour."""
     text = "values = [\n" + "  1, # one ]\n" * 100_000 + "]\nafter = '''\n[\n'''\nlast = 1\n"
     lines = Lines(text)
-    assert [lines.of((key,)) for key in ("values", "after", "last")] == [1, 100_003, 100_006]
+    assert [lines.find_line((key,)) for key in ("values", "after", "last")] == [1, 100_003, 100_006]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,11 @@ def test_a_value_ends_where_toml_ends_it(value):
     lines = text.count("\n")
     assert set(tomllib.loads(text)) == {"first", "value", "t"}
     for form in (text, text.replace("\n", "\r\n")):
-        assert [Lines(form).of(at) for at in (("value",), ("t",), ("t", "last"))] == [2, lines - 1, lines]
+        assert [Lines(form).find_line(at) for at in (("value",), ("t",), ("t", "last"))] == [
+            2,
+            lines - 1,
+            lines,
+        ]
 
 
 def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from egm.app.rng_startup import _keep
+from egm.app.rng_startup import _store_carry_over
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.links.sas.attachment import _Cursor
@@ -76,4 +76,4 @@ def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_lin
 
 def test_the_generators_carry_over_follows_no_link(tmp_path, victim):
     (tmp_path / "carry").symlink_to(victim)
-    _keep(tmp_path / "carry", b"secret")
+    _store_carry_over(tmp_path / "carry", b"secret")

@@ -287,7 +287,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
     async def session():
         nowhere = LinkSlot(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
         service = Service(keeper, nowhere, told.append)
-        answering = asyncio.create_task(service._answer(Said()))
+        answering = asyncio.create_task(service._publish_replies(Said()))
         for n in range(1, 101):
             share = {"wager_cents": 25, "amount": Fraction(25, 300)}
             service._inbox.put_nowait(

@@ -351,7 +351,7 @@ def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
 def test_a_certificate_of_another_machine_or_controller_is_not_taken(hall):
     floor(hall.authority, hall.stick, "--prepare")
     stick, link = Stick(hall.stick), hall.link
-    stick.ask(request_of(link.ask(), "OTHER-9"))
+    stick.ask(request_of(link.get_or_create_request_key(), "OTHER-9"))
     hall.answers()
     assert hall.step("answer")[0] == "link_other_machine"
     hall.step("request")

@@ -27,7 +27,7 @@ def dealing(theme, name="monaco-punto-banco"):
 @pytest.mark.parametrize("by", ["touch", "key"])
 def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     view, picture = dealing(theme)
-    left, top, wide, high = picture._stage(view).layout.field
+    left, top, wide, high = picture._build_stage(view).layout.field
     action = picture.touched(view, left + wide / 2, top + high / 3) if by == "touch" else Action("play")
     assert action is not None
     cut, wishes = apply_action(view, action, theme, picture.choices(view))
@@ -50,7 +50,7 @@ def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
 def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
     game, told = felt("quebec-baccarat")
     view = build_idle_view((told,), told, "en")
-    stage = Picture(theme)._stage
+    stage = Picture(theme)._build_stage
     assert not should_show_board(stage(view), view.table)  # nothing has come yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
     assert should_show_board(stage(view), view.table)
@@ -83,7 +83,7 @@ def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name,
     faces = {}
     for suit in "shdc":
         two, four = (
-            draw_card_art(picture._stage(view), (72, 100), card=f"A{suit}", four=each)
+            draw_card_art(picture._build_stage(view), (72, 100), card=f"A{suit}", four=each)
             for each in (False, True)
         )
         faces[suit] = tuple(four.get_at((47, 71)))[:3]

@@ -59,7 +59,7 @@ def test_no_chip_lies_on_a_word(theme, name, layout, language):
     table = view.table
     chips = replace(view.chips, bets=dict.fromkeys(table.spots, 1))
     picture.draw(pygame.Surface(picture.pixels), replace(view, chips=chips))
-    x, y, w, h = picture._stage(view).layout.field
+    x, y, w, h = picture._build_stage(view).layout.field
     field = pygame.Rect(x, y, w, h)
     chips = [chip for chip in painter.chips if field.contains(chip)]
     assert chips

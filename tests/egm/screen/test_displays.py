@@ -128,7 +128,7 @@ class Signs:
     def step(self):
         self.now_s += 1.0
         self.output.show(frame((1, 2, 3)))
-        self.above.keep()
+        self.above.start_if_possible()
 
     def end(self):
         """Its process ends by itself, as one that was ill."""
@@ -214,7 +214,7 @@ def test_where_there_is_no_card_or_something_else_it_is_said(tmp_path, card):
 
 
 def test_a_card_without_a_crtc_more_says_so(card):
-    first, second = card.connected()
+    first, second = card.list_connected()
     with pytest.raises(DisplayError, match=f"connector {SECOND}: the card can drive no more"):
         card.crtc(second, taken=card.crtcs)
     assert card.crtc(first, taken=card.crtcs[:1]) == card.crtcs[1]

@@ -43,7 +43,9 @@ async def walked(folder):
     pages = [wizard.page]
 
     async def touch(action, text=""):
-        wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
+        wizard.process_answer(
+            Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
+        )
         pages.append(wizard.page)
         if wizard._work is not None:
             await asyncio.gather(wizard._work, return_exceptions=True)
@@ -110,7 +112,9 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
                         (*name, words, "overlaps", other) for other, at, _ in others if box.colliderect(at)
                     ]
                 touched = {
-                    act.value for _, act in list_page_touches(picture._stage(view)) if act.name == "answer"
+                    act.value
+                    for _, act in list_page_touches(picture._build_stage(view))
+                    if act.name == "answer"
                 }
                 assert {one.id for one in page.actions if one.enabled} <= touched, name
     # One is one where it is drawn, too, and not only where it is worded.
@@ -130,7 +134,9 @@ def test_no_amount_has_a_currency_before_the_place_is_chosen(tmp_path):
 
     def answer(action, text=""):
         shown.append(Texts("en").money(0, draft.currency))
-        wizard.hear(Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text}))
+        wizard.process_answer(
+            Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
+        )
 
     place = f"pick:{[name for name, _ in list_profiles()].index('monaco')}"
     for action, text in (("next", ""), ("enter", "X 1"), ("enter", "X-1"), ("enter", "7"), ("next", "")):

@@ -119,7 +119,7 @@ def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout,
         painter.begin()
         shown = replace(view, sheet=sheet)
         painter.surface = surface
-        draw_menu(picture._stage(shown))
+        draw_menu(picture._build_stage(shown))
         drawn += len(painter.pictures)
         for words, ink in painter.words_at:
             assert ink.collidelist(painter.pictures) < 0, (sheet, words)

@@ -274,7 +274,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     loaded = load_game(mine)
     game = build_game_view(loaded)
     studio = Studio()
-    studio.take(game)
+    studio.store_game_sounds(game)
     own = own_family(game)
     most = max(map(abs, memoryview(studio.get("turn", own)).cast("h")))
     assert 0.9 * CHANNELS["turn"] < most / 32767 <= CHANNELS["turn"]
@@ -294,7 +294,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
             pass
 
     sounds = Sounds(theme, CarrierListener(), studio)
-    studio.want = lambda *_: None  # nothing is made: only what it brings is there
+    studio.request_families = lambda *_: None  # nothing is made: only what it brings is there
     view = shown(build_idle_view((game,), game, "en"), game, played(loaded, "mine/1", 3))
     sounds.follow(View(), view)
     before = view
@@ -308,7 +308,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     (mine.parent / "turn.wav").write_bytes(sound(seconds=1))
     read_unchanged_file.cache_clear()
     changed = Studio()
-    changed.take(game)
+    changed.store_game_sounds(game)
     assert changed.get("turn", own) is None
     assert changed.get("win_1", own) is not None
     assert "turn.wav: is not the file the machine read" in capfd.readouterr().err

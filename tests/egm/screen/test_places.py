@@ -113,7 +113,7 @@ def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
     for name, view in machine_scenes(published, language, theme):
         if not name.startswith("value-") or "amount_cents" not in view.news.values:
             continue
-        stage = picture._stage(view)
+        stage = picture._build_stage(view)
         sum_ = stage.money(view.news.values["amount_cents"])
         plate = value_plate(stage)
         told = [

@@ -150,7 +150,7 @@ def test_a_loop_meets_itself_without_a_click(cue):
 
 def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does_not_know():
     studio = Studio()
-    studio.want("keno")
+    studio.request_families("keno")
     until = time.monotonic() + 60
     while None in {studio.get(cue, "keno") for cue in ("credit", "key")} and time.monotonic() < until:
         time.sleep(0.05)

@@ -32,7 +32,7 @@ TABLES = (
 def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, name, language):
     """The page said "won" and "royal-flush", and several ways were "Bet 1"."""
     _, game = felt(name)
-    stage = Picture(theme)._stage(build_idle_view((game,), game, language))
+    stage = Picture(theme)._build_stage(build_idle_view((game,), game, language))
     assert game.chances
     ways = [_describe_bet(stage, one) for one in game.chances]
     assert len(set(ways)) == len(ways)

@@ -353,9 +353,9 @@ def test_the_result_stands_nowhere_before_it_has_been_shown(theme, name):
     scenes = dict(felt_scenes(*felt(name), "en", theme, LANDSCAPE))
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
-    assert list_shown_results(picture._stage(moving)) == ()
+    assert list_shown_results(picture._build_stage(moving)) == ()
     told = settled.snapshot.last_display.get("result")
-    assert list_shown_results(picture._stage(settled)) == (() if told is None else (told,))
+    assert list_shown_results(picture._build_stage(settled)) == (() if told is None else (told,))
     assert "win" not in picture.words(moving).lower() or not moving.snapshot.win_cents
 
 
@@ -394,19 +394,19 @@ def test_where_bets_may_stay_the_chips_lie_while_the_dice_roll_and_what_is_settl
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
     for name in ("moving", "landed"):
-        assert _list_bets_to_draw(picture._stage(scenes[name]), scenes[name].table, None) == laid
-    settled = picture._stage(replace(scenes["landed"], now=scenes["settled"].now))
+        assert _list_bets_to_draw(picture._build_stage(scenes[name]), scenes[name].table, None) == laid
+    settled = picture._build_stage(replace(scenes["landed"], now=scenes["settled"].now))
     over = find_settled_step(settled)
     kept = _list_bets_to_draw(settled, settled.view.table, over)
     assert kept.keys() == laid.keys() - {each["spot"] for each in over.settlements}
-    assert _list_bets_to_draw(picture._stage(scenes["settled"]), scenes["settled"].table, over) == {}
+    assert _list_bets_to_draw(picture._build_stage(scenes["settled"]), scenes["settled"].table, over) == {}
 
 
 def test_a_part_of_a_wheel_that_has_a_name_stands_by_its_sign_in_the_players_language(theme):
     _, told = felt("quebec-wheel-of-fortune")
     for code, sign in (("en", "Sun"), ("fr", "S")):
         view = build_idle_view((told,), told, code)
-        stage = Picture(theme)._stage(view)
+        stage = Picture(theme)._build_stage(view)
         assert view.table.wheel[0] == "sun"
         assert [_format_result_sign(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
 
@@ -488,7 +488,7 @@ def test_a_round_of_several_questions_lists_all_that_it_settled(theme, monkeypat
     monkeypatch.setattr(felts, "Walk", lambda name: Walk(f"{name}a10"))  # a refait
     scenes = dict(felt_scenes(*felt("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
-    settled = find_settled_step(Picture(theme)._stage(scenes["settled"]))
+    settled = find_settled_step(Picture(theme)._build_stage(scenes["settled"]))
     assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}
 
 

@@ -233,7 +233,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     line, told, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for at in (line.steps[number].begin + 0.05, line.steps[number].spun + 0.05) if number else ():
-            said = choose_status(picture._stage(replace(view, now=100 + at)))[0]
+            said = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
             told.append(f"{number} of {awarded}" in said or (at >= line.spun and "of" not in said))
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]

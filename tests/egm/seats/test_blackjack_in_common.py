@@ -289,7 +289,7 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
             record = deepcopy(entry.transaction.record)
             if entry.kind == "game.choice" and record["play_id"] == game.play_id and record["draws"]:
                 record["draws"][0][1] += 4
-            audit.see(entry._replace(transaction=replace(entry.transaction, record=record)))
+            audit.check_entry(entry._replace(transaction=replace(entry.transaction, record=record)))
     assert any("other numbers or answers" in why for why in told)
 
 
@@ -416,7 +416,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
         audit = GameAudit(Shelf(), lambda _, why: told.append(why))
         lie = entries[at]._replace(transaction=replace(entries[at].transaction, record=record))
         for entry in (*entries[:at], lie, *entries[at + 1 :]):
-            audit.see(entry)
+            audit.check_entry(entry)
         return "; ".join(told)
 
     def another_card(record):
@@ -436,7 +436,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     told = []
     audit = GameAudit(Shelf(), lambda _, why: told.append(why))
     for entry in swapped:
-        audit.see(entry)
+        audit.check_entry(entry)
     assert told == ["seat 0 was queried, but 'split' was answered for it"]
 
 

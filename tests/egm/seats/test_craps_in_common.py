@@ -274,7 +274,7 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
         audit = GameAudit(Shelf(), lambda _, why: told.append(why))
         lie = replace(entries[at].transaction, record=record, state=state)
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
-            audit.see(entry)
+            audit.check_entry(entry)
         return "; ".join(told)
 
     def other_dice(record, _):

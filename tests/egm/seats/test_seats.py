@@ -100,8 +100,8 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
     record = deepcopy(starts[2].transaction.record)
     record["steps"][0]["draws"][0][1] += 1
     for entry in (*starts[:2], starts[2]._replace(transaction=replace(starts[2].transaction, record=record))):
-        audit.see(entry)
-    audit.see(starts[1])
+        audit.check_entry(entry)
+    audit.check_entry(starts[1])
     told = [why for why in found if "round" in why]
     assert ["other numbers" in told[0], "position 2 plays" in told[1]] == [True, True]
 

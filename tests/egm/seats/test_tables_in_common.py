@@ -95,7 +95,7 @@ def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path
         told = []
         audit = GameAudit(Shelf(), lambda _, why: told.append(why))
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
-            audit.see(entry)
+            audit.check_entry(entry)
         return "; ".join(told)
 
     def one_card_more(record, _):

@@ -394,7 +394,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
             state = deepcopy(entry.transaction.state)
             if entry.kind == "clear.kept":
                 state[WheelKey.SPIN]["number"] = told
-            audit.see(entry._replace(transaction=replace(entry.transaction, state=state)))
+            audit.check_entry(entry._replace(transaction=replace(entry.transaction, state=state)))
     assert wrong == found
 
 
@@ -500,9 +500,9 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     for entry in map(decode, bodies):
         if entry.kind == "wheel.number":
             lie = {**entry.transaction.record, "number": 16}
-            audit.see(entry._replace(transaction=replace(entry.transaction, record=lie)))
+            audit.check_entry(entry._replace(transaction=replace(entry.transaction, record=lie)))
         else:
-            audit.see(entry)
+            audit.check_entry(entry)
     assert [why for why in found if "the wheel reported 16" in why]
 
 

@@ -107,7 +107,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
             assert due in drawn.read
         assert JUKEBOX.words[language]["notice.song_plays"].format(song=7) == notice
         view = apply_message(apply_message(View(), hello), now)
-        stage = picture._stage(view)
+        stage = picture._build_stage(view)
         assert [format_message(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
 
 

@@ -171,7 +171,7 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
 def credit_that_a_clear_forgets(monkeypatch):
     """Neither the claims nor the check of the clear know of it."""
     monkeypatch.setattr(ClaimBook, "credits", lambda _: None)
-    monkeypatch.setattr(meters.clear, "_check", lambda *_: None)
+    monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
 
 
 def a_clear_that_carries_a_claim_twice(monkeypatch):
@@ -185,7 +185,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
         return honest(book, claim, kind, *args, **said)
 
     monkeypatch.setattr(ClaimBook, "entry", entry)
-    monkeypatch.setattr(meters.clear, "_check", lambda *_: None)
+    monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
 
 
 @pytest.mark.requirement("A-08", "E-13")

@@ -78,7 +78,7 @@ class House:
                 for machine in self.machines.values():
                     machine.received(value)
                 for listener in self.listeners:
-                    listener.hear(value, self.now_ns)
+                    listener.update_value(value, self.now_ns)
             for machine in self.machines.values():
                 machine.link.tick(self.now_ns)
                 machine._learn_all()
@@ -199,11 +199,11 @@ def test_machine_and_sign_show_a_level_again_whatever_the_clock_of_its_restored_
 def test_a_sign_starts_a_level_anew_when_no_machine_can_say_what_was_shown():
     """Its own controller is the only one it hears, and nothing stands on it any more that could fall."""
     sign = Sign()
-    sign.hear(_value("a", 9, 2000, falls=5), 0)
-    assert "falls" in sign.hear(_value("b", 10, 1500, falls=3), SILENT_NS)
-    assert sign.hear(_value("b", 3, 1500, falls=3), SILENT_NS + 1) == ""
+    sign.update_value(_value("a", 9, 2000, falls=5), 0)
+    assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), SILENT_NS)
+    assert sign.update_value(_value("b", 3, 1500, falls=3), SILENT_NS + 1) == ""
     assert sign.plates(SILENT_NS + 1)[0].thousandths == 1500_000
-    assert sign.hear(_value("b", 2, 1400, falls=3), SILENT_NS + 2) == ""  # late, and passed over
+    assert sign.update_value(_value("b", 2, 1400, falls=3), SILENT_NS + 2) == ""  # late, and passed over
     assert sign.plates(SILENT_NS + 1)[0].thousandths == 1500_000
 
 
@@ -214,8 +214,8 @@ def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
 def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_speaks():
     machine, sign = Feeder(POOL), Sign()
     for listener in (machine, sign):
-        listener.hear(_value("a", 9, 2000, falls=5), 0)
-        assert listener.hear(_value("0", 7, 1900, falls=5), 10) == ""
+        listener.update_value(_value("a", 9, 2000, falls=5), 0)
+        assert listener.update_value(_value("0", 7, 1900, falls=5), 10) == ""
     assert (machine.value_run, machine.amount_cents) == ("a", 2000)
     assert sign.plates(10)[0].thousandths == 2000_000
 
@@ -224,9 +224,9 @@ def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_spe
 def test_a_machine_and_a_sign_refuse_more_falls_than_there_can_have_been(falls):
     """One such value, and every true one after it was "6 falls after" it for ever."""
     for listener in (Feeder(POOL), Sign()):
-        listener.hear(_value("a", 1, 2000, falls=5), 0)
-        assert "more than there can have been" in listener.hear(_value("a", 2, 1500, falls=falls), 1)
-        assert listener.hear(_value("a", 3, 1500, falls=6), 2) == ""
+        listener.update_value(_value("a", 1, 2000, falls=5), 0)
+        assert "more than there can have been" in listener.update_value(_value("a", 2, 1500, falls=falls), 1)
+        assert listener.update_value(_value("a", 3, 1500, falls=6), 2) == ""
 
 
 def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):

@@ -51,7 +51,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
     """Values grow and fall, come late, twice and out of order; the sign is read between any two."""
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
     said = [told(0, true)]
-    sign.hear(said[0], now)
+    sign.update_value(said[0], now)
     for passed, more, fell, again in details:
         for part in (0, passed // 3, passed):
             seen = amount(sign, now + part)
@@ -63,9 +63,9 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
         else:
             true += more
         said.append(told(len(said), true, falls))
-        sign.hear(said[-1], now)
+        sign.update_value(said[-1], now)
         if again:
-            assert sign.hear(said[len(said) // 2], now) == ""
+            assert sign.update_value(said[len(said) // 2], now) == ""
         if fell:
             assert amount(sign, now) == true * 1000, "a fall is shown at once"
     assert amount(sign, now + RUN_NS) == true * 1000
@@ -75,40 +75,40 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
 def test_a_level_not_heard_for_five_seconds_shows_no_amount():
     sign, said = Sign(), []
     watch = Watch(sign, said.append)
-    sign.hear(told(1, 500_00), 0)
-    assert watch.look(STALE_NS)[0].thousandths == 500_00_000
-    assert watch.look(STALE_NS + 1)[0].thousandths is None
-    sign.hear(told(2, 600_00), STALE_NS + 2)
-    assert watch.look(STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
+    sign.update_value(told(1, 500_00), 0)
+    assert watch.check_sign(STALE_NS)[0].thousandths == 500_00_000
+    assert watch.check_sign(STALE_NS + 1)[0].thousandths is None
+    sign.update_value(told(2, 600_00), STALE_NS + 2)
+    assert watch.check_sign(STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
     assert said == ["grand: shown", "grand: not heard, no amount is shown", "grand: shown"]
 
 
 @pytest.mark.requirement("I-02")
 def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
     sign = Sign()
-    sign.hear(told(1, 500_00), 0)
-    assert "without a fall" in sign.hear(told(2, 499_99), 10)
-    sign.hear(told(4, 100_00, falls=2), 30)
-    assert sign.hear(told(5, 900_00, falls=1), 40) == "grand: 1 falls after 2"
+    sign.update_value(told(1, 500_00), 0)
+    assert "without a fall" in sign.update_value(told(2, 499_99), 10)
+    sign.update_value(told(4, 100_00, falls=2), 30)
+    assert sign.update_value(told(5, 900_00, falls=1), 40) == "grand: 1 falls after 2"
     assert amount(sign, 40) == 100_00_000
     assert sign.plates(STALE_NS + 31)[0].thousandths is None
 
 
 def test_the_same_amount_told_again_does_not_hold_the_drums_back():
     sign = Sign()
-    sign.hear(told(1, 500_00), 0)
+    sign.update_value(told(1, 500_00), 0)
     for n in range(100):
-        sign.hear(told(2 + n, 600_00), 1 + n * RUN_NS // 99)
+        sign.update_value(told(2 + n, 600_00), 1 + n * RUN_NS // 99)
     assert amount(sign, 1 + RUN_NS) == 600_00_000
 
 
 def test_what_a_broker_had_kept_is_no_sign_of_life():
     sign = Sign(("grand", "minor"))
-    sign.hear(told(1, 500_00), 0, retained=True)
+    sign.update_value(told(1, 500_00), 0, retained=True)
     grand, minor = sign.plates(1)
     assert (grand.thousandths, grand.names) == (None, NAMES)
     assert (minor.level, minor.thousandths) == ("minor", None)
-    sign.hear(told(2, 500_01), 2)
+    sign.update_value(told(2, 500_01), 2)
     assert sign.plates(2)[0].thousandths == 500_00_000
     assert Sign().plates(0) == ()
 
@@ -123,7 +123,7 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     picture.painter.text = lambda words, *rest, **more: (written.append(words), text(words, *rest, **more))[1]
     picture.painter.find_or_create = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()
-    sign.hear(told(1, 1_234_56), 0)
+    sign.update_value(told(1, 1_234_56), 0)
 
     def painted(now_ns):
         written.clear()
@@ -154,11 +154,11 @@ class Eye:
     """A wall that is a test: it looks at every frame, and acts on it."""
 
     def __init__(self, act):
-        self._act = act
+        self._record_act = act
         self.closed = False
 
     def show(self, plates, now_ns):
-        return self._act({plate.level: plate.thousandths for plate in plates})
+        return self._record_act({plate.level: plate.thousandths for plate in plates})
 
     def close(self):
         self.closed = True
@@ -232,7 +232,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
 
 def test_a_window_and_a_file_show_it(tmp_path):
     sign = Sign()
-    sign.hear(told(1, 1_234_56), 0)
+    sign.update_value(told(1, 1_234_56), 0)
     window = SignWindow("CAD")
     assert window.show(sign.plates(1), 1)
     pygame.event.post(pygame.event.Event(pygame.QUIT))

@@ -45,7 +45,7 @@ class Book:
         )
 
     def beat(self, name="sign-1", **shown):
-        self.book.hear(
+        self.book.store_heartbeat(
             SignHeartbeat(
                 sign=name, shown=tuple(ShownLevel(level=k, amount_cents=v) for k, v in shown.items())
             )
@@ -53,7 +53,7 @@ class Book:
 
     def at(self, seconds):
         self.now_ns = round(seconds * 10**9)
-        return {sign.id: sign.status for sign in self.book.look()}
+        return {sign.id: sign.status for sign in self.book.update_states()}
 
     def events(self):
         with self.store.transaction() as session:
@@ -120,7 +120,7 @@ def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book
 def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
     sign, heart = Sign(), Heart("sign-1")
     assert heart.due(0) is None
-    sign.hear(told(1, 500_00), 0)
+    sign.update_value(told(1, 500_00), 0)
     heart.drawn(sign.plates(1), 1)
     first = heart.due(2)
     assert read_beat(first) == SignHeartbeat(

@@ -133,7 +133,7 @@ def test_a_second_medium_that_comes_late_is_mounted_and_the_machine_restarted_on
 )
 def test_a_restart_for_the_second_medium_interrupts_nobody(tmp_path, monkeypatch, states, can_restart):
     shown = [Snapshot.model_construct(state=state) for state in states]
-    monkeypatch.setattr(update.Machine, "look", lambda _self: shown)
+    monkeypatch.setattr(update.Machine, "list_snapshots", lambda _self: shown)
     assert update.Machine(tmp_path).can_restart is can_restart
 
 
@@ -172,7 +172,7 @@ def _steal(folder):
         heard = b""
         machine = update.Machine(state)
         for _ in range(20):
-            machine.look()
+            machine.list_snapshots()
             time.sleep(0.05)
         try:
             link, _ = thief.accept()

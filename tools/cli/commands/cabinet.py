@@ -178,7 +178,7 @@ def _choose_style(stops: object) -> Style:
 
 
 def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
-    line = fault.line or lines.of(parse_location(fault.key))
+    line = fault.line or lines.find_line(parse_location(fault.key))
     stops = None if fault.remark else fault.stops
     return line, fault.key, stops, fault.what, fault.meant, fault.allowed
 

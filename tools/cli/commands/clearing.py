@@ -90,7 +90,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
         *([_build_main_meter_table(found, money)] if form == "text" else [_build_meter_table(found)]),
         _build_claim_table(found.proposals, money),
         _build_ticket_table(folder, second),
-        document=_document(found),
+        document=_build_document(found),
         before="\n".join(before),
         after=_describe_next_step(found, folder, second),
     )
@@ -126,7 +126,7 @@ def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
     )
 
 
-def _document(found: Found) -> dict[str, object]:
+def _build_document(found: Found) -> dict[str, object]:
     claims = [{**each.to_json(), "acts": list(each.acts)} for each in found.proposals]
     inspection = found.inspection
     return {

@@ -58,7 +58,7 @@ def command() -> None:
     """Query a machine over GAT 3.50 to identify and sign its software, while it plays."""
 
 
-def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
+def _run_function(way: _Way, parameters: tuple[str, ...], form: str) -> None:
     try:
         echo(way.verifier.run(parameters, form).decode())
     except GatError as error:
@@ -89,7 +89,7 @@ def status(way: _Way, form: Form) -> None:
 @_add_port_options
 def functions(way: _Way, form: str) -> None:
     """Print the functions the machine offers."""
-    _run(way, (LIST,), form)
+    _run_function(way, (LIST,), form)
 
 
 @command.command()
@@ -97,7 +97,7 @@ def functions(way: _Way, form: str) -> None:
 @_add_port_options
 def identity(way: _Way, form: str) -> None:
     """Print what is installed, and who signed it."""
-    _run(way, ("Get File", PROGRAM_ID), form)
+    _run_function(way, ("Get File", PROGRAM_ID), form)
 
 
 @command.command()
@@ -115,7 +115,7 @@ def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> 
         feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
     else:
         feature, parameter = "Component" + " SHA-256" * sha256, name
-    _run(way, (feature, parameter, *([seed] if seed else [])), form)
+    _run_function(way, (feature, parameter, *([seed] if seed else [])), form)
 
 
 @command.command()

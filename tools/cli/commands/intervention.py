@@ -34,7 +34,7 @@ def command() -> None:
 
 
 @contextmanager
-def _view(state: Path | None) -> Iterator[JournalView]:
+def _open_view(state: Path | None) -> Iterator[JournalView]:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view
@@ -43,12 +43,12 @@ def _view(state: Path | None) -> Iterator[JournalView]:
 
 
 @contextmanager
-def _read(state: Path | None) -> Iterator[list[Sheet]]:
-    with _view(state) as view:
+def _read_sheets(state: Path | None) -> Iterator[list[Sheet]]:
+    with _open_view(state) as view:
         yield list(iter_sheets(view))
 
 
-def _find(found: list[Sheet], name: str) -> Sheet:
+def _find_sheet(found: list[Sheet], name: str) -> Sheet:
     sheet = next((sheet for sheet in found if sheet.id == name), None)
     if sheet is None:
         known = format_known_names(name, (sheet.id for sheet in found))
@@ -61,13 +61,15 @@ def _find(found: list[Sheet], name: str) -> Sheet:
 @_state
 def list_(state: Path | None, *, form: Form) -> None:
     """List every intervention, oldest first."""
-    with _read(state) as found:
+    with _read_sheets(state) as found:
         columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
         rows = (
             (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
             for sheet in found
         )
-        show_table(form, Table(columns, rows, empty="no intervention"), document=[*map(_document, found)])
+        show_table(
+            form, Table(columns, rows, empty="no intervention"), document=[*map(_build_document, found)]
+        )
 
 
 @command.command("show")
@@ -76,8 +78,8 @@ def list_(state: Path | None, *, form: Form) -> None:
 @_state
 def show(name: str, language: str, state: Path | None) -> None:
     """Print one sheet as text."""
-    with _read(state) as found:
-        echo(_format_sheet(_find(found, name), language), nl=False)
+    with _read_sheets(state) as found:
+        echo(_format_sheet(_find_sheet(found, name), language), nl=False)
 
 
 @command.command("export")
@@ -97,15 +99,15 @@ def show(name: str, language: str, state: Path | None) -> None:
 @_state
 def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
     """Write one sheet to a file, for printing, signing and filing."""
-    with _read(state) as found:
-        sheet = _find(found, name)
+    with _read_sheets(state) as found:
+        sheet = _find_sheet(found, name)
     if form == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
         content = build_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
     elif form == "text":
         content = _format_sheet(sheet, language).encode()
     else:
-        content = json.dumps(_document(sheet), ensure_ascii=False, indent=1).encode()
+        content = json.dumps(_build_document(sheet), ensure_ascii=False, indent=1).encode()
     write_result(out, content, sheet.id)
 
 
@@ -122,7 +124,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     A sheet belongs to the gaming day on which its machine was stopped; an intervention still open is included
     and marked as open. The first page lists all sheets, so that a missing one is noticed.
     """
-    with _view(state) as view:
+    with _open_view(state) as view:
         found = list(iter_sheets(view))
         powered = next(view.entries(("power.up",), newest_first=True, limit=1), None)
     days = GamingDay.recorded(None if powered is None else powered.record)
@@ -158,6 +160,6 @@ def _format_sheet(sheet: Sheet, language: str) -> str:
     return format_as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
 
 
-def _document(sheet: Sheet) -> dict[str, Any]:
+def _build_document(sheet: Sheet) -> dict[str, Any]:
     moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
     return {**asdict(sheet), "doors": list(sheet.doors), "moved": moved}

@@ -25,7 +25,7 @@ def command() -> None:
     """Print what the venue's inventory records of this machine, now and in the past (Monaco arts 19.1-19.4)."""
 
 
-def _read(state: Path | None) -> Sheet:
+def _read_sheet(state: Path | None) -> Sheet:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             found = read_technical_sheet(view)
@@ -42,7 +42,7 @@ def _read(state: Path | None) -> Sheet:
 @_state
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
     """Print the technical sheet."""
-    found = _read(state)
+    found = _read_sheet(state)
     if as_json:
         echo(format_json({"now": found.now, "changes": found.changes}))
         return
@@ -64,7 +64,7 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 @_state
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
     """Write the sheet as two PDF files, as the rule requires: for the management and for the secretariat."""
-    found, texts = _read(state), Texts(language)
+    found, texts = _read_sheet(state), Texts(language)
     content = build_pdf(_format_title(texts, found), found.tables(), texts, NO_MONEY)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")

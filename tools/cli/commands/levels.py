@@ -24,7 +24,7 @@ def command(state: Path | None, *, form: Form) -> None:
     try:
         with open_view(state or default_state_dir()) as view:
             own = {
-                key.removeprefix("level:"): _own(view, key.removeprefix("level:"), stored)
+                key.removeprefix("level:"): _read_own_level(view, key.removeprefix("level:"), stored)
                 for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
             }
             linked = {
@@ -36,7 +36,7 @@ def command(state: Path | None, *, form: Form) -> None:
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
-    tables = [each for each in (_own_table(own), _build_linked_table(linked)) if each is not None]
+    tables = [each for each in (_build_own_table(own), _build_linked_table(linked)) if each is not None]
     nothing = Table(("level",), empty="no progressive level")
     show(form, *tables or (nothing,), document={"own": own, "linked": linked})
 
@@ -47,7 +47,7 @@ def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
     return name, int(last) if last.isdecimal() else 0, last
 
 
-def _own(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
+def _read_own_level(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
     level = Level.from_json(stored)
     posting.compare(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
@@ -83,7 +83,8 @@ _LINKED = (
 )
 
 
-def _own_table(own: dict[str, Any]) -> Table | None:
+def _build_own_table(own: dict[str, Any]) -> Table | None:
+    """Return the table of the levels that the machine manages itself, or None if there are none."""
     rows = [
         (
             pool,

@@ -25,7 +25,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 
 
-def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
+def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
     dims = {}
     for condition in where:
         key, equals, value = condition.partition("=")
@@ -68,7 +68,7 @@ def _find_canonical_name(name: str) -> str:
     return next((names[name][0] for names in NAMES.values() if name in names), name)
 
 
-def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
+def _build_document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
     return {
         "machine": view.fingerprint,
         "sequence": view.sequence,
@@ -128,7 +128,7 @@ def command(
     folder = state or default_state_dir()
     try:
         with open_view(folder) as view:
-            reading = _select(view.meters(), where)
+            reading = _select_cells(view.meters(), where)
             if by is not None:
                 _warn_of_empty_part(reading, by)
                 _print_split(reading, by, _Shape(digits, credit_cents), form)
@@ -136,7 +136,7 @@ def command(
             values = read_jurisdiction_meters(reading, names) if names else reading.values
             if since is not None:
                 values = _compute_difference(view, values, since)
-            document = _document(view, values, where)
+            document = _build_document(view, values, where)
             shown_values = {name: value for name, value in values.items() if value or everything or names}
             show(
                 form,

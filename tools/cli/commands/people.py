@@ -39,7 +39,7 @@ def command() -> None:
     """
 
 
-def _load(state: Path | None) -> Roster:
+def _load_roster(state: Path | None) -> Roster:
     folder = StateFolder(state or default_state_dir())
     try:
         folder.prepare()
@@ -73,7 +73,7 @@ def _ask_new_pin(number: str) -> str:
 @_state
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
     """Enrol NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
-    roster = _load(state)
+    roster = _load_roster(state)
     authority = _prove_authority(roster, by)
     try:
         roster.added(

@@ -153,7 +153,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
 def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
     """Compare each record with the journal's commitment: right, erased, altered, missing, or not committed to."""
     rows: list[dict[str, Any]] = []
-    identities_store = _open(folder, medium)
+    identities_store = _open_register(folder, medium)
     try:
         for record in identities_store.records():
             entry = promised.pop(record.commitment, None)
@@ -181,7 +181,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""
-    identities_store = _open(state or default_state_dir(), medium)
+    identities_store = _open_register(state or default_state_dir(), medium)
     try:
         count = identities_store.erase_before(before.replace(tzinfo=UTC))
     finally:
@@ -189,7 +189,7 @@ def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     echo(f"{count} erased")
 
 
-def _open(folder: Path, medium: Path | None) -> IdentityRegister:
+def _open_register(folder: Path, medium: Path | None) -> IdentityRegister:
     second = medium or folder / SECOND_FOLDER
     if not any((place / FILE).exists() for place in (folder, second)):
         raise click.ClickException(f"{folder / FILE}: there is no identity register")

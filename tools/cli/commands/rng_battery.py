@@ -41,7 +41,7 @@ def _build_table(verdict: "Verdict") -> Table:
     return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")
 
 
-def _say(console: Terminal, verdict: "Verdict") -> None:
+def _print_verdict(console: Terminal, verdict: "Verdict") -> None:
     show("text", _build_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
@@ -106,7 +106,7 @@ def battery(
             outcomes = DEFECTS[planted] if planted else draw_honestly
             with show_progress(f"testing {name}, {plays or own:,} plays"):
                 verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
-            _say(console, verdicts[-1])
+            _print_verdict(console, verdicts[-1])
         if json_file or html_file:
             uneven = _write_report(verdicts, alpha, create_raw_reader(start_service()), json_file, html_file)
             if uneven:

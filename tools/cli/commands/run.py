@@ -246,6 +246,7 @@ class _Supervisor:
         self._status = 0
 
     async def run(self) -> int:
+        """Start the children in order and keep them running until a signal; return the exit status."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
@@ -277,7 +278,7 @@ class _Supervisor:
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
-                await _end(process)
+                await _end_process(process)
                 await ended
             child.after()
             if self._stop.is_set():
@@ -315,7 +316,7 @@ def _state_of(game: str) -> Path:
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end_process(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.terminate()
         try:

@@ -96,7 +96,7 @@ def command(
     if as_json:
         echo(json.dumps(_build_result_data(loaded, result), indent=2))
     else:
-        _print(Terminal(), loaded, result)
+        _print_result(Terminal(), loaded, result)
     if not result.agrees_with_exact:
         raise SystemExit(1)
 
@@ -107,7 +107,7 @@ def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int,
     with show_progress(f"{game.id}, bet {bet.bet}", games) as done:
         for tally in simulate(name, bet.cost_credits, bet.options, games, workers, bet.table):
             done(tally.games)
-    return _result(bet, tally, time.perf_counter() - started, "production")
+    return _build_result(bet, tally, time.perf_counter() - started, "production")
 
 
 def _estimate(
@@ -153,6 +153,7 @@ def _estimate(
 
 
 def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
+    """Simulate with the compiled path. Raises SimulationError for another family than reels."""
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):
@@ -162,10 +163,10 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     started = time.perf_counter()
     s = compiled.simulate(stages, games, seed)
     tally = Tally(s.games, s.credits, s.squares, s.hits, s.most)
-    return _result(bet, tally, time.perf_counter() - started, "compiled")
+    return _build_result(bet, tally, time.perf_counter() - started, "compiled")
 
 
-def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
+def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
     variance = sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
@@ -199,7 +200,7 @@ def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
     }
 
 
-def _print(console: Terminal, game: Game, r: _Result) -> None:
+def _print_result(console: Terminal, game: Game, r: _Result) -> None:
     v = r.verdict
     console.print(
         f"{game.id} {game.version}, bet {r.bet.bet}: {format_count(v.games, 'game')}, {r.path} path"

@@ -200,7 +200,7 @@ def _build_ticket_data(record: Record, number: str, at: datetime | None = None) 
     return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
 
 
-def _draw(ticket: Ticket, template: Template, language: str, output: Path) -> None:
+def _write_ticket(ticket: Ticket, template: Template, language: str, output: Path) -> None:
     write_result(output, _WRITERS[output.suffix](render(ticket, template, language)))
 
 
@@ -418,7 +418,7 @@ def revive(cage: Cage, number: str, *, why: str) -> str:
 def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -> str:
     """Draw an issued ticket again, marked as a duplicate."""
     ticket = cage.reprint(number, why)
-    _draw(ticket, load_template(ticket.template), language, output)
+    _write_ticket(ticket, load_template(ticket.template), language, output)
     return f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}"
 
 
@@ -470,7 +470,7 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
     with _report_errors():
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _build_specimen(template) if file is None else Ticket.from_json(read_contents(file).decode())
-        _draw(ticket, template, language, output)
+        _write_ticket(ticket, template, language, output)
 
 
 def _build_specimen(template: Template) -> Ticket:

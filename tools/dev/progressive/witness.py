@@ -11,7 +11,7 @@ class Witness:
         self._highest: dict[tuple[str, int], int] = {}
         self.seen = 0
 
-    def hear(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+    def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Take a value; return what is wrong with it, or nothing. One that comes late is passed over."""
         del now_ns, retained
         last = self._last.get(value.level)

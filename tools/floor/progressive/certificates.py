@@ -88,7 +88,7 @@ def make_authority(folder: Path, now: datetime) -> None:
         raise OperatorError(f"{folder} already has an authority")
     folder.mkdir(parents=True, exist_ok=True)
     key = _load_key(folder, AUTHORITY)
-    name = _name("open-egm progressive link")
+    name = _build_name("open-egm progressive link")
     builder = _create_builder(name, name, key.public_key(), now).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
     )
@@ -106,7 +106,7 @@ def make_authority(folder: Path, now: datetime) -> None:
     builder = builder.add_extension(usage, critical=True).add_extension(
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
-    _keep(folder, AUTHORITY, builder.sign(key, None))
+    _store_certificate(folder, AUTHORITY, builder.sign(key, None))
     write_revocations(folder, now)
 
 
@@ -114,7 +114,7 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
     """Sign a certificate for ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
     _require_none(folder, name)
     key = _load_key(folder, name)
-    _keep(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))
+    _store_certificate(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))
 
 
 def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
@@ -142,7 +142,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     else:
         _require_none(folder, serial)
         certificate = _sign_certificate(folder, serial, public, now)
-        _keep(folder, serial, certificate)
+        _store_certificate(folder, serial, certificate)
     texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
     return Answer(*broker, *texts).signed(signer)
 
@@ -154,7 +154,7 @@ def _sign_certificate(
     authority, signer = _load_authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
-        _create_builder(_name(name), authority.subject, key, now, authority)
+        _create_builder(_build_name(name), authority.subject, key, now, authority)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         .add_extension(
@@ -180,7 +180,7 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
         raise OperatorError(f"{name} cannot be revoked by a list: make a new folder of certificates")
     if not certificate.exists():
         raise OperatorError(f"{certificate}: there is no certificate to revoke")
-    serial = _read(certificate).serial_number
+    serial = _read_certificate(certificate).serial_number
     write_revocations(folder, now, serial)
     _put_aside(folder, name, serial)
 
@@ -256,7 +256,7 @@ def _find_current_certificate(folder: Path, name: str) -> x509.Certificate | Non
     path = folder / f"{name}.crt"
     if not path.exists():
         return None
-    certificate = _read(path)
+    certificate = _read_certificate(path)
     if certificate.serial_number not in _read_revocation_list(folder):
         return certificate
     _put_aside(folder, name, certificate.serial_number)
@@ -288,7 +288,7 @@ def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
     return f"is valid from {first} to {last} UTC, and this computer's clock says {today}"
 
 
-def _read(path: Path) -> x509.Certificate:
+def _read_certificate(path: Path) -> x509.Certificate:
     try:
         data = path.read_bytes()
         if not data.strip():
@@ -309,7 +309,7 @@ def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25
     """
     key = folder / f"{AUTHORITY}.key"
     require_private(key)
-    authority = _read(folder / f"{AUTHORITY}.crt")
+    authority = _read_certificate(folder / f"{AUTHORITY}.crt")
     try:
         with raise_read_errors():
             signer = serialization.load_pem_private_key(key.read_bytes(), None)
@@ -347,7 +347,7 @@ def _create_builder(
     )
 
 
-def _name(name: str) -> x509.Name:
+def _build_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
@@ -367,7 +367,7 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     require_private(path)
     with contextlib.suppress(FileNotFoundError, ValueError), raise_read_errors():
         known = serialization.load_pem_private_key(path.read_bytes(), None)
-        aside = (_read(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
+        aside = (_read_certificate(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
         if isinstance(known, Ed25519PrivateKey) and known.public_key() not in aside:
             return known  # otherwise its revocation was interrupted
     if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
@@ -383,7 +383,7 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     return key
 
 
-def _keep(folder: Path, name: str, certificate: x509.Certificate) -> None:
+def _store_certificate(folder: Path, name: str, certificate: x509.Certificate) -> None:
     # root enrols, because a stick is a device; the broker and the person who revokes are other users
     replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 

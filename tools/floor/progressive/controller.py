@@ -233,7 +233,7 @@ class Controller:
                 str(claim.share or ""),
             ):
                 return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
-            return _award(known)
+            return _build_award(known)
         record, counted = session.level(claim.level), session.counted(claim.machine, claim.level)
         if record is None:
             return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
@@ -250,7 +250,7 @@ class Controller:
         if counted < claim.after:
             why = f"contribution {claim.after} is not counted yet"
             return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
-        return self._hold_improbable_claim(session, record, claim) or _award(
+        return self._hold_improbable_claim(session, record, claim) or _build_award(
             self._books.hit(session, record, claim)
         )
 
@@ -364,9 +364,9 @@ class Controller:
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
-            return [self._value(session, record, at) for record in records]
+            return [self._build_value(session, record, at) for record in records]
 
-    def _value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
+    def _build_value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
         self._spoken += 1
         prize = session.prize(record.id) if record.level.terms.mystery else None
         return Value(
@@ -539,7 +539,7 @@ def _note_refusal(session: Session, at: str, refused: Refused) -> None:
     )
 
 
-def _award(hit: ClaimRecord) -> Award:
+def _build_award(hit: ClaimRecord) -> Award:
     return Award(
         machine=hit.machine,
         level=hit.level,

@@ -85,7 +85,7 @@ class Service:
             self._slot,
             lambda: context,
             CONTROLLER,
-            self._serve,
+            self._run_session,
             lambda why: self._report(f"no broker: {why}"),
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
@@ -97,13 +97,16 @@ class Service:
             self._controller.hold_office()
             await asyncio.sleep(_OFFICE_SECONDS)
 
-    async def _serve(self, line: Line) -> None:
+    async def _run_session(self, line: Line) -> None:
         await line.subscribe(topics.ALL_UP)
         await line.subscribe(topics.ALL_SIGNS)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
-        await run_together(self._hear(line), self._answer(line), self._show(line))
+        await run_together(
+            self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)
+        )
 
-    async def _hear(self, line: Line) -> None:
+    async def _receive_messages(self, line: Line) -> None:
+        """Put messages of machines into the inbox, and process heartbeats of signs; invalid ones are recorded."""
         async for message in line.messages:
             sign = topics.sign_of(str(message.topic))
             sender = sign or topics.parse_machine(str(message.topic))
@@ -120,9 +123,9 @@ class Service:
         if beat.sign != sign:
             raise ProgressiveMessageError(f"a beat of {beat.sign}")
         if self._signs is not None:
-            self._signs.hear(beat)
+            self._signs.store_heartbeat(beat)
 
-    async def _answer(self, line: Line) -> None:
+    async def _publish_replies(self, line: Line) -> None:
         while True:
             for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
                 await self._publish_reply(line, answer)
@@ -140,16 +143,16 @@ class Service:
         return heard
 
     async def _publish_reply(self, line: Line, answer: FromController) -> None:
-        """Publish a reply to its machine. Level values are skipped: :meth:`_show` publishes them."""
+        """Publish a reply to its machine. Level values are skipped: :meth:`_publish_levels` publishes them."""
         if not isinstance(answer, Value):
             care = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), care)
 
-    async def _show(self, line: Line) -> None:
+    async def _publish_levels(self, line: Line) -> None:
         """Publish every level's value periodically (retained), and update the monitoring figures."""
         while True:
             values = self._controller.values()
-            signs = () if self._signs is None else self._signs.look()
+            signs = () if self._signs is None else self._signs.update_states()
             self._observe(values, signs, self._controller.unruled)
             for value in values:
                 await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)

@@ -74,8 +74,8 @@ class Sign:
     chosen: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
 
-    def hear(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
-        """Take a value; return what is wrong with it, or an empty string. ``retained``: retained by the broker.
+    def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+        """Update the level with a value; return why it is invalid, or "". ``retained``: retained by the broker.
 
         A value that is older than the last one is ignored (:meth:`Value.follows`). A lower amount without a
         recorded fall is never shown, and does not count as live (NM 15.1.24.12(E)); one after a fall is shown
@@ -127,7 +127,7 @@ class Watch:
     report: Callable[[str], None]
     _lit: dict[str, bool] = field(default_factory=dict)
 
-    def look(self, now_ns: int) -> tuple[Plate, ...]:
+    def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign shows now, and report what changed since the last call."""
         plates = self.sign.plates(now_ns)
         for plate in plates:
@@ -141,8 +141,8 @@ class Watch:
 class Listener(Protocol):
     """A receiver of values: a sign, or a monitor of one."""
 
-    def hear(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
-        """Take a value; return what is wrong with it, or an empty string. ``retained``: retained by the broker."""
+    def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+        """Update the level with a value; return why it is invalid, or "". ``retained``: retained by the broker."""
         ...
 
 
@@ -178,7 +178,7 @@ async def listen(
 
     async def receive_values(line: Line) -> None:
         async for message in line.messages:
-            wrong = _take(sign, message, now_ns())
+            wrong = _process_value(sign, message, now_ns())
             if wrong:
                 report(wrong)
 
@@ -189,11 +189,11 @@ async def listen(
     await stay_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
 
 
-def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
+def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
     try:
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
     if not isinstance(value, Value) or str(message.topic) != topics.value(value.level):
         return f"{message.topic}: no value of that level"
-    return sign.hear(value, now_ns, retained=bool(message.retain))
+    return sign.update_value(value, now_ns, retained=bool(message.retain))

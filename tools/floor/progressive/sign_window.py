@@ -103,7 +103,7 @@ async def show_sign(
     try:
         while not listening.done():
             now = now_ns()
-            plates = watch.look(now)
+            plates = watch.check_sign(now)
             if not wall.show(plates, now):
                 return
             heart.drawn(plates, now)

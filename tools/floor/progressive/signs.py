@@ -60,12 +60,12 @@ class SignBook:
         # No heartbeats were received while no controller ran: each sign has its five seconds from now.
         self._heard_ns = dict.fromkeys(self._known, began_ns)
 
-    def hear(self, beat: SignHeartbeat) -> None:
+    def store_heartbeat(self, beat: SignHeartbeat) -> None:
         """Store the latest heartbeat of a sign."""
         self._beats[beat.sign] = beat
         self._heard_ns[beat.sign] = self._now_ns()
 
-    def look(self) -> tuple[SignRecord, ...]:
+    def update_states(self) -> tuple[SignRecord, ...]:
         """Return the current state of every sign; record and report what has changed, durably."""
         now_ns = self._now_ns()
         found = {

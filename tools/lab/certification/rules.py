@@ -71,7 +71,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
             "return-floor",
             ("C-05", "C-06", "R-09"),
             Status.PASS if rtp >= floor.least else Status.FAIL if refused else Status.NOTED,
-            f"bet {bet.bet}: {format_percent(rtp)} = {_short(rtp)}{words}; the floor {_FLOOR_OF[floor.of]} is "
+            f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{words}; the floor {_FLOOR_OF[floor.of]} is "
             f"{format_percent(floor.least)}",
         )
 
@@ -132,7 +132,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
 
 
-def _short(value: Fraction) -> str:
+def _format_short(value: Fraction) -> str:
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
 
@@ -269,7 +269,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
             "longest-odds",
             ("B-12",),
             status_from_check(ok=limit is None or least.rate * limit >= 1),
-            f"bet {bet.bet}: {_named(least)}; {allowed}",
+            f"bet {bet.bet}: {_format_award(least)}; {allowed}",
         )
 
 
@@ -283,7 +283,7 @@ def odds_told(case: Case) -> Iterator[Finding]:
             yield Finding("odds-told", ("C-23",), Status.NOTHING, _no_award(bet))
             continue
         if long_odds:
-            words = "told to the player: " + ", ".join(_named(award) for award in long_odds)
+            words = "told to the player: " + ", ".join(_format_award(award) for award in long_odds)
         else:
             words = "no award has odds so long that they must be told"
         status = Status.NOTED if long_odds else Status.PASS
@@ -294,7 +294,7 @@ def _no_award(bet: BetAnalysis) -> str:
     return f"bet {bet.bet}: has no awards of a pay table"
 
 
-def _named(award: Award) -> str:
+def _format_award(award: Award) -> str:
     top = "top award " if award.top else ""
     return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
@@ -505,9 +505,9 @@ _NONE_OF = {
 
 def hold(case: Case) -> list[Finding]:
     """Check a game against every rule; a rule that does not apply to it says so."""
-    return [finding for rule in RULES for finding in tuple(rule(case)) or (_nothing(rule),)]
+    return [finding for rule in RULES for finding in tuple(rule(case)) or (_build_not_applicable(rule),)]
 
 
-def _nothing(rule: Rule) -> Finding:
+def _build_not_applicable(rule: Rule) -> Finding:
     words = f"not applicable: {_NONE_OF.get(rule.__name__, 'nothing was found to hold')}"
     return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, words)

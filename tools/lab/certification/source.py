@@ -44,11 +44,11 @@ def commit_of(root: Path, out: Path) -> str:
 
 def export(root: Path, commit: str, folder: Path) -> None:
     """Write the files of a commit into a folder."""
-    with tarfile.open(fileobj=io.BytesIO(_archive(root, commit))) as files:
+    with tarfile.open(fileobj=io.BytesIO(_archive_commit(root, commit))) as files:
         files.extractall(folder, filter="data")
 
 
-def _archive(root: Path, commit: str) -> bytes:
+def _archive_commit(root: Path, commit: str) -> bytes:
     return _run_git(root, "archive", "--format=tar", commit)
 
 
@@ -65,7 +65,7 @@ def _run_git(root: Path, *arguments: str) -> bytes:
 def refuse_unfit(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
     """Raise OperatorError if ``root`` is not a clean checkout of one commit, or holds the private key."""
     commit = commit_of(root, out)
-    refuse_key({f"{commit[:12]}.tar": _archive(root, commit)}, key)
+    refuse_key({f"{commit[:12]}.tar": _archive_commit(root, commit)}, key)
 
 
 def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:

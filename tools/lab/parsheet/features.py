@@ -44,7 +44,7 @@ def build_feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
         return []
     first = next(iter(rules.stages.values()))
     sheets = [
-        _stage(first, name, table)
+        _build_stage_sheet(first, name, table)
         for name, table in rules.definition.stage.items()
         if name != first.mode.stage
     ]
@@ -58,7 +58,7 @@ def build_feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
         [_describe_reel_level(level) for level in rules.definition.progressive], analysis
     )
     if rules.definition.double_up is not None:
-        sheets.append(_double_up(rules.definition.double_up, analysis))
+        sheets.append(_build_double_up_sheet(rules.definition.double_up, analysis))
     return sheets
 
 
@@ -162,7 +162,7 @@ def _build_wheel_sheet(definition: WheelDefinition) -> Sheet:
 
 
 # ---------------------------------------------------------------- stages of a reel game
-def _stage(stages: ModeStages, name: str, table: Any) -> Sheet:
+def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
     memory = stages.memory[name]
     if isinstance(table, ReelsStage):
         facts: Facts = [
@@ -300,7 +300,7 @@ def _build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis)
 
 
 # ---------------------------------------------------------------- double-up
-def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
+def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
     half = Fraction(1, 2)
     facts: Facts = [
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),

@@ -56,7 +56,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
         "feature_sheets": build_feature_sheets(game, analysis),
         "reels": build_reel_sheets(game),
-        "double_up": _double_up(game),
+        "double_up": _describe_double_up(game),
         "merchandise": [
             {
                 "id": prize.id,
@@ -112,7 +112,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
             }
             for f in bet.features
         ],
-        "progressives": [_level(share) for share in bet.progressives],
+        "progressives": [_describe_level(share) for share in bet.progressives],
         "merchandise": [
             {
                 "prize": m.prize,
@@ -135,7 +135,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
     }
 
 
-def _level(p: ProgressiveShare) -> dict[str, Any]:
+def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
     return {
         "level": p.level,
         "per_game": to_exact_data(p.rate),
@@ -247,6 +247,6 @@ def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
     return found
 
 
-def _double_up(game: Game) -> dict[str, Any] | None:
+def _describe_double_up(game: Game) -> dict[str, Any] | None:
     table = game.rules.definition.double_up if isinstance(game.rules, ReelRules) else None
     return None if table is None else table.model_dump()

@@ -228,7 +228,7 @@ def _create_figure() -> Any:
     return Figure(figsize=(6.0, 3.2), layout="constrained")
 
 
-def _address(figure: Any) -> str:
+def _encode_figure(figure: Any) -> str:
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=110)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
@@ -243,7 +243,7 @@ def _plot_p_values(run: Report) -> str:
     axes.plot([(i + 0.5) / count for i in range(count)], values, "o", markersize=3, color="#1f5f8b")
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=1)
     axes.set(title=f"{count} p-values, in order", xlabel="expected", ylabel="p", xlim=(0, 1), ylim=(0, 1))
-    return _address(figure)
+    return _encode_figure(figure)
 
 
 def _plot_counts(run: Report) -> list[str]:
@@ -264,5 +264,5 @@ def _plot_counts(run: Report) -> list[str]:
                 ylabel="times",
                 ylim=(max(0, low), None),
             )
-            return [_address(figure)]
+            return [_encode_figure(figure)]
     return []
