@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.states import EVERYWHERE, RULING
+from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
@@ -275,10 +276,9 @@ def _check_release(scope: Scope) -> None:
 
 RULES: Final = (
     Rule(
-        kind="ticket.disputed",
+        entry=entries.TICKET_DISPUTED,
         before={"print": Has("print", state="printing")},
-        record="$:object",
-        state={"print": But("print", state="disputed"), "disputed:{disputed}": "$:object"},
+        state={"print": But("print", state="disputed")},
         also=(check_disputed_print,),
     ),
     Rule(

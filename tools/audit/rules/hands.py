@@ -6,6 +6,7 @@ from typing import Any, Final
 from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
+from egm.money import entries
 from egm.people import Permission
 from egm.record_codec import to_json
 from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
@@ -28,8 +29,6 @@ from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, 
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
-#: Kinds of entry that open a hand-pay.
-OWING: Final = ("game.end", "handpay.pending", "handpay.exchanged", "aft.complete", "progressive.won")
 _RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", "persons": "$:persons"}
 
 
@@ -137,11 +136,10 @@ def _derive_requested_handpay(scope: Scope) -> Any:
 
 _HANDPAYS: Final = (
     Rule(
-        kind="handpay.pending",
+        entry=entries.HANDPAY_PENDING,
         within=PAYABLE,
         goes_on_from=GIVEN_UP,
         id="$id:text",
-        phase=Phase.RESERVE,
         before={"handpay": None, "pay_out": None},
         state={
             "handpay": {
@@ -161,43 +159,35 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.way",
+        entry=entries.HANDPAY_WAY,
         within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
-        record={"handpay": "$id", "way": OneOf("ticket", "hand")},
+        record={"handpay": "$id"},
         state={"handpay": Derived(_derive_requested_handpay)},
     ),
     Rule(
-        kind="handpay.returned",
+        entry=entries.HANDPAY_RETURNED,
         within=only(State.HANDPAY),
         id="{id}.returned",
-        phase=Phase.VOID,
         ref="$id",
-        ends=("handpay.pending",),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
-        record={"handpay": "$id", "amount_cents": "$cents", "person": "$:text", "persons": "$persons:list"},
+        record={"handpay": "$id", "amount_cents": "$cents"},
         state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
         may=Permission.PAY_BY_HAND,
         also=(
-            holds(
-                "it is nobody's",
-                lambda scope: (
-                    scope.record["person"] == scope.record["persons"][0]
-                    and all(map(scope.facts.is_person, scope.record["persons"]))
-                ),
-            ),
+            holds("it is nobody's", lambda scope: all(map(scope.facts.is_person, scope.record["persons"]))),
         ),
     ),
     Rule(
-        kind="handpay.form",
+        entry=entries.HANDPAY_FORM,
         within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
             "amount_cents": "$cents",
-            "method": "$method:words",
+            "method": "$method",
             "persons": "$persons:persons",
-            "identity?": "$identity:digest",
+            "identity?": "$identity",
         },
         state={"handpay": But("handpay", form="$form:object")},
         may=Permission.PAY_BY_HAND,
@@ -213,12 +203,10 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.paid",
+        entry=entries.HANDPAY_PAID,
         within=only(State.HANDPAY),
         id="{id}.paid",
-        phase=Phase.SETTLE,
         ref="$id",
-        ends=OWING,
         before={"handpay": Has("handpay", id="$id", kind="$which")},
         record=Derived(_derive_slip),
         state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
@@ -226,12 +214,9 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
-                "it is no slip of this machine, or nobody's",
+                "its tax status differs from that of other hand-pays, or it is nobody's",
                 lambda scope: (
-                    scope.facts.is_serial(scope.record["machine"])
-                    and type(scope.record["taxable"]) is bool
-                    and _check_tax_status(scope)
-                    and all(map(scope.facts.is_person, scope.record["persons"]))
+                    _check_tax_status(scope) and all(map(scope.facts.is_person, scope.record["persons"]))
                 ),
             ),
         ),
@@ -280,12 +265,10 @@ _HANDPAYS: Final = (
         state={"handpay": But("handpay", less=("instead_of",))},
     ),
     Rule(
-        kind="handpay.unclaimed",
+        entry=entries.HANDPAY_UNCLAIMED,
         within=only(State.HANDPAY),
         id="{id}.unclaimed",
-        phase=Phase.VOID,
         ref="$id",
-        ends=OWING,
         before={"handpay": Has("handpay", id="$id")},
         record={"id": "$id"},
         state={

@@ -100,12 +100,11 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.entry is not None:
-            kinds = tuple(each.kind for each in self.entry.settles)
             for name, value in (
                 ("kind", self.entry.kind),
                 ("phase", self.entry.phase),
                 ("marks", self.entry.marks),
-                ("ends", kinds),
+                ("ends", self.entry.settled_kinds),
             ):
                 object.__setattr__(self, name, value)
 
