@@ -6,11 +6,13 @@ from types import NoneType
 from typing import Final, Literal
 
 from egm.kernel.entries import Entry, Moves
+from egm.kernel.keys import KernelKey
+from egm.kernel.messages import HandpayKind
 from egm.money.host import entries as host_entries
 from egm.record_codec import inline_record, omit_if_default
-from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
+from egm.record_fields import Cents, Count, Masked, Person, Persons, Serial, Words
 from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins
+from egm.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
 from meters import Phase
 from meters.transaction import JSON
 
@@ -27,6 +29,23 @@ class DisputeDetails:
     number: Masked = omit_if_default("")
     least_cents: Count
     most_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """A decision of staff: on which machine, at which place, why, and by whom."""
+
+    machine: Serial
+    place: str
+    reason: str
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonedRuling(Ruling):
+    """A decision of staff that needs a reason."""
+
+    reason: Words
 
 
 # ---------------------------------------------------------------------------------------------- bills and tickets in
@@ -476,6 +495,173 @@ HANDPAY_UNCLAIMED: Final = Entry(
     phase=Phase.VOID,
     settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
     writes=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
+)
+
+
+# ---------------------------------------------------------------------------------------------- disputes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeReleased:
+    """A ruling has released the credit that was set aside for a dispute; its payment follows."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeRuled(ReasonedRuling):
+    """Staff have ruled on a disputed amount; ``amount_cents`` is awarded to the player."""
+
+    disputed: DisputeDetails = inline_record()
+    amount_cents: Count
+    commitment: str = omit_if_default("")
+    """Commits to the full number of a ticket that the ruling redeems."""
+
+
+DISPUTE_OPENED: Final = Entry(
+    kind="disputed.opened",
+    record=DisputeDetails,
+    about="A device's reports do not settle whether money was paid or taken; staff decide.",
+    moves=(Moves("stock:hopper", "stock:floor"),),
+    writes=(MoneyKey.DISPUTED,),
+)
+DISPUTE_OPENED_WITH_CREDIT: Final = Entry(
+    kind="disputed.opened",
+    record=DisputeDetails,
+    about="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
+    phase=Phase.RESERVE,
+    moves=(Moves(_CASHABLE, "out:handpay_disputed"),),
+    writes=(MoneyKey.DISPUTED,),
+)
+DISPUTE_RELEASED: Final = Entry(
+    kind="disputed.released",
+    record=DisputeReleased,
+    phase=Phase.VOID,
+    settles=(DISPUTE_OPENED_WITH_CREDIT,),
+    writes=(MoneyKey.RULING,),
+)
+DISPUTE_RULED: Final = Entry(
+    kind="disputed.ruled",
+    record=DisputeRuled,
+    moves=(
+        Moves("house:disputed", "out:handpay_disputed"),
+        Moves("world:voucher_in:*", "out:handpay_disputed"),
+        Moves(_CASHABLE, "out:handpay_disputed"),
+        Moves(_CASHABLE, "out:hopper"),
+        Moves("stock:hopper", "stock:floor"),
+    ),
+    counts={"rulings": 1},
+    writes=(MoneyKey.DISPUTED,),
+    may_write=(KernelKey.FAULT, MoneyKey.RULING, MoneyKey.PRINT, MoneyKey.TICKETS, HostKey.TICKET),
+)
+
+
+# ---------------------------------------------------------------------------------------------- rulings
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplementPaid(ReasonedRuling):
+    """Staff have paid by hand what the machine did not pay of a winning combination (Monaco 21.4)."""
+
+    amount_cents: Cents
+    play_id: str | None
+    slip: Count = omit_if_default(0)
+    """The number of the hand-pay slip that it completes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanCredits(Ruling):
+    """Credit that was left on the meter is taken into the register of orphans; restricted credit expires."""
+
+    kind: Literal["credits"] = "credits"
+    amount_cents: Count
+    expired_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanHandpay(Ruling):
+    """An unclaimed hand-pay is in the register of orphans."""
+
+    kind: HandpayKind
+    id: str
+    amount_cents: Count
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanTicket(Ruling):
+    """A ticket that was found is redeemed to the register of orphans."""
+
+    kind: Literal["ticket"] = "ticket"
+    amount_cents: Cents
+    number: Masked
+    commitment: str = omit_if_default("")
+    """Commits to the ticket's full number, which no journal contains (E-06)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanRefused(Ruling):
+    """A ticket that was found cannot be redeemed; ``answer``: the reason."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeForfeited(ReasonedRuling):
+    """Two persons have forfeited the prize that waited for an attendant (Québec s.94)."""
+
+    id: str
+    amount_cents: Count
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditsForfeited(ReasonedRuling):
+    """Two persons have removed credits won in a disrupted game (Québec s.94)."""
+
+    amount_cents: Cents
+
+
+COMPLEMENT_PAID: Final = Entry(
+    kind="complement.paid",
+    record=ComplementPaid,
+    moves=(Moves("house:complement", "out:handpay_complement"),),
+    counts={"complements": 1},
+)
+ORPHAN_CREDITS: Final = Entry(
+    kind="orphan.credits",
+    record=OrphanCredits,
+    moves=(
+        Moves(_CASHABLE, "house:orphan"),
+        Moves("credit:*:nonrestricted", "house:orphan"),
+        Moves("credit:*:restricted", "house:expired"),
+    ),
+    counts={"orphans": 1},
+)
+ORPHAN_HANDPAY: Final = Entry(
+    kind="orphan.handpay",
+    record=OrphanHandpay,
+    moves=(Moves("*", "house:orphan"), Moves("prizes:*:offered", "prizes:*:unclaimed")),
+    counts={"orphans": 1},
+    writes=(MoneyKey.UNCLAIMED,),
+)
+ORPHAN_TICKET: Final = Entry(
+    kind="orphan.ticket",
+    record=OrphanTicket,
+    moves=(Moves("world:voucher_in:*", "house:orphan"),),
+    counts={"orphans": 1},
+    may_write=(MoneyKey.TICKETS,),
+)
+ORPHAN_REFUSED: Final = Entry(kind="orphan.refused", record=OrphanRefused)
+PRIZE_FORFEITED: Final = Entry(
+    kind="forfeit.prize",
+    record=PrizeForfeited,
+    phase=Phase.VOID,
+    settles=(host_entries.AFT_JACKPOT, *_WON),
+    counts={"forfeits": 1},
+    writes=(MoneyKey.HANDPAY,),
+)
+CREDITS_FORFEITED: Final = Entry(
+    kind="forfeit.credits",
+    record=CreditsForfeited,
+    moves=(Moves("credit:*:*", "house:forfeit"),),
+    counts={"forfeits": 1},
 )
 
 

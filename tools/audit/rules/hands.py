@@ -14,7 +14,6 @@ from meters.transaction import Phase
 from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (
-    TICKETS,
     check_in_menu,
     check_ticket_ledger_grows,
     format_head,
@@ -29,7 +28,6 @@ from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, 
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
-_RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", "persons": "$:persons"}
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
@@ -283,13 +281,12 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="orphan.handpay",
+        entry=entries.ORPHAN_HANDPAY,
         within=EVERYWHERE,
         id="{id}.orphan",
         before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
         record="$story",
         state={"unclaimed": None},
-        counts={"orphans": 1},
         moves=Derived(_list_unclaimed_transfers),
         may=Permission.SETTLE,
     ),
@@ -314,18 +311,11 @@ def _forfeit_story(scope: Scope) -> Any:
     return {**ruling, **named}
 
 
-def _needs_reason(scope: Scope) -> None:
-    record = scope.record
-    if not str(record["reason"]).strip():
-        raise Differs("the ruling has no reason")
-
-
 _RULINGS: Final = (
     Rule(
-        kind="complement.paid",
+        entry=entries.COMPLEMENT_PAID,
         within=RULING,
-        record={**_RULING, "amount_cents": "$cents", "play_id": "$:text|none", "slip?": "$:count"},
-        counts={"complements": 1},
+        record={"amount_cents": "$cents"},
         moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
         may=Permission.SETTLE,
         also=(
@@ -333,20 +323,13 @@ _RULINGS: Final = (
                 "it completes a slip that there is not",
                 lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
-            _needs_reason,
             check_in_menu,
         ),
     ),
     Rule(
-        kind="orphan.credits",
+        entry=entries.ORPHAN_CREDITS,
         within=only(State.SERVICE_MENU),
-        record={
-            **_RULING,
-            "kind?": "credits",
-            "amount_cents": "$cents:count",
-            "expired_cents": "$expired:count",
-        },
-        counts={"orphans": 1},
+        record={"amount_cents": "$cents", "expired_cents": "$expired"},
         moves=Derived(
             lambda scope: [
                 *take(scope, scope["cents"], "house:orphan", MONEY),
@@ -367,67 +350,42 @@ _RULINGS: Final = (
         ),
     ),
     Rule(
-        kind="orphan.ticket",
+        entry=entries.ORPHAN_TICKET,
         within=RULING,
         id="{id}.in",
-        record={
-            **_RULING,
-            "kind?": "ticket",
-            "amount_cents": "$cents",
-            "number": "$:masked",
-            "commitment?": "$:text",
-        },
-        state=TICKETS,
-        counts={"orphans": 1},
+        record={"amount_cents": "$cents"},
         moves=(Move("world:voucher_in:{credit}", "house:orphan", "$cents"),),
         may=Permission.SETTLE,
         also=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
     Rule(
-        kind="orphan.refused",
+        entry=entries.ORPHAN_REFUSED,
         within=RULING,
-        record={**_RULING, "answer": "$:text"},
         may=Permission.SETTLE,
         also=(check_in_menu,),
     ),
     Rule(
-        kind="forfeit.prize",
+        entry=entries.PRIZE_FORFEITED,
         within=only(State.HANDPAY),
         id="{id}.forfeit",
-        phase=Phase.VOID,
         ref="$id",
-        ends=("game.end", "handpay.exchanged", "aft.complete", "progressive.won"),
         before={"handpay": Has("handpay", id="$id")},
         record=Derived(_forfeit_story),
         state={"handpay": None},
-        counts={"forfeits": 1},
         may=Permission.SETTLE,
         persons=2,
-        also=(
-            holds(
-                "it is no ruling of two of the staff on this machine",
-                lambda scope: (
-                    scope.facts.is_serial(scope.record["machine"])
-                    and all(map(scope.facts.is_staff, scope.record["persons"]))
-                    and len(set(scope.record["persons"])) > 1
-                    and type(scope.record["place"]) is str
-                ),
-            ),
-            _needs_reason,
-            check_in_menu,
-        ),
+        also=(check_in_menu,),
     ),
     Rule(
-        kind="forfeit.credits",
+        entry=entries.CREDITS_FORFEITED,
         within=only(State.SERVICE_MENU),
-        record={**_RULING, "amount_cents": "$cents:cents"},
-        counts={"forfeits": 1},
+        record={"amount_cents": "$cents"},
         moves=Derived(
             lambda scope: take(scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind)))
         ),
         may=Permission.SETTLE,
         persons=2,
-        also=(_needs_reason, check_in_menu),
+        also=(check_in_menu,),
     ),
 )
 

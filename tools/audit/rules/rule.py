@@ -21,6 +21,7 @@ from tools.audit.rules.pattern import (
     OWN,
     Derived,
     Differs,
+    DiffersFromDeclaration,
     Matcher,
     Pattern,
     Scope,
@@ -147,7 +148,7 @@ class Rule:
         try:
             declared.check(transaction, FEATURES.keys)
         except EntryError as why:
-            raise Differs(str(why).removeprefix(f"{declared.kind}: ")) from None
+            raise DiffersFromDeclaration(str(why).removeprefix(f"{declared.kind}: ")) from None
         record: Any = transaction.record
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
