@@ -10,9 +10,10 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.messages import HandpayKind
 from egm.money.host import entries as host_entries
 from egm.record_codec import inline_record, omit_if_default
-from egm.record_fields import Cents, Count, Masked, Person, Persons, Serial, Words
+from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
+from egm.records.rulings import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
@@ -29,23 +30,6 @@ class DisputeDetails:
     number: Masked = omit_if_default("")
     least_cents: Count
     most_cents: Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """A decision of staff: on which machine, at which place, why, and by whom."""
-
-    machine: Serial
-    place: str
-    reason: str
-    persons: Persons
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasonedRuling(Ruling):
-    """A decision of staff that needs a reason."""
-
-    reason: Words
 
 
 # ---------------------------------------------------------------------------------------------- bills and tickets in
@@ -507,7 +491,7 @@ class DisputeReleased:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeRuled(ReasonedRuling):
+class DisputeRuled(RulingDetails):
     """Staff have ruled on a disputed amount; ``amount_cents`` is awarded to the player."""
 
     disputed: DisputeDetails = inline_record()
@@ -556,7 +540,7 @@ DISPUTE_RULED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- rulings
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComplementPaid(ReasonedRuling):
+class ComplementPaid(RulingDetails):
     """Staff have paid by hand what the machine did not pay of a winning combination (Monaco 21.4)."""
 
     amount_cents: Cents
@@ -566,7 +550,14 @@ class ComplementPaid(ReasonedRuling):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanCredits(Ruling):
+class _OrphanRuling(RulingDetails):
+    """What was left by an unknown player is an orphan; the form needs a place, and may state a reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanCredits(_OrphanRuling):
     """Credit that was left on the meter is taken into the register of orphans; restricted credit expires."""
 
     kind: Literal["credits"] = "credits"
@@ -575,7 +566,7 @@ class OrphanCredits(Ruling):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanHandpay(Ruling):
+class OrphanHandpay(_OrphanRuling):
     """An unclaimed hand-pay is in the register of orphans."""
 
     kind: HandpayKind
@@ -585,7 +576,7 @@ class OrphanHandpay(Ruling):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanTicket(Ruling):
+class OrphanTicket(_OrphanRuling):
     """A ticket that was found is redeemed to the register of orphans."""
 
     kind: Literal["ticket"] = "ticket"
@@ -596,14 +587,14 @@ class OrphanTicket(Ruling):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanRefused(Ruling):
+class OrphanRefused(_OrphanRuling):
     """A ticket that was found cannot be redeemed; ``answer``: the reason."""
 
     answer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrizeForfeited(ReasonedRuling):
+class PrizeForfeited(RulingDetails):
     """Two persons have forfeited the prize that waited for an attendant (Québec s.94)."""
 
     id: str
@@ -612,7 +603,7 @@ class PrizeForfeited(ReasonedRuling):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreditsForfeited(ReasonedRuling):
+class CreditsForfeited(RulingDetails):
     """Two persons have removed credits won in a disrupted game (Québec s.94)."""
 
     amount_cents: Cents

@@ -15,7 +15,15 @@ from egm.errors import InvariantError
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.entries import TICKET_TAKEN, TICKETS_CONTRADICTED, TicketsContradicted, TicketTaken
+from egm.money.entries import (
+    DISPUTE_RULED,
+    ORPHAN_TICKET,
+    TICKET_TAKEN,
+    TICKETS_CONTRADICTED,
+    VOUCHER_IN,
+    TicketsContradicted,
+    TicketTaken,
+)
 from egm.money.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
 from egm.money.host.model import RING, HostMoney, Redeeming, list_unread_indices, pay_out_in_ring, ring_state
 from egm.money.host.records import HostTicketRecord
@@ -42,7 +50,7 @@ from rng import RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
+_TAKEN: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
 
 
 def open_desk(

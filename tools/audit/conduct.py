@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MOST
+from egm.money import entries
 from egm.records.keys import IntegrityKey, PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
@@ -22,7 +23,9 @@ _MOVES_SHOWN: Final = 4
 #: one.
 _OF_THE_JOURNAL: Final = frozenset({"machine.genesis", "checkpoint", "event"})
 _NO_POSITION: Final = _OF_THE_JOURNAL | {"clock.changed", "game.examined"}
-_CASH_OUTS: Final = frozenset({"voucher.request", "coins.request", "handpay.pending"})
+_CASH_OUTS: Final = frozenset(
+    entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
+)
 _TERMS: Final = "residual.terms"
 _POWER_UP: Final = "power.up"
 _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"

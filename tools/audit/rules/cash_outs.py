@@ -33,7 +33,16 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import Move, Rule
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
-GIVEN_UP: Final = frozenset({"cashout.void", "coins.out", "credit.converted", "disputed.opened"})
+GIVEN_UP: Final = frozenset(
+    entry.kind
+    for entry in (
+        entries.TICKET_CASH_OUT_VOID,
+        entries.COINS_CASH_OUT_VOID,
+        entries.COINS_OUT,
+        entries.CREDIT_CONVERTED,
+        entries.DISPUTE_OPENED,
+    )
+)
 _CASHABLE: Final = "credit:{position}:cashable"
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host.model).
 _RING: Final = 31
