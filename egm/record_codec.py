@@ -31,6 +31,7 @@ from typing import (
     cast,
     get_args,
     get_origin,
+    overload,
 )
 
 from egm.errors import LocalError, OperatorError
@@ -87,7 +88,11 @@ def omit_if_default(default: T) -> T:
     return dataclasses.field(default=default, metadata={_OMITTED: True})
 
 
-def inline_record(default: T) -> T:
+@overload
+def inline_record() -> Any: ...
+@overload
+def inline_record(default: T) -> T: ...
+def inline_record(default: Any = dataclasses.MISSING) -> Any:
     """Declare a record whose fields are merged into its owner's JSON, and left out if it is the default."""
     return dataclasses.field(default=default, metadata={_INLINE: True})
 
@@ -202,8 +207,8 @@ class _Codec:
                     raise wrong.within(key) from None
             elif default is dataclasses.MISSING:
                 raise _Wrong(dataclasses.MISSING, "is missing").within(key)
-        for name, codec, _ in self._inline:
-            if not codec.names.isdisjoint(data):
+        for name, codec, default in self._inline:
+            if default is dataclasses.MISSING or not codec.names.isdisjoint(data):
                 values[name] = codec.gather(data)
         return self._kind(**values)
 

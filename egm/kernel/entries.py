@@ -40,10 +40,11 @@ class Entry(Generic[R]):
     """One kind of journal entry, or one of its forms.
 
     ``record`` is the class of its details, NoneType if it has none, or a ``Mapping`` type if a device decides
-    what they are. ``settles``: the reservations that it may settle or void. ``counts``: the occurrence meters
-    it advances, by how much; None: by what the writer says, or not at all; ``*`` in a name matches any part.
-    ``writes``: the keys, or prefixes of keys, that every such entry sets or removes; ``may_write``: those that
-    only some set. ``dims``: the dimensions of its amounts and counts besides the position.
+    what they are. ``settles``: the reservations that it may settle or void; by their kind if a feature above
+    declares them. ``counts``: the occurrence meters it advances, by how much; None: by what the writer says,
+    or not at all; ``*`` in a name matches any part. ``writes``: the keys, or prefixes of keys, that every such
+    entry sets or removes; ``may_write``: those that only some set. ``dims``: the dimensions of its amounts and
+    counts besides the position.
     """
 
     kind: str
@@ -51,7 +52,7 @@ class Entry(Generic[R]):
     about: str = ""
     """What has happened; by default the docstring of ``record``."""
     phase: Phase = Phase.POST
-    settles: tuple["Entry[Any]", ...] = ()
+    settles: tuple["Entry[Any] | str", ...] = ()
     moves: tuple[Moves, ...] = ()
     counts: Mapping[str, int | None] = field(default_factory=dict)
     writes: tuple[Key, ...] = ()
@@ -65,6 +66,11 @@ class Entry(Generic[R]):
         check_invariant(
             settles is bool(self.settles), f"the entry {self.kind}: {self.phase} and what it settles"
         )
+
+    @property
+    def settled_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of the reservations that it may settle or void."""
+        return tuple(each if isinstance(each, str) else each.kind for each in self.settles)
 
     @property
     def meaning(self) -> str:

@@ -5,17 +5,19 @@ proposed, and the persons name the copy to follow. The new journal's first entry
 each copy says about it and the decision; its next entries execute the decisions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, cast
 
 from egm.kernel.feature import Features
 from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import list_claims
+from egm.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
 from egm.memory_clear.evidence import Evidence
 from egm.people import Recorded
+from egm.record_codec import to_json
 from egm.records.keys import HostKey, StaffKey
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused
@@ -62,7 +64,7 @@ class Proposal:
         return tuple(dict.fromkeys((*self.proposed.acts, *((ENDED,) if missing else ()))))
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the claim as reported to scripts and in the first entry."""
+        """Return the claim as reported to scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
@@ -161,15 +163,13 @@ def clearance(
     if undecided:
         raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
     opening: dict[str, Transaction] = {}
-    described: list[JSON] = []
+    decided: list[JSON] = []
     for proposal in found.proposals:
         decision = decisions[proposal.id]
         claim = _choose_copy(proposal, decision)
         made = _list_decided_entries(claim, proposal, decision)
         opening.update({each.id: each for each in made})
-        described.append(
-            {**proposal.to_json(), **_encode_decision(decision), "entries": [each.id for each in made]}
-        )
+        decided.append(to_json(_describe_decision(proposal, decision, made)))
     carried_state = () if found.carried_state is None else (found.carried_state,)
     copies = (found.inspection.first, found.inspection.second, found.inspection.together)
     return Clearance(
@@ -178,7 +178,7 @@ def clearance(
         reason=reason,
         challenge=challenge,
         opening=(*carried_state, *opening.values(), *_build_transfer_block(found)),
-        claims_record={"claims": described, "roster": roster, "complete": found.inspection.is_complete},
+        claims_record={"claims": decided, "roster": roster, "complete": found.inspection.is_complete},
         owed_cents=found.inspection.together.credits_cents
         if found.inspection.agree
         else max(copy.credits_cents for copy in copies),
@@ -211,9 +211,21 @@ def _list_decided_entries(claim: Claim, proposal: Proposal, decision: Decision) 
     return () if claim.paid is None else claim.paid(decision.amount_cents)
 
 
-def _encode_decision(decision: Decision) -> dict[str, JSON]:
-    paid: dict[str, JSON] = {"paid_cents": decision.amount_cents, "by": decision.by}
-    return {"act": decision.act, "copy": decision.copy, **(paid if decision.act == PAID else {})}
+def _describe_decision(proposal: Proposal, decision: Decision, made: Iterable[Transaction]) -> DecidedClaim:
+    """Return what the first entry records of a claim. Its act was checked against the possible ones."""
+    is_paid = decision.act == PAID
+    return DecidedClaim(
+        id=proposal.id,
+        amount=str(proposal.proposed.amount),
+        says=proposal.proposed.says,
+        standing=proposal.standing,
+        copies={name: str(claim.amount) for name, claim in proposal.copies.items()},
+        act=cast(Literal["carried", "paid", "ended"], decision.act),
+        copy=decision.copy,
+        paid_cents=decision.amount_cents if is_paid else None,
+        by=decision.by if is_paid else "",
+        entries=tuple(each.id for each in made),
+    )
 
 
 def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
@@ -224,8 +236,8 @@ def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
     return (
         Transaction(
             id=f"clear.unproved-{last.head_hex[:8]}",
-            kind="clear.unproved",
+            kind=TRANSFERS_UNPROVED.kind,
             state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
-            record={"acknowledged": found.inspection.acknowledged, "read": last.sequence},
+            record=to_json(TransfersUnproved(acknowledged=found.inspection.acknowledged, read=last.sequence)),
         ),
     )

@@ -10,9 +10,9 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
-from egm.integrity.signed_file import CABINET_TEXT
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
+from egm.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
 from egm.memory_clear.evidence import Evidence
 from egm.record_codec import RecordError, from_json, to_json
 from egm.records.keys import HostKey, MoneyKey
@@ -30,7 +30,6 @@ ENDED: Final = "clear.ended"
 SOURCE: Final = "house:carried_over"
 BY_HAND: Final = "out:handpay_cancelled_credit"
 CARRIED_STATE: Final = "clear.kept"
-IDENTIFIERS: Final = "clear.identifiers"
 _CHUNK: Final = 4096
 _NOTHING: Final[Mapping[str, str]] = {}
 
@@ -225,7 +224,13 @@ class ClaimBook:
                 0,
                 {"identifiers": len(known)},
                 carried=tuple(
-                    self.entry("transfers", CARRIED, number, named=IDENTIFIERS, record={"sha256": part})
+                    self.entry(
+                        "transfers",
+                        CARRIED,
+                        number,
+                        named=TRANSFER_IDENTIFIERS.kind,
+                        record=to_json(TransferIdentifiers(sha256=tuple(part))),
+                    )
                     for number, part in enumerate(chunks, start=1)
                 ),
                 ended=(self.entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
@@ -239,12 +244,14 @@ class ClaimBook:
             for name, value in sorted(self.state.items())
             if name not in self.used and not self._is_forgotten(name)
         }
-        record: dict[str, JSON] = {"ended": list(self.seen.ended_ids)}
-        if self.seen.ticket_ledger is not None:
-            record[MoneyKey.TICKETS] = to_json(self.seen.ticket_ledger)
-        if self.seen.cabinet_text:
-            record[CABINET_TEXT] = self.seen.cabinet_text
-        return self.entry("", CARRIED_STATE, state=keep, record=record) if keep or len(record) > 1 else None
+        record = StateKept(
+            ended=tuple(self.seen.ended_ids),
+            tickets=self.seen.ticket_ledger,
+            cabinet_text=self.seen.cabinet_text,
+        )
+        if not keep and record == StateKept(ended=record.ended):
+            return None
+        return self.entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
     def _is_forgotten(self, name: str) -> bool:
         """Return whether a state is dropped because it was specific to the old journal."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from egm.integrity.signed_file import CABINET_TEXT
 from egm.integrity.signed_file import KIND as FILE_SIGNED
+from egm.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import compute_short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
@@ -93,7 +94,7 @@ class Evidence:
             self.reserved_as[entry.id] = record["reserved_as"]
         elif kind == "clear.carried" and record.get("opened"):
             self.levels[record["pool"]] = record["opened"]
-        elif kind == "clear.identifiers":
+        elif kind == TRANSFER_IDENTIFIERS.kind:
             self.identifiers |= set(record["sha256"])
         elif kind == FILE_SIGNED:
             self.cabinet_text = str(record["text"])

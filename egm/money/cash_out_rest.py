@@ -6,6 +6,7 @@ The remainder is valid only while it equals the player's whole cashable balance.
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
+from egm.money.entries import CASH_OUT_ENDED
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRest, PaidInCoins
 
@@ -40,7 +41,7 @@ def has_stale_remainder(machine: Machine) -> bool:
 
 def clear_remainder(machine: Machine) -> None:
     """Clear the pending remainder now, so that a later balance of the same amount is not mistaken for it."""
-    machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
+    machine.post(CASH_OUT_ENDED, state={MoneyKey.GOES_ON: None})
 
 
 def _find_valid_remainder(machine: Machine) -> CashOutRest | None:

@@ -27,7 +27,20 @@ from egm.kernel.events import EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP, Machine
 from egm.kernel.states import TAKING_TICKETS
-from egm.money.entries import BILL_ESCROW, PAPER_CONFIRMED, PAPER_MARK, PAPER_MOVING, VOUCHER_ESCROW
+from egm.money.entries import (
+    BILL_ESCROW,
+    COINS_COUNTED,
+    COINS_ORDERED,
+    PAPER_CONFIRMED,
+    PAPER_MARK,
+    PAPER_MOVING,
+    TICKET_PENDING,
+    TICKET_PRINTING,
+    TICKET_TAKEN,
+    VOUCHER_ESCROW,
+    CoinsCounted,
+    TicketTaken,
+)
 from egm.money.pay_out import open_job
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
@@ -178,7 +191,7 @@ class PrintingLedger:
             else self._machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
         )
         record = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
-        self._machine.record("ticket.pending", state={MoneyKey.PRINT: record})
+        self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT: record})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the job's next state. A printed bar code settles the ticket; a failure returns the credits."""
@@ -197,9 +210,9 @@ class PrintingLedger:
             self._handle(EventType.TICKET_FAILED, why=detail, doubt=True)
             check_invariant(self.pending() is None, "a doubtful ticket was not put in dispute")
         elif state is PrintState.TAKEN:
-            self._machine.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
+            self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
         else:
-            self._machine.record("ticket.printing", state={MoneyKey.PRINT: replace(stored, state=state)})
+            self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT: replace(stored, state=state)})
 
     def _open_record(self) -> PrintingRecord:
         stored = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -222,16 +235,16 @@ class HopperLedger:
     def ordered(self, record: PayoutRecord) -> None:
         """Record the payout before the driver sends it to the hopper."""
         check_invariant(self.pending() is None, "a second payout was ordered from the hopper")
-        self._machine.record("coins.ordered", state={MoneyKey.HOPPER: record})
+        self._machine.post(COINS_ORDERED, state={MoneyKey.HOPPER: record})
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record the number of coins counted out so far."""
         self._is_of(payout_id)
         stored = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
-        self._machine.record(
-            "coins.counted",
+        self._machine.post(
+            COINS_COUNTED,
+            CoinsCounted(id=payout_id, paid_coins=paid_coins),
             state={MoneyKey.HOPPER: replace(stored, paid_coins=paid_coins)},
-            details={"id": payout_id, "paid_coins": paid_coins},
         )
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:

@@ -15,7 +15,6 @@ Who bears the amount: a ticket retained in the machine is redeemed by the ruling
 paid by hand are booked as having left the hopper; everything else is paid by the operator.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -27,7 +26,15 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
-from egm.money.entries import DisputeDetails
+from egm.money.entries import (
+    DISPUTE_OPENED,
+    DISPUTE_OPENED_WITH_CREDIT,
+    DISPUTE_RELEASED,
+    DISPUTE_RULED,
+    DisputeDetails,
+    DisputeReleased,
+    DisputeRuled,
+)
 from egm.money.host.model import Redeeming
 from egm.money.ticket_ledger import (
     build_anchor_state,
@@ -35,13 +42,12 @@ from egm.money.ticket_ledger import (
     compute_number_commitment,
     keep_head,
 )
-from egm.record_codec import to_json
+from egm.record_fields import Count
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
 from egm.staff.form import build_ruling_details, has_text_in
 from egm.tickets.desk import TicketDesk
-from meters import Phase, Transfer
-from meters.transaction import JSON
+from meters import Transfer
 
 SOURCE: Final = "house:disputed"
 PAID: Final = "out:handpay_disputed"
@@ -129,11 +135,11 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount; ``story`` is the details record of its journal entry."""
+    """A ruling on a disputed amount; ``story`` is the record of its journal entry."""
 
     disputed: DisputedAmount
-    amount_cents: int
-    story: Mapping[str, JSON]
+    amount_cents: Count
+    story: DisputeRuled
 
 
 def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
@@ -152,13 +158,12 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
         return
     if disputed.held_cents:
         transfers = (Transfer(machine.credit(CreditKind.CASHABLE), PAID, disputed.held_cents),)
-    machine.record(
-        "disputed.opened",
-        transaction_id=format_reservation_id(disputed) if disputed.held_cents else None,
-        phase=Phase.RESERVE if disputed.held_cents else Phase.POST,
+    machine.post(
+        DISPUTE_OPENED_WITH_CREDIT if disputed.held_cents else DISPUTE_OPENED,
+        disputed.details,
+        entry_id=format_reservation_id(disputed) if disputed.held_cents else None,
         transfers=transfers,
         state=disputed.state,
-        details=disputed.details,
     )
 
 
@@ -214,16 +219,17 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Pay by hand the amount awarded; the last ruling about a device clears its fault."""
     disputed = list_disputed_amounts(machine)[str(event.data["disputed"])]
     amount_cents = int(str(_find_awarded_cents(disputed, event)))
-    details = build_ruling_details(machine, event, **to_json(disputed.details), amount_cents=amount_cents)
-    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=details)
+    story = DisputeRuled(
+        **build_ruling_details(machine, event), disputed=disputed.details, amount_cents=amount_cents
+    )
+    ruling = DisputeRuling(disputed=disputed, amount_cents=amount_cents, story=story)
     if disputed.held_cents:
-        machine.record(
-            "disputed.released",
-            transaction_id=f"{disputed.id}.released",
-            phase=Phase.VOID,
+        machine.post(
+            DISPUTE_RELEASED,
+            DisputeReleased(id=disputed.id),
+            entry_id=f"{disputed.id}.released",
             ref=format_reservation_id(disputed),
             state={MoneyKey.RULING: ruling},
-            details={"id": disputed.id},
         )
     if disputed.is_printed:
         _decide_ticket(machine, ruling)
@@ -236,15 +242,14 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
     """Record the ruling as the printer's final state of the open ticket; the cash-out then ends the usual way."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
-    machine.record(
-        "disputed.ruled",
-        transaction_id=f"{ruling.disputed.id}.ruled",
-        counts={"rulings": 1},
+    machine.post(
+        DISPUTE_RULED,
+        ruling.story,
+        entry_id=f"{ruling.disputed.id}.ruled",
         state={
             **_build_closing_state(machine, ruling.disputed),
             MoneyKey.PRINT: replace(printing, state=state),
         },
-        details=dict(ruling.story),
     )
 
 
@@ -262,27 +267,20 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     held = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
     redeems = held and amount_cents > 0
     ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
-    machine.record(
-        "disputed.ruled",
+    story, state = ruling.story, dict[str, object](_build_closing_state(machine, disputed))
+    if disputed.held_cents:
+        state[MoneyKey.RULING] = None
+    if redeems:
+        story = replace(story, commitment=compute_number_commitment(machine, _number(machine, disputed)))
+        state.update(build_anchor_state(machine))
+    machine.post(
+        DISPUTE_RULED,
+        story,
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
-        transaction_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
+        entry_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
         transfers=_build_award_transfers(machine, disputed, amount_cents, redeems=redeems),
-        counts={"rulings": 1},
-        state={
-            **_build_closing_state(machine, disputed),
-            **({MoneyKey.RULING: None} if disputed.held_cents else {}),
-            **(build_anchor_state(machine) if redeems else {}),
-            **build_host_ticket_state(machine, disputed.id, ended),
-        },
-        details={
-            **ruling.story,
-            **(
-                {"commitment": compute_number_commitment(machine, _number(machine, disputed))}
-                if redeems
-                else {}
-            ),
-        },
+        state={**state, **build_host_ticket_state(machine, disputed.id, ended)},
     )
     if redeems:
         machine.state(TicketDesk).redeem_commit(disputed.id)

@@ -1,14 +1,21 @@
 """The journal entries of money: bills, coins and tickets in; tickets, coins and hand-pays out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import NoneType
-from typing import Final
+from typing import Final, Literal
 
 from egm.kernel.entries import Entry, Moves
-from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Masked, Words
+from egm.kernel.keys import KernelKey
+from egm.kernel.messages import HandpayKind
+from egm.money.host import entries as host_entries
+from egm.record_codec import inline_record, omit_if_default
+from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
 from egm.records.keys import HostKey, MoneyKey
+from egm.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
+from egm.records.rulings import RulingDetails
 from meters import Phase
+from meters.transaction import JSON
 
 _CASHABLE: Final = "credit:*:cashable"
 
@@ -211,3 +218,478 @@ COIN_IN_DISPUTED: Final = Entry(
     counts={"coins_accepted": None},
     writes=(MoneyKey.COINS, MoneyKey.DISPUTED),
 )
+
+
+# ---------------------------------------------------------------------------------------------- tickets out
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoucherOut:
+    """A ticket's bar code is printed: the reserved credit has become the ticket."""
+
+    cash_out: CashOutRecord = inline_record()
+    commitment: str = omit_if_default("")
+    """Commits to the ticket's full number, which no journal contains (E-06)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketTaken:
+    """The printer no longer holds the printed ticket."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CashOutVoided:
+    """A payout failed; what was not paid is on the credit meter again."""
+
+    cash_out: CashOutRecord = inline_record()
+    why: str
+
+
+VOUCHER_REQUEST: Final = Entry(
+    kind="voucher.request",
+    record=NoneType,
+    about="Credit is reserved for a ticket.",
+    phase=Phase.RESERVE,
+    moves=(Moves("credit:*:*", "out:voucher:*"),),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.GOES_ON),
+)
+TICKET_PENDING: Final = Entry(
+    kind="ticket.pending",
+    record=NoneType,
+    about="The printer has accepted a ticket, a slip or a test print.",
+    writes=(MoneyKey.PRINT,),
+)
+TICKET_PRINTING: Final = Entry(
+    kind="ticket.printing",
+    record=NoneType,
+    about="The printer has started to print.",
+    writes=(MoneyKey.PRINT,),
+)
+VOUCHER_OUT: Final = Entry(
+    kind="voucher.out",
+    record=VoucherOut,
+    phase=Phase.SETTLE,
+    settles=(VOUCHER_REQUEST,),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
+    may_write=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
+)
+TICKET_TAKEN: Final = Entry(
+    kind="ticket.taken",
+    record=TicketTaken,
+    writes=(MoneyKey.PRINT,),
+)
+TICKET_CASH_OUT_VOID: Final = Entry(
+    kind="cashout.void",
+    record=CashOutVoided,
+    about="A ticket was not printed; its amount is on the credit meter again.",
+    phase=Phase.VOID,
+    settles=(VOUCHER_REQUEST,),
+    writes=(MoneyKey.PAY_OUT,),
+    may_write=(MoneyKey.PRINT, MoneyKey.GOES_ON),
+)
+TICKET_DISPUTED: Final = Entry(
+    kind="ticket.disputed",
+    record=DisputeDetails,
+    about="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
+    writes=(MoneyKey.PRINT, MoneyKey.DISPUTED),
+)
+
+
+# ---------------------------------------------------------------------------------------------- coins out
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinsCounted:
+    """The hopper has counted out coins of the open payout; ``paid_coins``: how many so far."""
+
+    id: str
+    paid_coins: Cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinsOut:
+    """The hopper has paid all coins of a payout."""
+
+    cash_out: CashOutRecord = inline_record()
+    paid_coins: Cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinsOutOfVoided:
+    """The coins that left the hopper before its payout was voided are posted; ``doubt``: why others may have left."""
+
+    id: str
+    way: Literal["coins"]
+    amount_cents: Cents
+    coins: Cents
+    paid_coins: Count
+    doubt: str = omit_if_default("")
+    in_coins: PaidInCoins | None = omit_if_default(None)
+
+
+_DISPENSED: Final = (Moves(_CASHABLE, "out:hopper"), Moves("stock:hopper", "stock:floor"))
+COINS_REQUEST: Final = Entry(
+    kind="coins.request",
+    record=NoneType,
+    about="Credit is reserved for coins from the hopper.",
+    phase=Phase.RESERVE,
+    moves=_DISPENSED,
+    writes=(MoneyKey.PAY_OUT, MoneyKey.GOES_ON),
+)
+COINS_ORDERED: Final = Entry(
+    kind="coins.ordered",
+    record=NoneType,
+    about="The driver is about to order coins from the hopper; the hopper's counters before the order are stored.",
+    writes=(MoneyKey.HOPPER,),
+)
+COINS_COUNTED: Final = Entry(
+    kind="coins.counted",
+    record=CoinsCounted,
+    writes=(MoneyKey.HOPPER,),
+)
+COINS_OUT: Final = Entry(
+    kind="coins.out",
+    record=CoinsOut,
+    phase=Phase.SETTLE,
+    settles=(COINS_REQUEST,),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER),
+    may_write=(MoneyKey.GOES_ON,),
+)
+COINS_CASH_OUT_VOID: Final = Entry(
+    kind="cashout.void",
+    record=CashOutVoided,
+    about="The hopper did not pay all coins; their amount is on the credit meter again.",
+    phase=Phase.VOID,
+    settles=(COINS_REQUEST,),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_GONE),
+    may_write=(MoneyKey.GOES_ON,),
+)
+COINS_OUT_OF_VOIDED: Final = Entry(
+    kind="coins.out",
+    record=CoinsOutOfVoided,
+    moves=_DISPENSED,
+    writes=(MoneyKey.COINS_GONE,),
+    may_write=(MoneyKey.GOES_ON,),
+)
+CASH_OUT_ENDED: Final = Entry(
+    kind="cashout.ended",
+    record=NoneType,
+    about="The balance has changed, so no remainder of a cash-out waits to be paid any more.",
+    writes=(MoneyKey.GOES_ON,),
+)
+CREDIT_CONVERTED: Final = Entry(
+    kind="credit.converted",
+    record=NoneType,
+    about="Nonrestricted credit has become cashable, to be paid out.",
+    moves=(Moves("credit:*:nonrestricted", _CASHABLE),),
+)
+
+
+# ---------------------------------------------------------------------------------------------- hand-pays
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandpayWay:
+    """The player has requested a ticket instead of the hand-pay, or has withdrawn the request."""
+
+    handpay: str
+    way: Literal["ticket", "hand"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandpayReturned:
+    """An attendant has returned a hand-pay to the credit meter, to be paid by ticket."""
+
+    handpay: str
+    amount_cents: Cents
+    person: Person
+    persons: tuple[str, ...]
+    """Members of staff, or the key that was turned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandpayFormFilled:
+    """The form of a hand-pay was filled in."""
+
+    handpay: str
+    amount_cents: Count
+    form: HandpayForm = inline_record()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandpayPaid:
+    """A hand-pay was paid, and its prizes in kind were handed over; this record is its slip."""
+
+    handpay: HandpayRecord = inline_record()
+    method: str
+    identity: str = omit_if_default("")
+    """Commits to the player's identity, which no journal contains."""
+    slip: Cents
+    """The slip's running number."""
+    witness: str = omit_if_default("")
+    """The journal head before this entry, as it is printed."""
+    machine: Serial
+    taxable: bool
+    person: Person
+    persons: tuple[str, ...]
+    """Those who filled in the form and those who paid: members of staff, a key switch, or a host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandpayUnclaimed:
+    """Nobody claims a hand-pay: it is voided, and what it reserved becomes an orphan."""
+
+    id: str
+
+
+#: Kinds of the reservations of other features that a hand-pay settles.
+_WON: Final = ("game.end", "handpay.exchanged", "progressive.won")
+HANDPAY_PENDING: Final = Entry(
+    kind="handpay.pending",
+    record=NoneType,
+    about="The player's money is reserved for an attendant to pay.",
+    phase=Phase.RESERVE,
+    moves=(Moves(_CASHABLE, "out:handpay_cancelled_credit"),),
+    writes=(MoneyKey.HANDPAY, MoneyKey.GOES_ON),
+)
+HANDPAY_WAY: Final = Entry(
+    kind="handpay.way",
+    record=HandpayWay,
+    writes=(MoneyKey.HANDPAY,),
+)
+HANDPAY_RETURNED: Final = Entry(
+    kind="handpay.returned",
+    record=HandpayReturned,
+    phase=Phase.VOID,
+    settles=(HANDPAY_PENDING,),
+    writes=(MoneyKey.HANDPAY, MoneyKey.GOES_ON),
+)
+HANDPAY_FORM: Final = Entry(
+    kind="handpay.form",
+    record=HandpayFormFilled,
+    writes=(MoneyKey.HANDPAY,),
+)
+HANDPAY_PAID: Final = Entry(
+    kind="handpay.paid",
+    record=HandpayPaid,
+    phase=Phase.SETTLE,
+    settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
+    counts={"handpays.*": 1},
+    writes=(MoneyKey.HANDPAY, MoneyKey.SLIP),
+)
+HANDPAY_UNCLAIMED: Final = Entry(
+    kind="handpay.unclaimed",
+    record=HandpayUnclaimed,
+    phase=Phase.VOID,
+    settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
+    writes=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
+)
+
+
+# ---------------------------------------------------------------------------------------------- disputes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeReleased:
+    """A ruling has released the credit that was set aside for a dispute; its payment follows."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeRuled(RulingDetails):
+    """Staff have ruled on a disputed amount; ``amount_cents`` is awarded to the player."""
+
+    disputed: DisputeDetails = inline_record()
+    amount_cents: Count
+    commitment: str = omit_if_default("")
+    """Commits to the full number of a ticket that the ruling redeems."""
+
+
+DISPUTE_OPENED: Final = Entry(
+    kind="disputed.opened",
+    record=DisputeDetails,
+    about="A device's reports do not settle whether money was paid or taken; staff decide.",
+    moves=(Moves("stock:hopper", "stock:floor"),),
+    writes=(MoneyKey.DISPUTED,),
+)
+DISPUTE_OPENED_WITH_CREDIT: Final = Entry(
+    kind="disputed.opened",
+    record=DisputeDetails,
+    about="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
+    phase=Phase.RESERVE,
+    moves=(Moves(_CASHABLE, "out:handpay_disputed"),),
+    writes=(MoneyKey.DISPUTED,),
+)
+DISPUTE_RELEASED: Final = Entry(
+    kind="disputed.released",
+    record=DisputeReleased,
+    phase=Phase.VOID,
+    settles=(DISPUTE_OPENED_WITH_CREDIT,),
+    writes=(MoneyKey.RULING,),
+)
+DISPUTE_RULED: Final = Entry(
+    kind="disputed.ruled",
+    record=DisputeRuled,
+    moves=(
+        Moves("house:disputed", "out:handpay_disputed"),
+        Moves("world:voucher_in:*", "out:handpay_disputed"),
+        Moves(_CASHABLE, "out:handpay_disputed"),
+        Moves(_CASHABLE, "out:hopper"),
+        Moves("stock:hopper", "stock:floor"),
+    ),
+    counts={"rulings": 1},
+    writes=(MoneyKey.DISPUTED,),
+    may_write=(KernelKey.FAULT, MoneyKey.RULING, MoneyKey.PRINT, MoneyKey.TICKETS, HostKey.TICKET),
+)
+
+
+# ---------------------------------------------------------------------------------------------- rulings
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplementPaid(RulingDetails):
+    """Staff have paid by hand what the machine did not pay of a winning combination (Monaco 21.4)."""
+
+    amount_cents: Cents
+    play_id: str | None
+    slip: Count = omit_if_default(0)
+    """The number of the hand-pay slip that it completes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OrphanRuling(RulingDetails):
+    """What was left by an unknown player is an orphan; the form needs a place, and may state a reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanCredits(_OrphanRuling):
+    """Credit that was left on the meter is taken into the register of orphans; restricted credit expires."""
+
+    kind: Literal["credits"] = "credits"
+    amount_cents: Count
+    expired_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanHandpay(_OrphanRuling):
+    """An unclaimed hand-pay is in the register of orphans."""
+
+    kind: HandpayKind
+    id: str
+    amount_cents: Count
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanTicket(_OrphanRuling):
+    """A ticket that was found is redeemed to the register of orphans."""
+
+    kind: Literal["ticket"] = "ticket"
+    amount_cents: Cents
+    number: Masked
+    commitment: str = omit_if_default("")
+    """Commits to the ticket's full number, which no journal contains (E-06)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanRefused(_OrphanRuling):
+    """A ticket that was found cannot be redeemed; ``answer``: the reason."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeForfeited(RulingDetails):
+    """Two persons have forfeited the prize that waited for an attendant (Québec s.94)."""
+
+    id: str
+    amount_cents: Count
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditsForfeited(RulingDetails):
+    """Two persons have removed credits won in a disrupted game (Québec s.94)."""
+
+    amount_cents: Cents
+
+
+COMPLEMENT_PAID: Final = Entry(
+    kind="complement.paid",
+    record=ComplementPaid,
+    moves=(Moves("house:complement", "out:handpay_complement"),),
+    counts={"complements": 1},
+)
+ORPHAN_CREDITS: Final = Entry(
+    kind="orphan.credits",
+    record=OrphanCredits,
+    moves=(
+        Moves(_CASHABLE, "house:orphan"),
+        Moves("credit:*:nonrestricted", "house:orphan"),
+        Moves("credit:*:restricted", "house:expired"),
+    ),
+    counts={"orphans": 1},
+)
+ORPHAN_HANDPAY: Final = Entry(
+    kind="orphan.handpay",
+    record=OrphanHandpay,
+    moves=(Moves("*", "house:orphan"), Moves("prizes:*:offered", "prizes:*:unclaimed")),
+    counts={"orphans": 1},
+    writes=(MoneyKey.UNCLAIMED,),
+)
+ORPHAN_TICKET: Final = Entry(
+    kind="orphan.ticket",
+    record=OrphanTicket,
+    moves=(Moves("world:voucher_in:*", "house:orphan"),),
+    counts={"orphans": 1},
+    may_write=(MoneyKey.TICKETS,),
+)
+ORPHAN_REFUSED: Final = Entry(kind="orphan.refused", record=OrphanRefused)
+PRIZE_FORFEITED: Final = Entry(
+    kind="forfeit.prize",
+    record=PrizeForfeited,
+    phase=Phase.VOID,
+    settles=(host_entries.AFT_JACKPOT, *_WON),
+    counts={"forfeits": 1},
+    writes=(MoneyKey.HANDPAY,),
+)
+CREDITS_FORFEITED: Final = Entry(
+    kind="forfeit.credits",
+    record=CreditsForfeited,
+    moves=(Moves("credit:*:*", "house:forfeit"),),
+    counts={"forfeits": 1},
+)
+
+
+# ---------------------------------------------------------------------------------------------- the ticket ledger
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketsChecked:
+    """The ticket ledger agrees with the journal; ``place``: the number of its last move."""
+
+    place: Count
+    begun: Mapping[str, JSON] | None = omit_if_default(None)
+    """The restoration by two persons after which this ledger is used, as the ledger describes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketsContradicted:
+    """A ticket was credited that the ticket ledger did not redeem; staff must find out who else was paid."""
+
+    id: str
+    number: Masked
+    amount_cents: Cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketsMended:
+    """One copy of the ticket ledger was damaged or lost, and was restored from the other; ``what``: which."""
+
+    what: str
+
+
+TICKETS_CHECKED: Final = Entry(
+    kind="tickets.checked",
+    record=TicketsChecked,
+    writes=(MoneyKey.TICKETS,),
+)
+TICKETS_CONTRADICTED: Final = Entry(
+    kind="tickets.contradicted",
+    record=TicketsContradicted,
+    writes=(MoneyKey.TICKETS,),
+)
+TICKETS_MENDED: Final = Entry(kind="tickets.mended", record=TicketsMended)

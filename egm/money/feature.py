@@ -2,26 +2,48 @@
 
 from typing import Final
 
+from egm.devices.ledgers import PayoutRecord
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.money import entries
-from egm.money.disputed import DisputedAmount
+from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.disputed_page import PAGES
 from egm.money.forms import FORMS
+from egm.money.host.records import RestrictedTerms
 from egm.money.rules import RULES
+from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Count
 from egm.records.keys import MoneyKey
-from egm.records.money import PaperRecord
+from egm.records.money import (
+    CashOutRecord,
+    CoinsGone,
+    HandpayRecord,
+    PaperRecord,
+    PrintingRecord,
+    UnclaimedRecord,
+)
+from egm.tickets.audit import LedgerAnchor
 
 MONEY: Final = Feature(
     name="money",
     keys=MoneyKey,
-    values={
-        MoneyKey.PAPER: PaperRecord,
+    values={  # not GOES_ON: earlier versions stored true instead of a record
+        MoneyKey.PAY_OUT: CashOutRecord,
+        MoneyKey.PRINT: PrintingRecord,
+        MoneyKey.HOPPER: PayoutRecord,
         MoneyKey.COINS: Count,
+        MoneyKey.COINS_GONE: CoinsGone,
         MoneyKey.DISPUTED: DisputedAmount,
+        MoneyKey.RULING: DisputeRuling,
+        MoneyKey.HANDPAY: HandpayRecord,
+        MoneyKey.SLIP: Count,
+        MoneyKey.UNCLAIMED: UnclaimedRecord,
+        MoneyKey.PAPER: PaperRecord,
+        MoneyKey.RESTRICTED: RestrictedTerms,
+        MoneyKey.TICKETS: LedgerAnchor,
+        MoneyKey.TICKET_TERMS: TicketTerms,
     },
     entries=list_entries(entries),
     rules=RULES,

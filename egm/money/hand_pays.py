@@ -14,14 +14,14 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.entries import HANDPAY_FORM, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
 from egm.money.ticket_ledger import keep_head
-from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayForm, HandpayRecord
 from egm.staff.form import has_text_in, list_event_persons
 from egm.staff.identities import IdentityRegister
 from egm.staff.service_calls import answer_service_call
-from meters import Phase, Transfer
+from meters import Transfer
 from meters.chart import parse_account_words
 
 #: The form's fields about the player: name as in the document, kind of document and its number.
@@ -63,10 +63,10 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     form = HandpayForm(
         method=str(event.data["method"]), persons=tuple(list_event_persons(machine, event)), identity=identity
     )
-    machine.record(
-        "handpay.form",
+    machine.post(
+        HANDPAY_FORM,
+        HandpayFormFilled(handpay=handpay.id, amount_cents=handpay.amount_cents, form=form),
         state={MoneyKey.HANDPAY: replace(handpay, form=form)},
-        details={"handpay": handpay.id, "amount_cents": handpay.amount_cents, **to_json(form)},
     )
     machine.notice = Notice(code="form_recorded")
 
@@ -77,29 +77,28 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    form = {"method": "cash"} if handpay.form is None else to_json(handpay.form)
-    wrote = () if handpay.form is None else handpay.form.persons
+    form = handpay.form or HandpayForm(method="cash", persons=())
     slip = int(machine.memory.get(MoneyKey.SLIP) or 0) + 1
     tax_cents = machine.profile.by_hand.tax_cents
     persons = list_event_persons(machine, event)
     answer_service_call(machine, event)
-    machine.record(
-        "handpay.paid",
-        transaction_id=f"{handpay.id}.paid",
-        phase=Phase.SETTLE,
+    machine.post(
+        HANDPAY_PAID,
+        HandpayPaid(
+            handpay=replace(handpay, form=None),
+            method=form.method,
+            identity=form.identity,
+            slip=slip,
+            witness=machine.witness,
+            machine=machine.identity.serial,
+            taxable=tax_cents is not None and handpay.worth_cents >= tax_cents,
+            person=persons[0],
+            persons=tuple(dict.fromkeys((*form.persons, *persons))),
+        ),
+        entry_id=f"{handpay.id}.paid",
         ref=handpay.id,
         counts={f"handpays.{handpay.kind}": 1},
         state={MoneyKey.HANDPAY: None, MoneyKey.SLIP: slip},
-        details={
-            **to_json(replace(handpay, form=None)),
-            **form,
-            "slip": slip,
-            "witness": machine.witness,
-            "machine": machine.identity.serial,
-            "taxable": tax_cents is not None and handpay.worth_cents >= tax_cents,
-            "person": persons[0],
-            "persons": list(dict.fromkeys((*wrote, *persons))),
-        },
     )
     keep_head(machine)
     code = "prize_delivered" if handpay.prizes else "handpay_paid"

@@ -14,6 +14,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind
+from egm.kernel.entries import Entry
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -27,12 +28,27 @@ from egm.money.cash_out_rest import (
     rest_goes_on,
 )
 from egm.money.disputed import DisputedAmount, open_dispute
+from egm.money.entries import (
+    COINS_CASH_OUT_VOID,
+    COINS_OUT,
+    COINS_OUT_OF_VOIDED,
+    COINS_REQUEST,
+    CREDIT_CONVERTED,
+    HANDPAY_PENDING,
+    TICKET_CASH_OUT_VOID,
+    TICKET_DISPUTED,
+    VOUCHER_OUT,
+    VOUCHER_REQUEST,
+    CashOutVoided,
+    CoinsOut,
+    CoinsOutOfVoided,
+    VoucherOut,
+)
 from egm.money.host.model import HostMoney, ring_state
 from egm.money.host.records import RestrictedTerms
 from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
 from egm.money.ticket_terms import find_ticket_terms
 from egm.money.ways_out import count_payable_coins, reason_no_ticket
-from egm.record_codec import to_json
 from egm.records.keys import MoneyKey
 from egm.records.money import (
     CashOutRecord,
@@ -49,7 +65,7 @@ from egm.tickets.desk import Printed, TicketDesk
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Refusal
 from egm.tickets.templates import Template, load_template
-from meters import Phase, Transfer
+from meters import Transfer
 from rng import RngError
 
 
@@ -77,10 +93,9 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
                 return
             raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
         number = ticket.masked
-    machine.record(
-        "voucher.request",
-        transaction_id=pay_out_id,
-        phase=Phase.RESERVE,
+    machine.post(
+        VOUCHER_REQUEST,
+        entry_id=pay_out_id,
         transfers=(Transfer(machine.credit(kind), f"out:voucher:{kind}", amount_cents),),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
@@ -209,10 +224,10 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _require_ticket(machine, pay_out.id).number
     ring = ring_state(machine.journal, pay_out.id) if machine.state(HostMoney).validation.is_by_host else {}
-    machine.record(
-        "voucher.out",
-        transaction_id=f"{pay_out.id}.printed",
-        phase=Phase.SETTLE,
+    machine.post(
+        VOUCHER_OUT,
+        VoucherOut(cash_out=pay_out, commitment=compute_number_commitment(machine, number)),
+        entry_id=f"{pay_out.id}.printed",
         ref=pay_out.id,
         state={
             MoneyKey.PAY_OUT: None,
@@ -220,7 +235,6 @@ def settle_ticket(machine: Machine, _: Event) -> None:
             **ring,
             **build_anchor_state(machine),
         },
-        details={**to_json(pay_out), "commitment": compute_number_commitment(machine, number)},
     )
     machine.state(TicketDesk).printed(number)
     keep_head(machine)
@@ -239,7 +253,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
         _dispute_ticket(machine, pay_out, why)
         return
     ticket = find_ticket(machine, pay_out.id)
-    _void(machine, pay_out, {MoneyKey.PRINT: None}, why)
+    _void(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
         machine.state(TicketDesk).failed(ticket.number, why)
     _pay_otherwise(machine, pay_out)
@@ -256,10 +270,10 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
         ticket=pay_out.number or "",
         kind=str(pay_out.kind),
     )
-    machine.record(
-        "ticket.disputed",
+    machine.post(
+        TICKET_DISPUTED,
+        in_doubt.details,
         state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **in_doubt.state},
-        details=in_doubt.details,
     )
     disputed.finish(machine)
 
@@ -294,7 +308,7 @@ def end_ticket_ruling(machine: Machine, event: Event) -> None:
 
 def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
     """Void a ticket that never got a number, and pay the credits by hand."""
-    _void(machine, pay_out, {}, why)
+    _void(machine, TICKET_CASH_OUT_VOID, pay_out, {}, why)
     _pay_otherwise(machine, pay_out)
 
 
@@ -312,10 +326,9 @@ def reserve_coins(machine: Machine, _: Event) -> None:
     coins = count_payable_coins(machine)
     amount_cents = coins * machine.profile.coins.hopper_cents
     pay_out_id = machine.fresh_id("cashout")
-    machine.record(
-        "coins.request",
-        transaction_id=pay_out_id,
-        phase=Phase.RESERVE,
+    machine.post(
+        COINS_REQUEST,
+        entry_id=pay_out_id,
         transfers=_build_coin_transfers(machine, amount_cents, amount_cents),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
@@ -366,13 +379,12 @@ def settle_coins(machine: Machine, event: Event) -> None:
     if paid == pay_out.coins:
         remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
         remainder = CashOutRest(rest_cents=remainder_cents, in_coins=in_coins)
-        machine.record(
-            "coins.out",
-            transaction_id=f"{pay_out.id}.paid",
-            phase=Phase.SETTLE,
+        machine.post(
+            COINS_OUT,
+            CoinsOut(cash_out=pay_out, paid_coins=paid),
+            entry_id=f"{pay_out.id}.paid",
             ref=pay_out.id,
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **build_remainder_state(remainder)},
-            details={**to_json(pay_out), "paid_coins": paid},
         )
         keep_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
@@ -390,6 +402,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     stored = unposted if paid or doubt else None
     _void(
         machine,
+        COINS_CASH_OUT_VOID,
         pay_out,
         {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: stored},
         f"short pay: {paid} of {pay_out.coins} coins",
@@ -430,16 +443,23 @@ def post_coins(machine: Machine, _: Event) -> None:
         )
         open_dispute(machine, in_doubt)
         disputed.finish(machine)
-    details = {key: value for key, value in to_json(unposted).items() if key != "coin_cents" and value != ""}
-    machine.record(
-        "coins.out",
-        transaction_id=f"{unposted.id}.paid",
+    machine.post(
+        COINS_OUT_OF_VOIDED,
+        CoinsOutOfVoided(
+            id=unposted.id,
+            way=unposted.way,
+            amount_cents=unposted.amount_cents,
+            coins=unposted.coins,
+            paid_coins=unposted.paid_coins,
+            doubt=unposted.doubt,
+            in_coins=unposted.in_coins,
+        ),
+        entry_id=f"{unposted.id}.paid",
         transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
             MoneyKey.COINS_GONE: None,
             **build_handpay_remainder_state(machine.cash_cents - paid_cents, unposted.in_coins),
         },
-        details=details,
     )
 
 
@@ -469,21 +489,26 @@ def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int)
     )
 
 
-def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object], why: str) -> None:
+def _void(
+    machine: Machine,
+    entry: Entry[CashOutVoided],
+    pay_out: CashOutRecord,
+    state: Mapping[str, object],
+    why: str,
+) -> None:
     """Void a payout; if it was paying a remainder and no coins left, its amount becomes the remainder again."""
     was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_GONE) is None
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
-    machine.record(
-        "cashout.void",
-        transaction_id=f"{pay_out.id}.void",
-        phase=Phase.VOID,
+    machine.post(
+        entry,
+        CashOutVoided(cash_out=pay_out, why=why),
+        entry_id=f"{pay_out.id}.void",
         ref=pay_out.id,
         state={
             MoneyKey.PAY_OUT: None,
             **state,
             **build_handpay_remainder_state(remainder_cents, pay_out.in_coins),
         },
-        details={**to_json(pay_out), "why": why},
     )
 
 
@@ -493,10 +518,9 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
     why = reason_no_ticket(machine, amount_cents)
-    machine.record(
-        "handpay.pending",
-        transaction_id=handpay_id,
-        phase=Phase.RESERVE,
+    machine.post(
+        HANDPAY_PENDING,
+        entry_id=handpay_id,
         transfers=(Transfer(_find_cashable_account(machine), "out:handpay_cancelled_credit", amount_cents),),
         state={
             MoneyKey.HANDPAY: HandpayRecord(
@@ -527,7 +551,7 @@ def _convert_to_cashable(machine: Machine) -> int:
         flow = Transfer(
             machine.credit(CreditKind.NONRESTRICTED), _find_cashable_account(machine), promotional_cents
         )
-        machine.record("credit.converted", transfers=(flow,))
+        machine.post(CREDIT_CONVERTED, transfers=(flow,))
     return machine.read_credit_cents(CreditKind.CASHABLE)
 
 

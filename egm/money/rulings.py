@@ -10,9 +10,27 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import ticket_ledger
+from egm.money.entries import (
+    COMPLEMENT_PAID,
+    CREDITS_FORFEITED,
+    HANDPAY_UNCLAIMED,
+    ORPHAN_CREDITS,
+    ORPHAN_HANDPAY,
+    ORPHAN_REFUSED,
+    ORPHAN_TICKET,
+    PRIZE_FORFEITED,
+    ComplementPaid,
+    CreditsForfeited,
+    HandpayUnclaimed,
+    OrphanCredits,
+    OrphanHandpay,
+    OrphanRefused,
+    OrphanTicket,
+    PrizeForfeited,
+)
 from egm.money.hand_pays import find_unclaimed_account
 from egm.money.host.model import HostMoney
-from egm.record_codec import to_json
+from egm.record_codec import from_json, to_json
 from egm.records.game_record import LastGame
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
@@ -20,8 +38,7 @@ from egm.records.tables import list_standing_tables
 from egm.staff.form import build_ruling_details, has_text_in
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
-from meters import Phase, Transfer
-from meters.transaction import JSON
+from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- complements
@@ -36,18 +53,15 @@ def pay_complement(machine: Machine, event: Event) -> None:
     """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
     amount_cents = int(event.data["amount_cents"])
     last = machine.memory.read(LastGame, PlayKey.LAST)
-    slip = event.data.get("slip")
-    machine.record(
-        "complement.paid",
-        transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
-        counts={"complements": 1},
-        details=build_ruling_details(
-            machine,
-            event,
+    machine.post(
+        COMPLEMENT_PAID,
+        ComplementPaid(
+            **build_ruling_details(machine, event),
             amount_cents=amount_cents,
             play_id=event.data.get("play_id") or (None if last is None else last.play_id),
-            **({} if slip is None else {"slip": slip}),
+            slip=event.data.get("slip") or 0,
         ),
+        transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
     )
     machine.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
 
@@ -81,18 +95,13 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
 def take_orphan_credits(machine: Machine, event: Event) -> None:
     """Move credits left on the meter to the register of orphans (Monaco 21.3); restricted credits expire."""
     amount_cents, promotion_cents = machine.cash_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
-    machine.record(
-        "orphan.credits",
+    machine.post(
+        ORPHAN_CREDITS,
+        OrphanCredits(
+            **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=promotion_cents
+        ),
         transfers=machine.take(amount_cents, "house:orphan", MONEY)
         + machine.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
-        counts={"orphans": 1},
-        details=build_ruling_details(
-            machine,
-            event,
-            kind="credits",
-            amount_cents=amount_cents,
-            expired_cents=promotion_cents,
-        ),
     )
 
 
@@ -100,22 +109,27 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
     """Void an unclaimed hand-pay and make it an orphan; see :func:`end_rulings`."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
-    details = {"kind": handpay.kind, **_build_handpay_fields(handpay)}
+    story = OrphanHandpay(
+        **build_ruling_details(machine, event),
+        kind=handpay.kind,
+        id=handpay.id,
+        amount_cents=handpay.amount_cents,
+        prizes=handpay.prizes,
+    )
     given_up = UnclaimedRecord(
         id=handpay.id,
         flows=tuple(
             OrphanFlow(flow.source, find_unclaimed_account(flow), flow.amount_cents)
             for flow in reserved.transfers
         ),
-        story=build_ruling_details(machine, event, **details),
+        story=to_json(story),
     )
-    machine.record(
-        "handpay.unclaimed",
-        transaction_id=f"{handpay.id}.unclaimed",
-        phase=Phase.VOID,
+    machine.post(
+        HANDPAY_UNCLAIMED,
+        HandpayUnclaimed(id=handpay.id),
+        entry_id=f"{handpay.id}.unclaimed",
         ref=handpay.id,
         state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED: given_up},
-        details={"id": handpay.id},
     )
     end_rulings(machine, event)
 
@@ -130,13 +144,12 @@ def end_rulings(machine: Machine, _: Event) -> None:
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
-    machine.record(
-        "orphan.handpay",
-        transaction_id=f"{given_up.id}.orphan",
+    machine.post(
+        ORPHAN_HANDPAY,
+        from_json(OrphanHandpay, given_up.story, f"the memory's {MoneyKey.UNCLAIMED}"),
+        entry_id=f"{given_up.id}.orphan",
         transfers=given_up.transfers,
-        counts={"orphans": 1},
         state={MoneyKey.UNCLAIMED: None},
-        details=given_up.story,
     )
 
 
@@ -150,26 +163,22 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
     if isinstance(answer, Refusal):
-        machine.record(
-            "orphan.refused", details=build_ruling_details(machine, event, answer=answer.reason.value)
-        )
+        refused = OrphanRefused(**build_ruling_details(machine, event), answer=answer.reason.value)
+        machine.post(ORPHAN_REFUSED, refused)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket
-    machine.record(
-        "orphan.ticket",
-        transaction_id=f"{redemption_id}.in",
-        transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
-        counts={"orphans": 1},
-        state=ticket_ledger.build_anchor_state(machine),
-        details=build_ruling_details(
-            machine,
-            event,
-            kind="ticket",
+    machine.post(
+        ORPHAN_TICKET,
+        OrphanTicket(
+            **build_ruling_details(machine, event),
             amount_cents=ticket.amount_cents,
             number=ticket.masked,
             commitment=ticket_ledger.compute_number_commitment(machine, ticket.number),
         ),
+        entry_id=f"{redemption_id}.in",
+        transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
+        state=ticket_ledger.build_anchor_state(machine),
     )
     desk.redeem_commit(redemption_id)
     ticket_ledger.keep_head(machine)
@@ -203,29 +212,25 @@ def credits_are_forfeit(machine: Machine, event: Event) -> bool:
 def forfeit_prize(machine: Machine, event: Event) -> None:
     """Void the prize that waited for an attendant (Québec s.94)."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    machine.record(
-        "forfeit.prize",
-        transaction_id=f"{handpay.id}.forfeit",
-        phase=Phase.VOID,
+    machine.post(
+        PRIZE_FORFEITED,
+        PrizeForfeited(
+            **build_ruling_details(machine, event),
+            id=handpay.id,
+            amount_cents=handpay.amount_cents,
+            prizes=handpay.prizes,
+        ),
+        entry_id=f"{handpay.id}.forfeit",
         ref=handpay.id,
-        counts={"forfeits": 1},
         state={MoneyKey.HANDPAY: None},
-        details=build_ruling_details(machine, event, **_build_handpay_fields(handpay)),
     )
-
-
-def _build_handpay_fields(handpay: HandpayRecord) -> dict[str, JSON]:
-    """Return the fields of a hand-pay that a ruling records."""
-    record = to_json(handpay)
-    return {key: record[key] for key in ("id", "amount_cents", "prizes") if key in record}
 
 
 def forfeit_credits(machine: Machine, event: Event) -> None:
     """Remove from the meter credits that were won in a disrupted game (Québec s.94)."""
     amount_cents = int(event.data["amount_cents"])
-    machine.record(
-        "forfeit.credits",
+    machine.post(
+        CREDITS_FORFEITED,
+        CreditsForfeited(**build_ruling_details(machine, event), amount_cents=amount_cents),
         transfers=machine.take(amount_cents, "house:forfeit", reversed(CreditKind)),
-        counts={"forfeits": 1},
-        details=build_ruling_details(machine, event, amount_cents=amount_cents),
     )

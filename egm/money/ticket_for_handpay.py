@@ -6,16 +6,17 @@ or void: the player never has both the hand-pay and the ticket, and never neithe
 """
 
 from dataclasses import replace
+from typing import Literal
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayReturned, HandpayWay
 from egm.money.ways_out import reason_no_ticket
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRest, HandpayRecord
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
-from meters import Phase
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -50,11 +51,9 @@ def hand_is_asked(machine: Machine, event: Event) -> bool:
 def choose_way(machine: Machine, _: Event) -> None:
     """Toggle the player's request for a ticket instead of a hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    way = "hand" if handpay.way else "ticket"
+    way: Literal["hand", "ticket"] = "hand" if handpay.way else "ticket"
     record = replace(handpay, way="" if handpay.way else way)
-    machine.record(
-        "handpay.way", state={MoneyKey.HANDPAY: record}, details={"handpay": handpay.id, "way": way}
-    )
+    machine.post(HANDPAY_WAY, HandpayWay(handpay=handpay.id, way=way), state={MoneyKey.HANDPAY: record})
 
 
 def return_handpay(machine: Machine, event: Event) -> None:
@@ -65,20 +64,19 @@ def return_handpay(machine: Machine, event: Event) -> None:
     )
     remainder_cents = machine.cash_cents + handpay.amount_cents
     answer_service_call(machine, event)
-    machine.record(
-        "handpay.returned",
-        transaction_id=f"{handpay.id}.returned",
-        phase=Phase.VOID,
+    machine.post(
+        HANDPAY_RETURNED,
+        HandpayReturned(
+            handpay=handpay.id,
+            amount_cents=handpay.amount_cents,
+            person=persons[0],
+            persons=tuple(persons),
+        ),
+        entry_id=f"{handpay.id}.returned",
         ref=handpay.id,
         state={
             MoneyKey.HANDPAY: None,
             MoneyKey.GOES_ON: CashOutRest(rest_cents=remainder_cents, in_coins=handpay.in_coins),
-        },
-        details={
-            "handpay": handpay.id,
-            "amount_cents": handpay.amount_cents,
-            "person": persons[0],
-            "persons": persons,
         },
     )
 

@@ -17,6 +17,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
+from egm.money.entries import TICKETS_CHECKED, TicketsChecked
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord
 from egm.records.earlier_journal import has_ended
@@ -121,10 +122,10 @@ def compare_with_journal(machine: Machine) -> str:
     sequence, digest = store.end
     now = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
     if now != stored:
-        details = {"place": sequence} | (
-            {"begun": _describe_restoration(store)} if base.begun and is_restored else {}
+        begun = _describe_restoration(store) if base.begun and is_restored else None
+        machine.post(
+            TICKETS_CHECKED, TicketsChecked(place=sequence, begun=begun), state={MoneyKey.TICKETS: now}
         )
-        machine.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""
 
 

@@ -15,6 +15,16 @@ from egm.errors import InvariantError
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
+from egm.money.entries import (
+    DISPUTE_RULED,
+    ORPHAN_TICKET,
+    TICKET_TAKEN,
+    TICKETS_CONTRADICTED,
+    VOUCHER_IN,
+    TicketsContradicted,
+    TicketTaken,
+)
+from egm.money.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
 from egm.money.host.model import RING, HostMoney, Redeeming, list_unread_indices, pay_out_in_ring, ring_state
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
@@ -40,7 +50,7 @@ from rng import RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
+_TAKEN: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
 
 
 def open_desk(
@@ -125,7 +135,7 @@ def _close_printed_tickets(machine: Machine) -> None:
             continue
         printed = from_json(PrintingRecord, record, f"the memory's {key!r}")
         if printed.state is PrintState.BARCODE_DONE:
-            machine.record("ticket.taken", state={key: None}, details={"id": printed.id})
+            machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={key: None})
 
 
 def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
@@ -146,11 +156,11 @@ def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
         base = {**stored.base, account: stored.base.get(account, 0) - ticket.amount_cents}
         detail = f"{ticket.masked}, {ticket.amount_cents} cents"
         raise_fault(machine, "ticket_contradiction", detail=detail)
-        machine.record(
-            "tickets.contradicted",
-            transaction_id=f"{redemption_id}.contradicted",
+        machine.post(
+            TICKETS_CONTRADICTED,
+            TicketsContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
+            entry_id=f"{redemption_id}.contradicted",
             state={MoneyKey.TICKETS: replace(stored, base=base)},
-            details={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
         )
 
 
@@ -180,8 +190,11 @@ def _recover(machine: Machine, desk: TicketDesk) -> None:
 
 def _add_to_ring(machine: Machine, record: Record) -> None:
     """Add a ticket to the ring the host reads."""
-    details = {"id": record.issue_id, "number": record.ticket.masked}
-    machine.record("voucher.unread", state=ring_state(machine.journal, record.issue_id), details=details)
+    machine.post(
+        VOUCHER_UNREAD,
+        VoucherUnread(id=record.issue_id, number=record.ticket.masked),
+        state=ring_state(machine.journal, record.issue_id),
+    )
 
 
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
@@ -201,4 +214,4 @@ def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
         return
     if ticket.id not in _open_anywhere(machine):
         ended = replace(ticket, status=Redeeming.NOT_STACKED)
-        machine.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)
+        machine.post(HOST_VOUCHER_NOT_STACKED, ended, state={HostKey.TICKET: ended})

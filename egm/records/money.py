@@ -12,6 +12,7 @@ from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.messages import HandpayKind
 from egm.record_codec import omit_if_default
+from egm.record_fields import Digest, Words
 from meters import Transfer
 from meters.transaction import JSON
 
@@ -29,9 +30,9 @@ class PrizeRecord:
 class HandpayForm:
     """The form of a hand-pay: means of payment, who filled it in, and the commitment to the player's identity."""
 
-    method: str
+    method: Words
     persons: tuple[str, ...]
-    identity: str = omit_if_default("")
+    identity: Digest = omit_if_default("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

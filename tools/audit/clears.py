@@ -9,6 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from egm.app.features import FEATURES
+from egm.kernel.entries import Entry, EntryError
+from egm.memory_clear import entries
 from egm.memory_clear.claim_book import SOURCE
 from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, checkpoint
@@ -18,6 +21,7 @@ from meters.recall import read_details
 _OWN: Final = "clear."
 _MEMORY: Final = frozenset({"event", "clock.changed", checkpoint.KIND})
 _ACTS: Final = ("carried", "paid", "ended")
+_DECLARED: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 
 @lru_cache(maxsize=1024)
@@ -82,6 +86,9 @@ class ClearAudit:
             self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")
             self._due.clear()
             return
+        for declared in _DECLARED:
+            if entry.kind == declared.kind:
+                self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))
         paid = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
         self._moved[name] = self._moved.get(name, 0) + paid
@@ -90,6 +97,12 @@ class ClearAudit:
             self._fault(entry, f"{self._moved[name]} cents are carried over under {name or 'no claim'}")
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
+
+    def _check_declaration(self, entry: StoredEntry, declared: Entry[Any]) -> None:
+        try:
+            declared.check(entry.transaction, FEATURES.keys)
+        except EntryError as why:
+            self._fault(entry, str(why))
 
     def close(self) -> str:
         """Return what is wrong at the end of the journal, or an empty string if every authorised entry was found."""

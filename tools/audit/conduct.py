@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MOST
+from egm.money import entries
 from egm.records.keys import IntegrityKey, PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules import Differs, Facts, Rule, find_rules
 from tools.audit.rules.facts import read_position
-from tools.audit.rules.pattern import format_storage_key
+from tools.audit.rules.pattern import DiffersFromDeclaration, format_storage_key
 from tools.audit.rules.plain import PLAIN
 
 _MOVES_SHOWN: Final = 4
@@ -22,7 +23,9 @@ _MOVES_SHOWN: Final = 4
 #: one.
 _OF_THE_JOURNAL: Final = frozenset({"machine.genesis", "checkpoint", "event"})
 _NO_POSITION: Final = _OF_THE_JOURNAL | {"clock.changed", "game.examined"}
-_CASH_OUTS: Final = frozenset({"voucher.request", "coins.request", "handpay.pending"})
+_CASH_OUTS: Final = frozenset(
+    entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
+)
 _TERMS: Final = "residual.terms"
 _POWER_UP: Final = "power.up"
 _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
@@ -65,12 +68,14 @@ class ConductAudit:
                 pass  # the entry's rule reports what is wrong with it
         self._check_position(entry, before)
         self._check_converted(entry)
-        why = ""
+        why, nearness = "", -1
         for rule in (*find_rules(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:
                 rule.check(entry, before, self.facts)
             except Differs as differs:
-                why = self._choose_nearer_reason(why, rule, entry, str(differs))
+                near = 2 * (rule.phase is entry.phase) + (not isinstance(differs, DiffersFromDeclaration))
+                if near >= nearness:
+                    why, nearness = str(differs), near
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 why = why or f"cannot be followed: {error!r}"
@@ -82,11 +87,6 @@ class ConductAudit:
             self._fault(entry, f"{entry.kind}: {why}{_format_moved_money(entry)}")
         self.facts.see(entry)
         return False
-
-    @staticmethod
-    def _choose_nearer_reason(why: str, rule: Rule, entry: StoredEntry, new_reason: str) -> str:
-        """Return the reason of the rule that comes nearest to the entry, out of the reasons of all its rules."""
-        return new_reason if not why or rule.phase is entry.phase else why
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
         """Check that the entry names an existing position if the entries of its run name theirs."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from egm.memory_clear.claim_book import CARRIED, PAID
+from egm.money import entries
 from egm.money.hand_pays import BOOK
 from egm.play import prizes_in_kind as merchandise
 from egm.records.money import PrizeRecord
@@ -17,7 +18,7 @@ from meters.recall import read_details
 _ENDED: Final = "game.end"
 _EXCHANGED: Final = "handpay.exchanged"
 _REPLACED: Final = "handpay.replaced"
-_ORPHAN: Final = "orphan.handpay"
+_ORPHAN: Final = entries.ORPHAN_HANDPAY.kind
 
 Flow = tuple[str, str, int]
 
@@ -98,7 +99,7 @@ class PrizeAudit:
             )
         elif entry.kind == _REPLACED and ref not in self._replaced:
             self._fault(entry, "a prize is given up, but nothing replaces it")
-        elif entry.kind == "handpay.unclaimed":
+        elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
             self._given_up[ref] = _select_prize_flows(flows)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:

@@ -9,14 +9,15 @@ because its tickets could then be redeemed again.
 from collections.abc import Callable
 from typing import Final
 
+from egm.money import entries
 from egm.record_codec import from_json
 from egm.tickets.audit import STATE_KEY, LedgerAnchor
 from meters import StoredEntry
 from meters.recall import read_details
 
-_OUT: Final = "voucher.out"
-_RULED: Final = "disputed.ruled"
-_IN: Final = ("voucher.in", "orphan.ticket", _RULED)
+_OUT: Final = entries.VOUCHER_OUT.kind
+_RULED: Final = entries.DISPUTE_RULED.kind
+_IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
 class VoucherAudit:

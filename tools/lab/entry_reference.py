@@ -117,7 +117,7 @@ def _describe_entry(entry: Entry[Any], texts: Mapping[str, Texts]) -> str:
     if names:
         facts.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.moves:
-        settled = "".join(f" (`{each.kind}`)" for each in entry.settles)
+        settled = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
         facts.append(f"It {_PHASES[entry.phase]}{settled}.")
     lists = (
         ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.moves]),

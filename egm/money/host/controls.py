@@ -9,6 +9,7 @@ from typing import Any
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.money.host.entries import HOST_CONTROL, HostControl
 from egm.records.keys import HostKey
 
 
@@ -31,8 +32,8 @@ def record_control(machine: Machine, event: Event) -> None:
     key = f"{HostKey.CONTROL}{name}:{source}"
     if machine.journal.state(key) == value:
         return
-    machine.record(
-        "host.control", state={key: value}, details={"source": source, "name": name, "value": value}
+    machine.post(
+        HOST_CONTROL, HostControl(source=str(source), name=str(name), value=value), state={key: value}
     )
 
 

@@ -2,13 +2,17 @@
 
 from typing import Final
 
+from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
+from egm.money.host import entries
 from egm.money.host.model import HostMoney
+from egm.money.host.records import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
 from egm.money.host.rules import RULES
 from egm.money.host.timeouts import create_host_timeouts
+from egm.record_fields import Count
 from egm.records.keys import HostKey
 
 
@@ -21,6 +25,18 @@ def _is_locked(machine: Machine) -> bool:
 HOST: Final = Feature(
     name="host",
     keys=HostKey,
+    values={  # not CONTROL: each control has values of its own
+        HostKey.TICKET: HostTicketRecord,
+        HostKey.RING: str,
+        HostKey.RING_COUNT: Count,
+        HostKey.RING_READ: Count,
+        HostKey.TRANSFER: TransferRecord,
+        HostKey.TRANSFERS: Count,
+        HostKey.CASH_OUT: CashOutTerms,
+        HostKey.REGISTRATION: RegistrationRecord,
+        HostKey.TRANSFERS_UNPROVED: bool,
+    },
+    entries=list_entries(entries),
     rules=RULES,
     states=(DerivedState(State.LOCKED, _is_locked),),
     services=(create_host_timeouts,),

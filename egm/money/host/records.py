@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from egm.kernel.credits import CreditKind
 from egm.money.host.model import Redeeming, TransferKind, TransferStatus
 from egm.record_codec import omit_if_default
+from egm.record_fields import Count, Digest, Masked, Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +21,13 @@ class HostTicketRecord:
     """
 
     id: str
-    number: str
-    amount_cents: int
+    number: Masked
+    amount_cents: Count
     kind: str
     status: Redeeming
     told: bool
     expires: str | None = omit_if_default(None)
-    pool: int | None = omit_if_default(None)
+    pool: Count | None = omit_if_default(None)
 
     @property
     def restricted(self) -> "RestrictedTerms | None":
@@ -41,7 +42,7 @@ class RestrictedTerms:
     """Expiry date and pool of the restricted credit on the meter."""
 
     expires: str
-    pool: int
+    pool: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +56,14 @@ class TransferRecord:
     identifier: str
     kind: TransferKind
     status: TransferStatus
-    cents: Mapping[CreditKind, int]
-    asked_cents: int
+    cents: Mapping[CreditKind, Count]
+    asked_cents: Count
     expires: str
-    pool: int
+    pool: Count
     codes: Mapping[str, int]
-    at: str
+    at: Time
     told: bool
-    position: int | None = omit_if_default(None)
+    position: Count | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,5 +78,5 @@ class CashOutTerms:
 class RegistrationRecord:
     """The machine's registration for transfers; only the SHA-256 digest of the key is stored."""
 
-    pos_id: int
-    key_digest: str
+    pos_id: Count
+    key_digest: Digest

@@ -16,6 +16,13 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
+from egm.money.host.entries import (
+    TICKET_TERMS_CHANGED,
+    VOUCHER_ENROLLED,
+    VOUCHER_READ,
+    TicketTermsChanged,
+    VoucherEnrolled,
+)
 from egm.money.host.model import (
     HostMoney,
     Redeeming,
@@ -28,7 +35,6 @@ from egm.money.host.tickets import DENIED, SILENT, find_awaited_cash_out, record
 from egm.money.host.transfers import takes_pool
 from egm.money.pay_out import find_ticket
 from egm.money.ticket_terms import find_ticket_terms
-from egm.record_codec import to_json
 from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask_number
@@ -240,7 +246,7 @@ class HostTickets:
         """Record durably that the host has acknowledged the oldest unread ticket; ignore any other number."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
-            self._machine.record("voucher.read", state=build_next_read_state(self._machine.journal))
+            self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
             self._machine.state(TicketDesk).mark_reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
@@ -249,11 +255,14 @@ class HostTickets:
         if desk is None:
             return
         desk.enrol(validation_id, sequence)
-        self._machine.log("voucher.enrolled", {"sequence": sequence})
+        self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
 
     def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store ticket terms (:class:`TicketTerms`) by name. Durable; a repeat changes nothing."""
         terms = find_ticket_terms(self._machine).changed(changes, outranked=outranked)
         if terms != find_ticket_terms(self._machine):
-            details = {"tickets": to_json(terms)}
-            self._machine.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=details)
+            self._machine.post(
+                TICKET_TERMS_CHANGED,
+                TicketTermsChanged(tickets=terms),
+                state={MoneyKey.TICKET_TERMS: terms},
+            )

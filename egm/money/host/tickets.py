@@ -21,6 +21,15 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.host.entries import (
+    HOST_VOUCHER_REFUSED,
+    VOUCHER_AUTHORISED,
+    VOUCHER_NUMBERED,
+    VOUCHER_RESULT_READ,
+    HostVoucherRefused,
+    VoucherAuthorised,
+    VoucherNumbered,
+)
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.host.records import HostTicketRecord
 from egm.money.pay_out import find_printed_terms, give_up_unprinted
@@ -98,11 +107,11 @@ def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> boo
 
 def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
     """Record that a reserved cash-out has its number: only the last digits, because people read the journal."""
-    machine.record(
-        "voucher.numbered",
-        transaction_id=f"{pay_out.id}.numbered",
+    machine.post(
+        VOUCHER_NUMBERED,
+        VoucherNumbered(id=pay_out.id, number=ticket.masked),
+        entry_id=f"{pay_out.id}.numbered",
         state={MoneyKey.PAY_OUT: replace(pay_out, number=ticket.masked)},
-        details={"id": pay_out.id, "number": ticket.masked},
     )
 
 
@@ -145,8 +154,9 @@ def stack_authorised(machine: Machine, event: Event) -> None:
         return
     machine.state(HostMoney).inquiry = None
     machine.state(LockedTicket).redemption = answer
-    machine.record(
-        "voucher.authorised",
+    machine.post(
+        VOUCHER_AUTHORISED,
+        VoucherAuthorised(id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind),
         state={
             HostKey.TICKET: HostTicketRecord(
                 id=inquiry.id,
@@ -158,12 +168,6 @@ def stack_authorised(machine: Machine, event: Event) -> None:
                 status=Redeeming.PENDING,
                 told=False,
             )
-        },
-        details={
-            "id": inquiry.id,
-            "number": answer.ticket.masked,
-            "amount_cents": amount_cents,
-            "kind": kind.value,
         },
     )
     machine.state(Devices).the_acceptor.stack(inquiry.escrow)
@@ -181,15 +185,13 @@ def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reaso
     money.inquiry, money.answered = None, inquiry.digits
     host_expects_result = status in _ANSWERS
     number = mask_number(inquiry.digits)
-    details = {"id": inquiry.id, "number": number, "status": status.value}
     outcome = HostTicketRecord(
         id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not host_expects_result
     )
-    machine.record(
-        "voucher.refused",
-        counts={"vouchers_refused": 1},
+    machine.post(
+        HOST_VOUCHER_REFUSED,
+        HostVoucherRefused(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
-        details={**details, "reason": reason.value},
     )
     machine.state(Devices).the_acceptor.return_bill(inquiry.escrow)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
@@ -206,4 +208,4 @@ def record_result_read(machine: Machine) -> None:
     """Record that the host has read the ticket's result, so that it is not reported again."""
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if stored is not None and not stored.told:
-        machine.record("voucher.told", state={HostKey.TICKET: replace(stored, told=True)})
+        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(stored, told=True)})

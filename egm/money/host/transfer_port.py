@@ -16,6 +16,14 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
+from egm.money.host.entries import (
+    AFT_CASH_OUT,
+    AFT_COMPLETE,
+    AFT_REGISTERED,
+    AFT_RESULT_READ,
+    AFT_UNREGISTERED,
+    AftRegistered,
+)
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.records import CashOutTerms, RegistrationRecord, TransferRecord
 from egm.money.host.ticket_port import Handle
@@ -172,7 +180,7 @@ class HostTransfers:
 
     def history(self, position: int) -> Result | None:
         """Return the latest transfer at this index (1 to 35) of the history, or None."""
-        for entry in self._machine.journal.entries("aft.complete", limit=HISTORY, newest_first=True):
+        for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             if record.position == position:
                 return _result(record)
@@ -188,7 +196,7 @@ class HostTransfers:
         """Record that the host has read the result of the transfer. A repeat changes nothing."""
         stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         if stored is not None and not stored.told:
-            self._machine.record("aft.told", state={HostKey.TRANSFER: replace(stored, told=True)})
+            self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(stored, told=True)})
 
     # ------------------------------------------------------------------ what is possible now
     def possible(self, kind: TransferKind) -> bool:
@@ -239,7 +247,7 @@ class HostTransfers:
         """Set whether cash-outs are offered to the host first. A repeat changes nothing."""
         terms = CashOutTerms(enabled=enabled, hard=hard)
         if (enabled, hard) != self.cash_out_terms:
-            self._machine.record("aft.cash_out", state={HostKey.CASH_OUT: terms}, details=terms)
+            self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
 
     # ------------------------------------------------------------------ registration
     @property
@@ -260,14 +268,14 @@ class HostTransfers:
         unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
         if unproved or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record:
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
-            self._machine.record("aft.registered", state=state, details={"pos_id": pos_id})
+            self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
         host.registration_key = key
         return self.registration
 
     def unregister(self) -> Registration:
         """Delete the registration. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
-            self._machine.record("aft.unregistered", state={HostKey.REGISTRATION: None})
+            self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})
         self._machine.state(HostMoney).registration_key = b""
         return self.registration
 

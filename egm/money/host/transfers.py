@@ -19,11 +19,23 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.host.entries import (
+    AFT_COMPLETE,
+    AFT_FAILED,
+    AFT_JACKPOT,
+    AFT_LOCKED,
+    AFT_OFFERED,
+    AFT_UNLOCKED,
+    CREDIT_EXPIRED,
+    AftLocked,
+    AftOffered,
+    AftUnlocked,
+)
 from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.records import CashOutTerms, HostTicketRecord, RestrictedTerms, TransferRecord
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import HandpayRecord
-from meters import Phase, Transfer
+from meters import Transfer
 
 #: Number of transfers the host may read back (E-05: at least 35).
 HISTORY: Final = 35
@@ -161,13 +173,12 @@ def _move(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> No
         state[MoneyKey.HANDPAY] = HandpayRecord(
             id=format_entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
         )
-    machine.record(
-        "aft.complete",
-        transaction_id=format_entry_id(order.identifier),
-        phase=Phase.RESERVE if by_hand else Phase.POST,
+    machine.post(
+        AFT_JACKPOT if by_hand else AFT_COMPLETE,
+        result,
+        entry_id=format_entry_id(order.identifier),
         transfers=tuple(_build_transfer(machine, order.kind, kind, part) for kind, part in moved.items()),
         state=state,
-        details=result,
     )
     if moved:
         total_cents = sum(moved.values())
@@ -195,7 +206,7 @@ def note_failure(
     """Record an order that moves nothing; ``host_has_result`` says that its host already has the reply."""
     result = _result(machine, order, status, dict.fromkeys(order.cents, 0))
     record = replace(result, position=0, told=host_has_result)
-    machine.record("aft.failed", state={HostKey.TRANSFER: record}, details=result)
+    machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
 
 
 def _result(
@@ -225,14 +236,14 @@ def take_lock(machine: Machine, _: Event) -> None:
     """Grant the lock."""
     lock = _require_lock(machine)
     machine.state(HostMoney).lock = replace(lock, granted=True)
-    machine.log("aft.locked", {"condition": lock.condition})
+    machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
 
 
 def offer_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
     machine.state(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
-    machine.log("aft.offered", {"amount_cents": machine.credit_cents})
+    machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
 
 
@@ -240,7 +251,7 @@ def end_lock(machine: Machine, _: Event) -> None:
     """End the lock; a cash-out the host declined is paid another way, unless the host has forbidden that."""
     lock, machine.state(HostMoney).lock = _require_lock(machine), None
     if lock.granted:
-        machine.log("aft.unlocked", {"cash_out": lock.is_offer})
+        machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
     _decline_cash_out(machine, lock)
 
 
@@ -266,7 +277,7 @@ def expire_restricted(machine: Machine, _: Event) -> None:
     """Remove expired restricted credit from the meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
-    machine.record("credit.expired", transfers=(flow,), state={MoneyKey.RESTRICTED: None})
+    machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED: None})
     machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 

@@ -20,7 +20,7 @@ from egm.play.recall_page import PlayList
 from egm.progressive import records as progressive
 from egm.progressive.level import Level
 from egm.progressive.round import LinkMark
-from egm.record_codec import RecordError, from_json, omit_if_default, to_json
+from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
 from egm.records import game_record as games
 from egm.records import money
 from egm.records.games import find_last_game, open_game
@@ -201,3 +201,17 @@ def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
         open_game(room.machine)
     room.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    inner: Inner = inline_record()
+    name: str
+
+
+def test_a_record_without_a_default_is_inlined_and_may_not_be_missing():
+    owner = Owner(inner=Inner(cents=1), name="x")
+    assert to_json(owner) == {"cents": 1, "name": "x"}
+    assert from_json(Owner, {"cents": 1, "name": "x"}, "here") == owner
+    with pytest.raises(RecordError, match=r"^here: cents is missing$"):
+        from_json(Owner, {"name": "x"}, "here")

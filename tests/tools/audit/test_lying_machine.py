@@ -233,6 +233,11 @@ def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
                 kind="voucher.out",
                 phase=Phase.SETTLE,
                 ref=f"handpay-{at}-{journal.mark}",
+                state={
+                    "pay_out": None,
+                    "print": {"id": "a ticket", "language": "en", "state": "barcode_done"},
+                },
+                record={"id": "a ticket", "way": "ticket", "amount_cents": 1000},
             )
         )
         bodies = list(journal.iter_bodies())

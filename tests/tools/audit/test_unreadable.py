@@ -68,8 +68,18 @@ def test_a_hand_pay_that_cannot_be_read_is_named(tmp_path):
         journal.append(
             Transaction(id=owed, kind="handpay.pending", phase=Phase.RESERVE, transfers=flows, state=state)
         )
-        paid = {"kind": "handpay.paid", "phase": Phase.SETTLE, "ref": owed, "state": {"handpay": None}}
-        journal.append(Transaction(id=f"{owed}.paid", record={"person": "1", "persons": ["1"]}, **paid))
+        slip = {**handpay, "amount_cents": 500, "method": "cash", "slip": 1, "machine": "7", "taxable": False}
+        journal.append(
+            Transaction(
+                id=f"{owed}.paid",
+                kind="handpay.paid",
+                phase=Phase.SETTLE,
+                ref=owed,
+                counts={"handpays.cancelled_credit": 1},
+                state={"handpay": None, "slip": 1},
+                record={**slip, "person": "1", "persons": ["1"]},
+            )
+        )
         last = journal.sequence
         bodies = [entry.body for entry in journal.entries()]
     assert json.loads(bodies[-1])["kind"] == "handpay.paid"

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, only
+from egm.money import entries
+from egm.money.host import entries as host_entries
 from egm.money.host.records import RestrictedTerms
 from egm.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
-from meters.transaction import Phase
 from tools.audit.rules.parts import (
     ABSENT,
-    TICKETS,
     check_ticket_ledger_grows,
     holds,
     require_all_credit,
@@ -33,7 +33,16 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import Move, Rule
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
-GIVEN_UP: Final = frozenset({"cashout.void", "coins.out", "credit.converted", "disputed.opened"})
+GIVEN_UP: Final = frozenset(
+    entry.kind
+    for entry in (
+        entries.TICKET_CASH_OUT_VOID,
+        entries.COINS_CASH_OUT_VOID,
+        entries.COINS_OUT,
+        entries.CREDIT_CONVERTED,
+        entries.DISPUTE_OPENED,
+    )
+)
 _CASHABLE: Final = "credit:{position}:cashable"
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host.model).
 _RING: Final = 31
@@ -173,10 +182,9 @@ def _is_over(scope: Scope) -> None:
 
 _CASH_OUTS: Final = (
     Rule(
-        kind="voucher.request",
+        entry=entries.VOUCHER_REQUEST,
         within=PAYABLE,
         id="$id:text",
-        phase=Phase.RESERVE,
         before={"pay_out": None, "handpay": None},
         state={
             "pay_out": {
@@ -203,22 +211,22 @@ _CASH_OUTS: Final = (
         ),
     ),
     Rule(
-        kind="voucher.numbered",
+        entry=host_entries.VOUCHER_NUMBERED,
         id="{id}.numbered",
         before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
-        record={"id": "$id", "number": "$number:masked"},
+        record={"id": "$id", "number": "$number"},
         state={"pay_out": But("pay_out", number="$number")},
         also=(holds("the ticket has no number", lambda scope: bool(scope["number"])),),
     ),
     Rule(
-        kind="ticket.pending",
+        entry=entries.TICKET_PENDING,
         within=EVERYWHERE,
         before={"print": None},
         state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
         also=(_is_printing,),
     ),
     Rule(
-        kind="ticket.printing",
+        entry=entries.TICKET_PRINTING,
         before={"print": "$print:object"},
         state={"print": But("print", state="$:text")},
         also=(
@@ -229,62 +237,44 @@ _CASH_OUTS: Final = (
         ),
     ),
     Rule(
-        kind="ticket.taken",
+        entry=entries.TICKET_TAKEN,
         before={"print": Has("print", id="$id", state="barcode_done")},
         record={"id": "$id"},
         state={"print": None},
     ),
     Rule(
-        kind="voucher.out",
+        entry=entries.VOUCHER_OUT,
         id="{id}.printed",
-        phase=Phase.SETTLE,
         ref="$id",
-        ends=("voucher.request",),
         before={
             "pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"),
             "print": Has("print", id="$id"),
         },
         record=OneOf(But("pay_out"), But("pay_out", commitment="$:text")),
-        state={
-            "pay_out": None,
-            "print": But("print", state="barcode_done"),
-            "validations?": "$:cents",
-            "validation:{place:n}?": "$id",
-            **TICKETS,
-        },
+        state={"pay_out": None, "print": But("print", state="barcode_done")},
         also=(_ring, check_ticket_ledger_grows),
     ),
     Rule(
-        kind="voucher.unread",
-        record={"id": "$id:text", "number": "$:masked"},
-        state={"validations": "$:cents", "validation:{place:n}": "$id"},
+        entry=host_entries.VOUCHER_UNREAD,
+        record={"id": "$id"},
         also=(_ring,),
     ),
     Rule(
-        kind="cashout.void",
+        entry=entries.TICKET_CASH_OUT_VOID,
         id="{id}.void",
-        phase=Phase.VOID,
         ref="$id",
-        ends=("voucher.request",),
         before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
         record=But("pay_out", why="$:text"),
-        state={"pay_out": None, "print?": None, "cash_out_goes_on?": "$:object"},
+        state={"pay_out": None, "print?": None},
         also=(require_stored_value(_REMAINDER, _derive_remainder_after_void),),
     ),
     Rule(
-        kind="cashout.void",
+        entry=entries.COINS_CASH_OUT_VOID,
         id="{id}.void",
-        phase=Phase.VOID,
         ref="$id",
-        ends=("coins.request",),
         before={"pay_out": _BY_COINS},
         record=But("pay_out", why="$:text"),
-        state={
-            "pay_out": None,
-            "hopper": None,
-            "coins_gone": OneOf(None, _COINS_GONE),
-            "cash_out_goes_on?": "$:object",
-        },
+        state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _COINS_GONE)},
         also=(
             _IN_COINS,
             _check_recorded_coins,
@@ -292,10 +282,9 @@ _CASH_OUTS: Final = (
         ),
     ),
     Rule(
-        kind="coins.request",
+        entry=entries.COINS_REQUEST,
         within=PAYABLE,
         id="$id:text",
-        phase=Phase.RESERVE,
         before={"pay_out": None, "handpay": None, "hopper": None},
         state={
             "pay_out": {
@@ -314,7 +303,7 @@ _CASH_OUTS: Final = (
         also=(require_new_id("cashout"), _IN_COINS, states_paid_coins("pay_out", CashOutRecord)),
     ),
     Rule(
-        kind="coins.ordered",
+        entry=entries.COINS_ORDERED,
         within=EVERYWHERE,
         before={"hopper": None},
         state={
@@ -341,9 +330,9 @@ _CASH_OUTS: Final = (
         ),
     ),
     Rule(
-        kind="coins.counted",
+        entry=entries.COINS_COUNTED,
         before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
-        record={"id": "$id", "paid_coins": "$paid:cents"},
+        record={"id": "$id", "paid_coins": "$paid"},
         state={"hopper": But("hopper", paid_coins="$paid")},
         also=(
             holds(
@@ -352,43 +341,41 @@ _CASH_OUTS: Final = (
         ),
     ),
     Rule(
-        kind="coins.out",
+        entry=entries.COINS_OUT,
         id="{id}.paid",
-        phase=Phase.SETTLE,
         ref="$id",
-        ends=("coins.request",),
         before={"pay_out": _BY_COINS},
         record=But("pay_out", paid_coins="$coins"),
-        state={"pay_out": None, "hopper": None, "cash_out_goes_on?": "$:any"},
+        state={"pay_out": None, "hopper": None},
         also=(require_stored_value(_REMAINDER, _derive_remainder),),
     ),
     Rule(
-        kind="coins.out",
+        entry=entries.COINS_OUT_OF_VOIDED,
         within=EVERYWHERE,
         id="{gone_id}.paid",
         before={"coins_gone": Has("gone", id="$gone_id")},
         record=Derived(
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
-        state={"coins_gone": None, "cash_out_goes_on?": "$:object"},
+        state={"coins_gone": None},
         moves=Derived(_derive_dispensed_coins),
         also=(require_stored_value(_REMAINDER, _derive_remainder_after_coins),),
     ),
     Rule(
-        kind="cashout.ended",
+        entry=entries.CASH_OUT_ENDED,
         before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
         also=(holds("the remainder is still on the credit meter", _is_remainder_smaller),),
     ),
     Rule(
-        kind="credit.converted",
+        entry=entries.CREDIT_CONVERTED,
         within=PAYABLE,
         goes_on_from=GIVEN_UP,
         moves=(Move("credit:{position}:nonrestricted", _CASHABLE, "$cents"),),
         also=(require_all_credit("nonrestricted"),),
     ),
     Rule(
-        kind="credit.expired",
+        entry=host_entries.CREDIT_EXPIRED,
         within=only(State.IDLE),
         before={"restricted": Has("terms", expires="$:words")},
         moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),

@@ -6,6 +6,7 @@ from typing import Any, Final
 from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
+from egm.money import entries
 from egm.people import Permission
 from egm.record_codec import to_json
 from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
@@ -13,7 +14,6 @@ from meters.transaction import Phase
 from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (
-    TICKETS,
     check_in_menu,
     check_ticket_ledger_grows,
     format_head,
@@ -28,9 +28,6 @@ from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, 
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
-#: Kinds of entry that open a hand-pay.
-OWING: Final = ("game.end", "handpay.pending", "handpay.exchanged", "aft.complete", "progressive.won")
-_RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", "persons": "$:persons"}
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
@@ -137,11 +134,10 @@ def _derive_requested_handpay(scope: Scope) -> Any:
 
 _HANDPAYS: Final = (
     Rule(
-        kind="handpay.pending",
+        entry=entries.HANDPAY_PENDING,
         within=PAYABLE,
         goes_on_from=GIVEN_UP,
         id="$id:text",
-        phase=Phase.RESERVE,
         before={"handpay": None, "pay_out": None},
         state={
             "handpay": {
@@ -161,43 +157,35 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.way",
+        entry=entries.HANDPAY_WAY,
         within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
-        record={"handpay": "$id", "way": OneOf("ticket", "hand")},
+        record={"handpay": "$id"},
         state={"handpay": Derived(_derive_requested_handpay)},
     ),
     Rule(
-        kind="handpay.returned",
+        entry=entries.HANDPAY_RETURNED,
         within=only(State.HANDPAY),
         id="{id}.returned",
-        phase=Phase.VOID,
         ref="$id",
-        ends=("handpay.pending",),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
-        record={"handpay": "$id", "amount_cents": "$cents", "person": "$:text", "persons": "$persons:list"},
+        record={"handpay": "$id", "amount_cents": "$cents"},
         state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
         may=Permission.PAY_BY_HAND,
         also=(
-            holds(
-                "it is nobody's",
-                lambda scope: (
-                    scope.record["person"] == scope.record["persons"][0]
-                    and all(map(scope.facts.is_person, scope.record["persons"]))
-                ),
-            ),
+            holds("it is nobody's", lambda scope: all(map(scope.facts.is_person, scope.record["persons"]))),
         ),
     ),
     Rule(
-        kind="handpay.form",
+        entry=entries.HANDPAY_FORM,
         within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
             "amount_cents": "$cents",
-            "method": "$method:words",
+            "method": "$method",
             "persons": "$persons:persons",
-            "identity?": "$identity:digest",
+            "identity?": "$identity",
         },
         state={"handpay": But("handpay", form="$form:object")},
         may=Permission.PAY_BY_HAND,
@@ -213,12 +201,10 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.paid",
+        entry=entries.HANDPAY_PAID,
         within=only(State.HANDPAY),
         id="{id}.paid",
-        phase=Phase.SETTLE,
         ref="$id",
-        ends=OWING,
         before={"handpay": Has("handpay", id="$id", kind="$which")},
         record=Derived(_derive_slip),
         state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
@@ -226,12 +212,9 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
-                "it is no slip of this machine, or nobody's",
+                "its tax status differs from that of other hand-pays, or it is nobody's",
                 lambda scope: (
-                    scope.facts.is_serial(scope.record["machine"])
-                    and type(scope.record["taxable"]) is bool
-                    and _check_tax_status(scope)
-                    and all(map(scope.facts.is_person, scope.record["persons"]))
+                    _check_tax_status(scope) and all(map(scope.facts.is_person, scope.record["persons"]))
                 ),
             ),
         ),
@@ -280,12 +263,10 @@ _HANDPAYS: Final = (
         state={"handpay": But("handpay", less=("instead_of",))},
     ),
     Rule(
-        kind="handpay.unclaimed",
+        entry=entries.HANDPAY_UNCLAIMED,
         within=only(State.HANDPAY),
         id="{id}.unclaimed",
-        phase=Phase.VOID,
         ref="$id",
-        ends=OWING,
         before={"handpay": Has("handpay", id="$id")},
         record={"id": "$id"},
         state={
@@ -300,13 +281,12 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="orphan.handpay",
+        entry=entries.ORPHAN_HANDPAY,
         within=EVERYWHERE,
         id="{id}.orphan",
         before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
         record="$story",
         state={"unclaimed": None},
-        counts={"orphans": 1},
         moves=Derived(_list_unclaimed_transfers),
         may=Permission.SETTLE,
     ),
@@ -331,18 +311,11 @@ def _forfeit_story(scope: Scope) -> Any:
     return {**ruling, **named}
 
 
-def _needs_reason(scope: Scope) -> None:
-    record = scope.record
-    if not str(record["reason"]).strip():
-        raise Differs("the ruling has no reason")
-
-
 _RULINGS: Final = (
     Rule(
-        kind="complement.paid",
+        entry=entries.COMPLEMENT_PAID,
         within=RULING,
-        record={**_RULING, "amount_cents": "$cents", "play_id": "$:text|none", "slip?": "$:count"},
-        counts={"complements": 1},
+        record={"amount_cents": "$cents"},
         moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
         may=Permission.SETTLE,
         also=(
@@ -350,20 +323,13 @@ _RULINGS: Final = (
                 "it completes a slip that there is not",
                 lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
-            _needs_reason,
             check_in_menu,
         ),
     ),
     Rule(
-        kind="orphan.credits",
+        entry=entries.ORPHAN_CREDITS,
         within=only(State.SERVICE_MENU),
-        record={
-            **_RULING,
-            "kind?": "credits",
-            "amount_cents": "$cents:count",
-            "expired_cents": "$expired:count",
-        },
-        counts={"orphans": 1},
+        record={"amount_cents": "$cents", "expired_cents": "$expired"},
         moves=Derived(
             lambda scope: [
                 *take(scope, scope["cents"], "house:orphan", MONEY),
@@ -384,67 +350,42 @@ _RULINGS: Final = (
         ),
     ),
     Rule(
-        kind="orphan.ticket",
+        entry=entries.ORPHAN_TICKET,
         within=RULING,
         id="{id}.in",
-        record={
-            **_RULING,
-            "kind?": "ticket",
-            "amount_cents": "$cents",
-            "number": "$:masked",
-            "commitment?": "$:text",
-        },
-        state=TICKETS,
-        counts={"orphans": 1},
+        record={"amount_cents": "$cents"},
         moves=(Move("world:voucher_in:{credit}", "house:orphan", "$cents"),),
         may=Permission.SETTLE,
         also=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
     Rule(
-        kind="orphan.refused",
+        entry=entries.ORPHAN_REFUSED,
         within=RULING,
-        record={**_RULING, "answer": "$:text"},
         may=Permission.SETTLE,
         also=(check_in_menu,),
     ),
     Rule(
-        kind="forfeit.prize",
+        entry=entries.PRIZE_FORFEITED,
         within=only(State.HANDPAY),
         id="{id}.forfeit",
-        phase=Phase.VOID,
         ref="$id",
-        ends=("game.end", "handpay.exchanged", "aft.complete", "progressive.won"),
         before={"handpay": Has("handpay", id="$id")},
         record=Derived(_forfeit_story),
         state={"handpay": None},
-        counts={"forfeits": 1},
         may=Permission.SETTLE,
         persons=2,
-        also=(
-            holds(
-                "it is no ruling of two of the staff on this machine",
-                lambda scope: (
-                    scope.facts.is_serial(scope.record["machine"])
-                    and all(map(scope.facts.is_staff, scope.record["persons"]))
-                    and len(set(scope.record["persons"])) > 1
-                    and type(scope.record["place"]) is str
-                ),
-            ),
-            _needs_reason,
-            check_in_menu,
-        ),
+        also=(check_in_menu,),
     ),
     Rule(
-        kind="forfeit.credits",
+        entry=entries.CREDITS_FORFEITED,
         within=only(State.SERVICE_MENU),
-        record={**_RULING, "amount_cents": "$cents:cents"},
-        counts={"forfeits": 1},
+        record={"amount_cents": "$cents"},
         moves=Derived(
             lambda scope: take(scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind)))
         ),
         may=Permission.SETTLE,
         persons=2,
-        also=(_needs_reason, check_in_menu),
+        also=(check_in_menu,),
     ),
 )
 

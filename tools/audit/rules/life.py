@@ -290,11 +290,6 @@ _FAULTS: Final = (
 
 
 _HOSTS: Final = (
-    Rule(
-        kind="host.control",
-        record={"source": "$source:text", "name": "$control:text", "value": "$wish:any"},
-        state={"control:{control}:{source}": "$wish"},
-    ),
     Rule(kind="host.start_awaited", record={"host": "$host:text"}, state={"host_known:{host}": True}),
     Rule(kind="host.awaited", record={"host": "$host:text"}, state={"host_silent:{host}": "$:time"}),
     Rule(

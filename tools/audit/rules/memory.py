@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.people import Permission
 from meters.journal import FORMAT
 from meters.keys import format_fingerprint
@@ -14,27 +15,11 @@ from tools.audit.rules.rule import Rule
 
 _MEMORY: Final = (
     Rule(
-        kind="machine.genesis",
+        entry=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
-        record={
-            "format": "$:cents",
-            "machine_id": "$:text",
-            "public_key": "$:digest",
-            "cleared?": {
-                "person": "$:words",
-                "second_person": "$:words",
-                "reason": "$:words",
-                "evidence": "$:text",
-                "before": "$:object",
-                "claims?": "$:list",
-                "opening": "$:list",
-                "roster?": "$:text",
-                "complete?": "$:bool",
-            },
-        },
         also=(
             holds("only the first entry may begin a journal", lambda scope: scope.entry.sequence == 1),
-            holds("the journal format is unknown", lambda scope: 0 < scope.record["format"] <= FORMAT),
+            holds("the journal format is unknown", lambda scope: scope.record["format"] <= FORMAT),
             holds(
                 "it is named after another key",
                 lambda scope: (

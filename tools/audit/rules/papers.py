@@ -9,6 +9,7 @@ from egm.kernel.entries import Entry
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
 from egm.money import entries
+from egm.money.host import entries as host_entries
 from egm.money.host.model import Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
@@ -181,7 +182,7 @@ _PAPERS: Final = (
         also=(_check_host_sees_pending, check_disputed_paper),
     ),
     Rule(
-        kind="voucher.not_stacked",
+        entry=host_entries.HOST_VOUCHER_NOT_STACKED,
         before={"host_ticket": Has("kept", status="pending")},
         record=But("kept", status="not_stacked"),
         state={"host_ticket": But("kept", status="not_stacked")},

@@ -21,6 +21,7 @@ from tools.audit.rules.pattern import (
     OWN,
     Derived,
     Differs,
+    DiffersFromDeclaration,
     Matcher,
     Pattern,
     Scope,
@@ -100,12 +101,11 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.entry is not None:
-            kinds = tuple(each.kind for each in self.entry.settles)
             for name, value in (
                 ("kind", self.entry.kind),
                 ("phase", self.entry.phase),
                 ("marks", self.entry.marks),
-                ("ends", kinds),
+                ("ends", self.entry.settled_kinds),
             ):
                 object.__setattr__(self, name, value)
 
@@ -148,7 +148,7 @@ class Rule:
         try:
             declared.check(transaction, FEATURES.keys)
         except EntryError as why:
-            raise Differs(str(why).removeprefix(f"{declared.kind}: ")) from None
+            raise DiffersFromDeclaration(str(why).removeprefix(f"{declared.kind}: ")) from None
         record: Any = transaction.record
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):

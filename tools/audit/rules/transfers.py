@@ -1,4 +1,4 @@
-"""The rules for what a host decides: its replies about tickets, and its transfers (AFT, bonuses)."""
+"""The rules for what a host decides: its replies about tickets, its transfers (AFT, bonuses) and its settings."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -6,12 +6,12 @@ from typing import Any, Final
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import TRANSFERRING, only
+from egm.money import entries as money_entries
+from egm.money.host import entries
 from egm.money.host.records import TransferRecord
 from egm.tickets.audit import LedgerAnchor
-from meters.transaction import Phase
 from tools.audit.rules.parts import (
     ABSENT,
-    TICKETS,
     check_ticket_ledger_grows,
     credit_cents,
     holds,
@@ -51,30 +51,23 @@ def _check_contradicted_amount(scope: Scope) -> None:
 
 
 _HOST_TICKET: Final = {
-    "id": "$id:text",
-    "number": "$number:masked",
-    "status": "$status:text",
+    "id": "$id",
+    "number": "$number",
+    "status": "$status",
     "amount_cents": 0,
     "kind": "",
     "told": "$:bool",
 }
 _HOST_TICKETS: Final = (
-    Rule(kind="voucher.refused", record={"reason": "$:text"}, counts={"vouchers_refused": 1}),
     Rule(
-        kind="voucher.refused",
-        record={"id": "$id:text", "number": "$number:masked", "status": "$status:text", "reason": "$:text"},
+        entry=entries.HOST_VOUCHER_REFUSED,
+        record={"id": "$id", "number": "$number", "status": "$status"},
         state={"host_ticket?": _HOST_TICKET},
-        counts={"vouchers_refused": 1},
         also=(require_new_id("ticket"),),
     ),
     Rule(
-        kind="voucher.authorised",
-        record={
-            "id": "$id:text",
-            "number": "$number:masked",
-            "amount_cents": "$cents",
-            "kind": "$credit:credit",
-        },
+        entry=entries.VOUCHER_AUTHORISED,
+        record={"id": "$id", "number": "$number", "amount_cents": "$cents", "kind": "$credit"},
         state={
             "host_ticket": {
                 "id": "$id",
@@ -87,21 +80,15 @@ _HOST_TICKETS: Final = (
                 "told": False,
             }
         },
-        also=(
-            require_new_id("ticket"),
-            holds(
-                "the amount is not above zero",
-                lambda scope: type(scope["cents"]) is int and scope["cents"] > 0,
-            ),
-        ),
+        also=(require_new_id("ticket"),),
     ),
     Rule(
-        kind="voucher.told",
+        entry=entries.VOUCHER_RESULT_READ,
         before={"host_ticket": Has("kept", told=False)},
         state={"host_ticket": But("kept", told=True)},
     ),
     Rule(
-        kind="voucher.read",
+        entry=entries.VOUCHER_READ,
         state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
         also=(
             holds(
@@ -112,19 +99,15 @@ _HOST_TICKETS: Final = (
             ),
         ),
     ),
-    Rule(kind="voucher.enrolled", record={"sequence": "$:count"}),
-    Rule(kind="tickets.mended", record={"what": "$:text"}),
     Rule(
-        kind="tickets.checked",
-        record={"place": "$:count", "begun?": "$begun:object"},
-        state={"tickets": TICKETS["tickets?"]},
+        entry=money_entries.TICKETS_CHECKED,
+        record={"begun?": "$begun"},
         also=(_check_ledger_state,),
     ),
     Rule(
-        kind="tickets.contradicted",
+        entry=money_entries.TICKETS_CONTRADICTED,
         id="{id}.contradicted",
-        record={"id": "$id:text", "number": "$:masked", "amount_cents": "$:cents"},
-        state={"tickets": TICKETS["tickets?"]},
+        record={"id": "$id"},
         also=(_check_contradicted_amount,),
     ),
 )
@@ -132,17 +115,14 @@ _HOST_TICKETS: Final = (
 # ---------------------------------------------------------------------------------------------- transfers
 _RESULT: Final = {
     "identifier": "$identifier:words",
-    "kind": "$way:text",
-    "status": "$status:text",
-    "cents": {"cashable?": "$:count", "restricted?": "$:count", "nonrestricted?": "$:count"},
-    "asked_cents": "$asked:count",
-    "expires": "$expires:text",
-    "pool": "$pool:count",
-    "codes": "$:object",
-    "at": "$:time",
+    "kind": "$way",
+    "status": "$status",
+    "asked_cents": "$asked",
+    "expires": "$expires",
+    "pool": "$pool",
     "told": False,
+    "position": "$:cents",
 }
-_REFUSED: Final = {**_RESULT, "identifier": "$identifier:text"}
 _WAYS: Final = {
     "in": ("world:aft_in:{kind}", "credit:{position}:{kind}"),
     "out": ("credit:{position}:{kind}", "out:aft_out:{kind}"),
@@ -192,22 +172,30 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     return ABSENT
 
 
+def _check_stored_failure(scope: Scope) -> None:
+    """Check that the stored result is the recorded one; the host may have it already."""
+    stored, recorded = scope.record_after(TransferRecord, "transfer"), _result(scope)
+    if recorded.told or recorded.position is not None:
+        raise Differs("record: an order that fails has no index, and its result is not read yet")
+    if stored != replace(recorded, position=0, told=stored is not None and stored.told):
+        raise Differs("state.transfer: it differs from the record")
+
+
 _COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
 _PLACE: Final = holds(
     "its index in the history is not the next one",
     lambda scope: _result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
 )
-_DONE: Final = {**_RESULT, "position": "$:cents"}
 _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
 
 
 _TRANSFERS: Final = (
     Rule(
-        kind="aft.complete",
+        entry=entries.AFT_COMPLETE,
         within=TRANSFERRING,
         id="transfer:{identifier}",
-        record=_DONE,
-        state={"transfers": _COUNTED, "transfer": "$kept:object", "restricted?": "$:object"},
+        record=_RESULT,
+        state={"transfers": _COUNTED, "transfer": "$kept"},
         moves=(_ANYWHERE,),
         also=(
             holds(
@@ -221,15 +209,14 @@ _TRANSFERS: Final = (
         ),
     ),
     Rule(
-        kind="aft.complete",
+        entry=entries.AFT_JACKPOT,
         within=TRANSFERRING,
         id="transfer:{identifier}",
-        phase=Phase.RESERVE,
         before={"handpay": None},
-        record={**_DONE, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
+        record={**_RESULT, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
         state={
             "transfers": _COUNTED,
-            "transfer": "$kept:object",
+            "transfer": "$kept",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
         moves=(_ANYWHERE,),
@@ -244,10 +231,9 @@ _TRANSFERS: Final = (
         ),
     ),
     Rule(
-        kind="aft.failed",
-        record=_REFUSED,
-        state={"transfer": {**_REFUSED, "told": "$:bool", "position": 0}},
+        entry=entries.AFT_FAILED,
         also=(
+            _check_stored_failure,
             holds(
                 "an order that fails moves nothing",
                 lambda scope: not any(_result(scope).cents.values()),
@@ -255,28 +241,41 @@ _TRANSFERS: Final = (
         ),
     ),
     Rule(
-        kind="aft.told",
+        entry=entries.AFT_RESULT_READ,
         before={"transfer": Has("kept", told=False)},
         state={"transfer": But("kept", told=True)},
     ),
     Rule(
-        kind="aft.cash_out",
-        record={"enabled": "$on:bool", "hard": "$hard:bool"},
+        entry=entries.AFT_CASH_OUT,
+        record={"enabled": "$on", "hard": "$hard"},
         state={"host_cash_out": {"enabled": "$on", "hard": "$hard"}},
     ),
     Rule(
-        kind="aft.registered",
-        record={"pos_id": "$pos:count"},
+        entry=entries.AFT_REGISTERED,
+        record={"pos_id": "$pos"},
         state={
             "registration": {"pos_id": "$pos", "key_digest": "$:digest"},
             "transfers_unproved?": None,
         },
     ),
-    Rule(kind="aft.unregistered", before={"registration": "$:object"}, state={"registration": None}),
-    Rule(kind="aft.locked", within=TRANSFERRING, record={"condition": "$:count"}),
-    Rule(kind="aft.offered", within=only(State.IDLE), record={"amount_cents": Derived(credit_cents)}),
-    Rule(kind="aft.unlocked", record={"cash_out": "$:bool"}),
+    Rule(entry=entries.AFT_UNREGISTERED, before={"registration": "$:object"}, state={"registration": None}),
+    Rule(entry=entries.AFT_LOCKED, within=TRANSFERRING),
+    Rule(entry=entries.AFT_OFFERED, within=only(State.IDLE), record={"amount_cents": Derived(credit_cents)}),
 )
 
 
-RULES: Final = (*_HOST_TICKETS, *_TRANSFERS)
+_SETTINGS: Final = (
+    Rule(
+        entry=entries.TICKET_TERMS_CHANGED,
+        record={"tickets": "$terms"},
+        state={"ticket_terms": "$terms"},
+    ),
+    Rule(
+        entry=entries.HOST_CONTROL,
+        record={"source": "$source", "name": "$control", "value": "$request"},
+        state={"control:{control}:{source}": "$request"},
+    ),
+)
+
+
+RULES: Final = (*_HOST_TICKETS, *_TRANSFERS, *_SETTINGS)

@@ -86,11 +86,6 @@ _WORK: Final = (
         ),
     ),
     Rule(
-        kind="options.changed",
-        record={"tickets": "$terms:object"},
-        state={"ticket_terms": "$terms"},
-    ),
-    Rule(
         kind="cabinet.signed",
         record={
             "digest": "$digest:digest",

@@ -1,0 +1,110 @@
+"""The journal entries of an authorised memory clear that have one shape.
+
+``clear.carried``, ``clear.paid``, ``clear.ended`` and ``clear.kept`` are not declared: they store whatever the
+old memory held, also under the keys of added features, whose claim makers decide what they contain
+(:class:`egm.memory_clear.claim_book.ClaimMaker`). The audit compares each with the digest in the first entry.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from egm.kernel.entries import Entry
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Digest, Words
+from egm.records.keys import HostKey
+from egm.tickets.audit import EarlierLedger
+from meters.checkpoint import GENESIS_KIND
+from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedClaim:
+    """A claim of the old memory, and the decision on it.
+
+    ``amount``: minor units, exact. ``copies``: the amount according to each copy of the memory.
+    """
+
+    id: str
+    amount: str
+    says: Mapping[str, JSON]
+    """Details for the persons who decide, which depend on the kind of claim."""
+    standing: str
+    copies: Mapping[str, str]
+    act: Literal["carried", "paid", "ended"]
+    copy: str
+    """The copy that the persons follow, if the copies disagree."""
+    paid_cents: Count | None = omit_if_default(None)
+    by: str = omit_if_default("")
+    """Who paid it by hand."""
+    entries: tuple[str, ...]
+    """The ids of the entries that carry the decision out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """The clear by which a journal began: by whom, why, and the entries that follow; ``before``: the inspection."""
+
+    person: Words
+    second_person: Words
+    reason: Words
+    evidence: str
+    """The name of the folder with the old memory."""
+    before: Mapping[str, JSON]
+    claims: tuple[DecidedClaim, ...] = omit_if_default(())
+    opening: tuple[tuple[str, Digest], ...]
+    """The id and the digest of each entry that follows the first."""
+    roster: str = omit_if_default("")
+    """How the persons were authenticated."""
+    complete: bool = omit_if_default(False)
+    """Whether it is proved that no acknowledged entry is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineGenesis:
+    """A journal begins: of which machine, with which public key, and by which clear if by one."""
+
+    format: Cents
+    machine_id: str
+    public_key: Digest
+    cleared: Cleared | None = omit_if_default(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransfersUnproved:
+    """Transfers may be missing in what was read of the memory; none is executed until the host registers.
+
+    ``acknowledged``: the last entry that the machine is known to have acknowledged; ``read``: the last entry read.
+    """
+
+    acknowledged: Count
+    read: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferIdentifiers:
+    """Transfers that have moved value, which must not move it again, by the short digests of their identifiers."""
+
+    claim: Literal["transfers"] = "transfers"
+    sha256: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateKept:
+    """The state that no claim accounts for is carried over; ``ended``: the entries that ended the last tickets."""
+
+    claim: Literal[""] = ""
+    ended: tuple[str, ...]
+    tickets: EarlierLedger | None = omit_if_default(None)
+    """The end of the ticket ledger."""
+    cabinet_text: str = omit_if_default("")
+    """The text of the cabinet file that was signed last."""
+
+
+MACHINE_GENESIS: Final = Entry(kind=GENESIS_KIND, record=MachineGenesis)
+TRANSFERS_UNPROVED: Final = Entry(
+    kind="clear.unproved",
+    record=TransfersUnproved,
+    writes=(HostKey.TRANSFERS_UNPROVED, HostKey.REGISTRATION),
+)
+TRANSFER_IDENTIFIERS: Final = Entry(kind="clear.identifiers", record=TransferIdentifiers)

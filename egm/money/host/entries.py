@@ -1,0 +1,221 @@
+"""The journal entries of a host's money: tickets that it numbers and redeems, electronic transfers, its settings."""
+
+from dataclasses import dataclass
+from types import NoneType
+from typing import Final
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.entries import Entry, Moves
+from egm.money.host.model import Redeeming
+from egm.money.host.records import CashOutTerms, HostTicketRecord, TransferRecord
+from egm.money.ticket_terms import TicketTerms
+from egm.record_fields import Cents, Count, Masked
+from egm.records.keys import HostKey, MoneyKey
+from meters import Phase
+from meters.transaction import JSON
+
+
+# ---------------------------------------------------------------------------------------------- tickets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoucherNumbered:
+    """A reserved ticket has its number, from the host or one of the machine's own."""
+
+    id: str
+    number: Masked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoucherUnread:
+    """A ticket printed before a memory clear is offered to the host again, which may not have read it."""
+
+    id: str
+    number: Masked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoucherAuthorised:
+    """The host has authorised a ticket in escrow; it is ordered into the box."""
+
+    id: str
+    number: Masked
+    amount_cents: Cents
+    kind: CreditKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostVoucherRefused:
+    """A ticket that the host validates is returned to the player; ``status``: as it is reported to the host."""
+
+    id: str
+    number: Masked
+    status: Redeeming
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoucherEnrolled:
+    """The host has sent the identifier and the sequence number from which the machine derives ticket numbers."""
+
+    sequence: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketTermsChanged:
+    """The host has changed its ticket terms."""
+
+    tickets: TicketTerms
+
+
+VOUCHER_NUMBERED: Final = Entry(
+    kind="voucher.numbered",
+    record=VoucherNumbered,
+    writes=(MoneyKey.PAY_OUT,),
+)
+VOUCHER_UNREAD: Final = Entry(
+    kind="voucher.unread",
+    record=VoucherUnread,
+    writes=(HostKey.RING_COUNT, HostKey.RING),
+)
+VOUCHER_AUTHORISED: Final = Entry(
+    kind="voucher.authorised",
+    record=VoucherAuthorised,
+    writes=(HostKey.TICKET,),
+)
+HOST_VOUCHER_REFUSED: Final = Entry(
+    kind="voucher.refused",
+    record=HostVoucherRefused,
+    counts={"vouchers_refused": 1},
+    may_write=(HostKey.TICKET,),
+)
+HOST_VOUCHER_NOT_STACKED: Final = Entry(
+    kind="voucher.not_stacked",
+    record=HostTicketRecord,
+    about="A ticket that the host authorised was never ordered into the box before the machine stopped.",
+    writes=(HostKey.TICKET,),
+)
+VOUCHER_RESULT_READ: Final = Entry(
+    kind="voucher.told",
+    record=NoneType,
+    about="The host has read the result of the last ticket it was queried about.",
+    writes=(HostKey.TICKET,),
+)
+VOUCHER_READ: Final = Entry(
+    kind="voucher.read",
+    record=NoneType,
+    about="The host has read the oldest printed ticket that it had not read.",
+    writes=(HostKey.RING_READ,),
+)
+VOUCHER_ENROLLED: Final = Entry(kind="voucher.enrolled", record=VoucherEnrolled)
+TICKET_TERMS_CHANGED: Final = Entry(
+    kind="options.changed",
+    record=TicketTermsChanged,
+    writes=(MoneyKey.TICKET_TERMS,),
+)
+
+
+# ---------------------------------------------------------------------------------------------- transfers
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AftRegistered:
+    """The host has registered the machine for transfers."""
+
+    pos_id: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AftLocked:
+    """The machine is locked for a host's transfer; ``condition``: the transfers that must be possible, as coded."""
+
+    condition: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AftOffered:
+    """The player's cash-out is offered to the host, and the machine locked meanwhile."""
+
+    amount_cents: Cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AftUnlocked:
+    """The lock for a host's transfer has ended; ``cash_out``: a cash-out was offered to the host, which left it."""
+
+    cash_out: bool
+
+
+AFT_COMPLETE: Final = Entry(
+    kind="aft.complete",
+    record=TransferRecord,
+    about="A transfer that the host ordered has moved value.",
+    moves=(
+        Moves("world:aft_in:*", "credit:*:*"),
+        Moves("credit:*:*", "out:aft_out:*"),
+        Moves("house:bonus", "credit:*:*"),
+    ),
+    writes=(HostKey.TRANSFERS, HostKey.TRANSFER),
+    may_write=(MoneyKey.RESTRICTED,),
+)
+AFT_JACKPOT: Final = Entry(
+    kind="aft.complete",
+    record=TransferRecord,
+    about="A bonus that the host awarded is reserved for an attendant to pay.",
+    phase=Phase.RESERVE,
+    moves=(Moves("house:bonus", "out:handpay_bonus"),),
+    writes=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
+)
+AFT_FAILED: Final = Entry(
+    kind="aft.failed",
+    record=TransferRecord,
+    about="A transfer that the host ordered was refused or cancelled; nothing has moved.",
+    writes=(HostKey.TRANSFER,),
+)
+AFT_RESULT_READ: Final = Entry(
+    kind="aft.told",
+    record=NoneType,
+    about="The host has read the result of the last transfer.",
+    writes=(HostKey.TRANSFER,),
+)
+AFT_CASH_OUT: Final = Entry(
+    kind="aft.cash_out",
+    record=CashOutTerms,
+    about="The host has set whether cash-outs are offered to it first.",
+    writes=(HostKey.CASH_OUT,),
+)
+AFT_REGISTERED: Final = Entry(
+    kind="aft.registered",
+    record=AftRegistered,
+    writes=(HostKey.REGISTRATION,),
+    may_write=(HostKey.TRANSFERS_UNPROVED,),
+)
+AFT_UNREGISTERED: Final = Entry(
+    kind="aft.unregistered",
+    record=NoneType,
+    about="The host has ended the machine's registration for transfers.",
+    writes=(HostKey.REGISTRATION,),
+)
+AFT_LOCKED: Final = Entry(kind="aft.locked", record=AftLocked)
+AFT_OFFERED: Final = Entry(kind="aft.offered", record=AftOffered)
+AFT_UNLOCKED: Final = Entry(kind="aft.unlocked", record=AftUnlocked)
+CREDIT_EXPIRED: Final = Entry(
+    kind="credit.expired",
+    record=NoneType,
+    about="Restricted credit has passed its expiry date and was removed from the meter.",
+    moves=(Moves("credit:*:restricted", "house:expired"),),
+    writes=(MoneyKey.RESTRICTED,),
+)
+
+
+# ---------------------------------------------------------------------------------------------- controls
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostControl:
+    """A host has restricted a function of the machine, or withdrawn its restriction (null)."""
+
+    source: str
+    name: str
+    value: JSON
+
+
+HOST_CONTROL: Final = Entry(
+    kind="host.control",
+    record=HostControl,
+    writes=(HostKey.CONTROL,),
+)
