@@ -14,6 +14,7 @@ from egm import record_fields
 from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.entries import Entries, Entry, EntryError, Moves
+from egm.money.entries import VOUCHER_REFUSED, PaperRejected
 from egm.record_codec import is_record, to_json
 from egm.testing.machine import MachineRig
 from meters import Phase, Transaction, Transfer
@@ -169,14 +170,13 @@ def test_another_phase_mark_count_key_or_account_is_refused(entry):
 
 def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
     room = MachineRig(tmp_path).boot()
-    entry = next(each for each in ALL if each.kind == "voucher.refused")
     before = room.journal.sequence
     with pytest.raises(EntryError, match=r"voucher\.refused: record: reason is 7"):
-        room.machine.post(entry, entry.record(reason=7))
+        room.machine.post(VOUCHER_REFUSED, PaperRejected(reason=7))
     with pytest.raises(EntryError, match="no feature declares the entry song"):
         room.machine.post(Entry(kind="song", record=NoneType, about="A song."))
     assert room.journal.sequence == before
-    room.machine.post(entry, entry.record(reason="unknown"))
+    room.machine.post(VOUCHER_REFUSED, PaperRejected(reason="unknown"))
     assert room.journal.meters().values["vouchers_refused"] == 1
     room.close()
 
