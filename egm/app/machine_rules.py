@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from egm.app import entries
 from egm.integrity.lockups import (
     door_was_open,
     record_door_closed,
@@ -10,8 +11,11 @@ from egm.integrity.lockups import (
     reseed,
     take_out_of_service,
 )
+from egm.kernel import own_entries
+from egm.kernel.entries import list_entries
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.feature import Feature
+from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rule
@@ -45,5 +49,16 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule((EventType.AFTER_EVENT, EventType.AT_REST, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
 
-MACHINE: Final = Feature(name="machine", keys=KernelKey, rules=_RULES)
+MACHINE: Final = Feature(
+    name="machine",
+    keys=KernelKey,
+    values={
+        KernelKey.CLOCK: own_entries.ClockDoubt,
+        KernelKey.SELECTION: Selection,
+        KernelKey.DOOR: own_entries.DoorOpen,
+        KernelKey.FAULT: own_entries.ActiveFault,
+    },
+    entries=(*list_entries(own_entries), *list_entries(entries)),
+    rules=_RULES,
+)
 """Tried last: accepts what no other feature handles."""

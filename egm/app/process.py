@@ -17,6 +17,13 @@ from typing import Final
 
 from egm.app.absent import list_host_holder_names, refuse_lost_positions
 from egm.app.archive_place import place_archive
+from egm.app.entries import (
+    GAME_REFUSED,
+    TICKETS_MENDED,
+    GameRefused,
+    TicketsMended,
+    record_generator_event,
+)
 from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
 from egm.app.rng_startup import keep_carry_over, start_chance
@@ -254,7 +261,7 @@ class MachineProcess:
             note_opening_stock(first, self._count_demonstration_coins())
         recover(first, why)
         if store is not None and store.mended:
-            first.log("tickets.mended", {"what": str(store.mended)})
+            first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))
         machines = [first]
         for number in range(2, named.positions + 1):
             machine = self._create_machine(journal, Position(number, named.positions))
@@ -376,7 +383,7 @@ class MachineProcess:
         for refusal in refused:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
-            self._machine.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
+            self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
         for game in note_same_versions(self._machine, [each.game for each in installed.values()]):
             self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
         bench = self._machine.state(ServiceDesk).bench
@@ -400,7 +407,7 @@ class MachineProcess:
             boots=int(self._machine.memory.get(IntegrityKey.BOOTS)),
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
-            on_event=lambda code, details: self._machine.log(f"chance.{code}", details),
+            on_event=partial(record_generator_event, self._machine),
             sources=self._sources,
             fresh_input=os.getrandom if self._sources is None else self._storage.random_bytes,
         )

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from egm.app.absent import settle_absent
+from egm.app.entries import SCREEN_REFUSED, ScreenRefused
 from egm.app.ports import Ports
 from egm.app.view import build_game_view, build_guest_view, snapshot
 from egm.app.wiring import (
@@ -88,10 +89,13 @@ class Station:
             make_token(folder.find_screen_token(number)),
             greeting=self._build_greeting,
             on_intent=self._handle_intent,
-            on_peer_error=lambda text: machine.log("screen.refused", {"text": text}),
+            on_peer_error=self._record_refused_screen,
             now_s=lambda: machine.clock.monotonic_ns() / 1e9,
         )
         machine.outbox = self
+
+    def _record_refused_screen(self, text: str) -> None:
+        self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def open(self, ports: Ports) -> None:
         """Connect the position's drivers to their ports."""

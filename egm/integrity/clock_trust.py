@@ -2,9 +2,18 @@
 
 from typing import Final
 
+from egm.integrity.entries import (
+    CLOCK_BELIEVED,
+    CLOCK_CONFIRMED,
+    CLOCK_DOUBTED,
+    ClockBelieved,
+    ClockConfirmed,
+    ClockDoubted,
+)
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.own_entries import ClockDoubt
 from egm.staff.service.desk import find_actor
 
 FAULT: Final = "clock_doubted"
@@ -18,16 +27,14 @@ def note_clock(machine: Machine) -> None:
     doubt, stored = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
         if stored is not None:
-            machine.record(
-                "clock.believed", state={KernelKey.CLOCK: None}, details={"now": _format_time_now(machine)}
-            )
+            believed = ClockBelieved(now=_format_time_now(machine))
+            machine.post(CLOCK_BELIEVED, believed, state={KernelKey.CLOCK: None})
     elif stored is None or stored["why"] != doubt:
-        good = machine.times.good
-        doubted = {"why": doubt.value, "good": "" if good is None else good.isoformat()}
-        machine.record(
-            "clock.doubted",
-            state={KernelKey.CLOCK: doubted},
-            details={**doubted, "now": _format_time_now(machine)},
+        good = "" if machine.times.good is None else machine.times.good.isoformat()
+        machine.post(
+            CLOCK_DOUBTED,
+            ClockDoubted(why=doubt, good=good, now=_format_time_now(machine)),
+            state={KernelKey.CLOCK: ClockDoubt(why=doubt, good=good)},
         )
 
 
@@ -49,15 +56,15 @@ def date_is_the_clocks(machine: Machine, event: Event) -> bool:
 
 def confirm_clock(machine: Machine, event: Event) -> None:
     """Trust the clock from now on, because staff have confirmed the date."""
-    stored, details = machine.memory.get(KernelKey.CLOCK), {"now": _format_time_now(machine)}
+    stored, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
     machine.times.confirm()
-    machine.record(
-        "clock.confirmed",
+    machine.post(
+        CLOCK_CONFIRMED,
+        ClockConfirmed(
+            now=now,
+            why="" if stored is None else stored["why"],
+            person=find_actor(machine, event),
+            persons=tuple(event.data["persons"]),
+        ),
         state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{FAULT}": None},
-        details={
-            **details,
-            "why": "" if stored is None else stored["why"],
-            "person": find_actor(machine, event),
-            "persons": list(event.data["persons"]),
-        },
     )

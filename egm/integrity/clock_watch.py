@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from egm.integrity.clock_trust import FAULT, note_clock
+from egm.integrity.entries import CLOCK_CHANGED, ClockChanged
 from egm.kernel.events import Event, EventType
 from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Snapshot
@@ -46,8 +47,8 @@ class ClockWatch:
         expected: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
         if abs(wall - expected) > JUMP:
-            details = {"last_entry": expected.isoformat(), "now": wall.isoformat()}
-            self._machine.log("clock.changed", details)
+            changed = ClockChanged(last_entry=expected.isoformat(), now=wall.isoformat())
+            self._machine.post(CLOCK_CHANGED, changed)
         note_clock(self._machine)
         doubted, has_fault = self._machine.memory.get(KernelKey.CLOCK), FAULT in self._machine.faults
         if doubted is not None and not has_fault:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from egm.integrity import entries
 from egm.integrity.clock_watch import create_clock_watch
 from egm.integrity.forms import FORMS
 from egm.integrity.hard_meters import create_hard_meters
@@ -10,11 +11,14 @@ from egm.integrity.memory_watch import create_memory_watch
 from egm.integrity.notices import iter_notices
 from egm.integrity.rules import RULES
 from egm.integrity.software import create_reverification
+from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
+from egm.record_fields import Cents
+from egm.records.held import Held
 from egm.records.keys import IntegrityKey
 
 
@@ -30,6 +34,17 @@ def _is_out_of_service(machine: Machine) -> bool:
 INTEGRITY: Final = Feature(
     name="integrity",
     keys=IntegrityKey,
+    values={
+        IntegrityKey.BOOTS: Cents,
+        IntegrityKey.SERVICE: bool,
+        IntegrityKey.OUT_OF_SERVICE: entries.OutOfService,
+        IntegrityKey.DISABLED: Held,
+        IntegrityKey.HARD_METERS: tuple[int, ...],
+        IntegrityKey.MEDIUM_REPLACED: str,
+        IntegrityKey.SOFTWARE: entries.InstalledSoftware,
+        IntegrityKey.CABINET: entries.SignedBy,
+    },
+    entries=list_entries(entries),
     rules=RULES,
     offers=(*FORMS,),
     states=(

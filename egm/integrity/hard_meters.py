@@ -11,6 +11,7 @@ from typing import Final
 
 from egm.devices.ioboard.codec import HARD_METERS
 from egm.devices.ioboard.driver import IoBoardDriver
+from egm.integrity.entries import HARD_METERS_FITTED, HardMetersFitted
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.records.keys import IntegrityKey
@@ -52,10 +53,10 @@ class HardMeters:
         fitted = self._machine.memory.get(IntegrityKey.HARD_METERS)
         if fitted is None:
             fitted = [pulses - count for pulses, count in zip(metered, counted, strict=True)]
-            self._machine.record(
-                "hard_meters.fitted",
+            self._machine.post(
+                HARD_METERS_FITTED,
+                HardMetersFitted(counted=tuple(counted)),
                 state={IntegrityKey.HARD_METERS: fitted},
-                details={"counted": list(counted)},
             )
         totals = tuple(pulses - less for pulses, less in zip(metered, fitted, strict=True))
         self._board.hard_meters(totals)

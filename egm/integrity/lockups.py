@@ -4,12 +4,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from egm.integrity.entries import (
+    CHANCE_FAILED,
+    CHANCE_RESTARTED,
+    DOOR_CLOSED,
+    DOOR_OPENED,
+    DOOR_OPENED_WHILE_OFF,
+    POWER_UP,
+    RESIDUAL_TERMS,
+    SELF_TEST_FAILED,
+    SELF_TEST_PASSED,
+    SERVICE_DISABLED,
+    SERVICE_ENABLED,
+    TILT_CLEARED,
+    DoorMoved,
+    GeneratorRestarted,
+    OutOfService,
+    PowerUp,
+    SelfTestPassed,
+    ServiceDisabled,
+    ServiceEnabled,
+    TiltCleared,
+)
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.own_entries import DoorOpen
 from egm.kernel.standing_faults import clear_fault, raise_fault
+from egm.records.held import Held
 from egm.records.held_money import build_held_money_values
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.records.residual import find_changed_residual_terms
@@ -17,7 +41,6 @@ from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import find_actor
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import AUDITED, print_slip
-from meters import Mark
 from rng import RandomService, ReseedNotAllowed, RngError
 
 
@@ -41,20 +64,19 @@ def record_power_up(machine: Machine, event: Event) -> None:
     terms = find_changed_residual_terms(machine)
     if machine.position.number > 1:
         if terms:
-            machine.record("residual.terms", state=terms)
+            machine.post(RESIDUAL_TERMS, state=terms)
         return
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
-    machine.record(
-        "power.up",
-        transaction_id=f"power-up-{boots}",
-        counts={"power_resets": 1},
-        marks=(Mark.POWER_UP,),
+    machine.post(
+        POWER_UP,
+        PowerUp(
+            version=event.data.get("version"),
+            profile=event.data.get("profile"),
+            time_zone=machine.identity.house.time_zone,
+            day_ends_hour=machine.identity.day_ends_hour,
+        ),
+        entry_id=f"power-up-{boots}",
         state={IntegrityKey.BOOTS: boots, **terms},
-        details={
-            **event.data,
-            "time_zone": machine.identity.house.time_zone,
-            "day_ends_hour": machine.identity.day_ends_hour,
-        },
     )
 
 
@@ -68,16 +90,17 @@ def record_self_test(machine: Machine, event: Event) -> None:
     lifted: dict[str, object] = (
         {IntegrityKey.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
     )
-    machine.record("self_test.passed", state=lifted, details=dict(event.data))
+    machine.post(SELF_TEST_PASSED, SelfTestPassed(games=event.data.get("games")), state=lifted)
 
 
 def take_out_of_service(machine: Machine, event: Event) -> None:
     """Stop offering games. The credits stay the player's and can be cashed out."""
-    entry = {
-        "cause": event.type.value.removesuffix("_failed"),
-        "detail": event.data.get("detail", ""),
-    }
-    machine.record(f"{entry['cause']}.failed", state={IntegrityKey.OUT_OF_SERVICE: entry}, details=entry)
+    detail = str(event.data.get("detail", ""))
+    if event.type is EventType.CHANCE_FAILED:
+        entry, stopped = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
+    else:
+        entry, stopped = SELF_TEST_FAILED, OutOfService(cause="self_test", detail=detail)
+    machine.post(entry, stopped, state={IntegrityKey.OUT_OF_SERVICE: stopped})
 
 
 def list_disabling_sources(machine: Machine) -> dict[str, object]:
@@ -95,21 +118,30 @@ def record_disabled(machine: Machine, event: Event) -> None:
     source = str(event.data["source"])
     if source in list_disabling_sources(machine):
         return
-    held = {"reason": str(event.data["reason"]), "since": machine.clock.now().isoformat()}
-    machine.record(
-        "service.disabled",
+    held = Held(reason=str(event.data["reason"]), since=machine.clock.now().isoformat())
+    machine.post(
+        SERVICE_DISABLED,
+        ServiceDisabled(source=source, reason=held.reason, since=held.since),
         state={f"{IntegrityKey.DISABLED}{source}": held},
-        details={"source": source, **held},
     )
 
 
 def record_enabled(machine: Machine, event: Event) -> None:
     """Enable the machine again for the same source."""
-    source = str(event.data["source"])
-    if source in list_disabling_sources(machine):
-        machine.record(
-            "service.enabled", state={f"{IntegrityKey.DISABLED}{source}": None}, details=dict(event.data)
-        )
+    values, source = event.data, str(event.data["source"])
+    if source not in list_disabling_sources(machine):
+        return
+    machine.post(
+        SERVICE_ENABLED,
+        ServiceEnabled(
+            source=source,
+            reason=values.get("reason"),
+            form=values.get("form"),
+            person=values.get("person"),
+            persons=tuple(values["persons"]) if "persons" in values else None,
+        ),
+        state={f"{IntegrityKey.DISABLED}{source}": None},
+    )
 
 
 # ---------------------------------------------------------------------------------------------- doors
@@ -129,11 +161,11 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         raise_fault(machine, "logic_access")
     if not is_identified(machine, door):
         raise_fault(machine, UNIDENTIFIED, detail=door)
-    machine.record(
-        "door.opened_while_off" if while_off else "door.opened",
+    machine.post(
+        DOOR_OPENED_WHILE_OFF if while_off else DOOR_OPENED,
+        DoorMoved(door=door, unattended=event.data.get("unattended")),
         counts={f"door.{door}.opens": 1},
-        state={f"{KernelKey.DOOR}{door}": {"since": machine.clock.now().isoformat()}},
-        details=dict(event.data),
+        state={f"{KernelKey.DOOR}{door}": DoorOpen(since=machine.clock.now().isoformat())},
     )
     if door in AUDITED:
         print_slip(machine, "AUDIT", f"{door} {'opened while off' if while_off else 'opened'}")
@@ -142,11 +174,10 @@ def record_door_opened(machine: Machine, event: Event) -> None:
 def record_door_closed(machine: Machine, event: Event) -> None:
     """Record a closed door."""
     door = str(event.data["door"])
-    machine.record(
-        "door.closed",
-        marks=(Mark.DOOR_CLOSE,),
+    machine.post(
+        DOOR_CLOSED,
+        DoorMoved(door=door, unattended=event.data.get("unattended")),
         state={f"{KernelKey.DOOR}{door}": None},
-        details=dict(event.data),
     )
     if not machine.doors_open:
         machine.notice = Notice(code="door_closed", values={"door": door})
@@ -199,10 +230,10 @@ def clear_tilts(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
     answer_service_call(machine, event)
-    machine.record(
-        "tilt.cleared",
+    machine.post(
+        TILT_CLEARED,
+        TiltCleared(codes=tuple(clearable), person=find_actor(machine, event)),
         state={f"{KernelKey.FAULT}{code}": None for code in clearable},
-        details={"codes": clearable, "person": find_actor(machine, event)},
     )
     machine.notice = Notice(code="fault_cleared")
 
@@ -222,8 +253,8 @@ def restart_generator(machine: Machine, event: Event) -> None:
     except RngError as error:
         machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return
-    machine.record(
-        "chance.restarted",
+    machine.post(
+        CHANCE_RESTARTED,
+        GeneratorRestarted(person=find_actor(machine, event)),
         state={IntegrityKey.OUT_OF_SERVICE: None},
-        details={"person": find_actor(machine, event)},
     )

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from egm.integrity.entries import MEMORY_NOTED, MemoryNoted
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
@@ -58,8 +59,8 @@ class MemoryWatch:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": code}))
         if MEDIUM_REPLACED in causes:
             # Clear the mark only after the fault is recorded, so that a technician is required in any case.
-            details = {"detail": causes[MEDIUM_REPLACED]}
-            self._machine.record("memory.noted", state={IntegrityKey.MEDIUM_REPLACED: None}, details=details)
+            noted = MemoryNoted(detail=causes[MEDIUM_REPLACED])
+            self._machine.post(MEMORY_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
     def _find_causes(self) -> Mapping[str, str]:
         journal = self._machine.journal

@@ -12,11 +12,13 @@ import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final, Self
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
+from egm.integrity.entries import CABINET_SIGNED, CabinetSigned, SignedBy
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
@@ -32,7 +34,7 @@ from meters.storage import DiskStorage
 
 FAULT: Final = "cabinet_file_changed"
 """The file is not the one signed last; cleared when it is restored or signed."""
-KIND: Final = "cabinet.signed"
+KIND: Final = CABINET_SIGNED.kind
 CABINET_TEXT: Final = "cabinet_text"
 """Field of the entry ``clear.kept`` with the text of the file signed before an authorised clear."""
 #: The signature's file name in the state folder.
@@ -59,6 +61,9 @@ class Signature:
             data = json.loads(path.read_text(encoding="utf-8"))
             seal = str(data.pop("seal"))
             signature = cls(**{**data, "persons": tuple(map(str, data["persons"]))})
+            datetime.fromisoformat(signature.at)
+            if not signature.reason.strip():
+                raise ValueError("no reason")
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
@@ -91,12 +96,12 @@ class SignedFile:
 
 def find_last_signed_file(journal: JournalView) -> SignedFile | None:
     """Return the cabinet file signed last, also if that was before an authorised clear; None if there is none."""
-    entry = next(journal.entries((KIND, "clear.kept"), limit=1, newest_first=True), None)
+    entry = next(journal.entries((CABINET_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
     stored = journal.state(IntegrityKey.CABINET)
     text = (
         ""
         if entry is None
-        else str(read_details(entry).get("text" if entry.kind == KIND else CABINET_TEXT, ""))
+        else str(read_details(entry).get("text" if entry.kind == CABINET_SIGNED.kind else CABINET_TEXT, ""))
     )
     if not text or not isinstance(stored, dict):
         return None
@@ -182,11 +187,15 @@ def sign_file(machine: Machine, event: Event) -> None:
 
 def _record(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
     stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
-    by = {"digest": in_use.digest, "persons": list(persons), "at": at}
-    details: dict[str, object] = {
-        **by,
-        "reason": reason,
-        "before": "" if stored is None else stored["digest"],
-        "text": in_use.text,
-    }
-    machine.record(KIND, state={IntegrityKey.CABINET: by}, details=details)
+    machine.post(
+        CABINET_SIGNED,
+        CabinetSigned(
+            digest=in_use.digest,
+            persons=tuple(persons),
+            at=at,
+            reason=reason,
+            before="" if stored is None else stored["digest"],
+            text=in_use.text,
+        ),
+        state={IntegrityKey.CABINET: SignedBy(digest=in_use.digest, persons=tuple(persons), at=at)},
+    )

@@ -12,10 +12,19 @@ technician.
 import asyncio
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError
+from egm.integrity.entries import (
+    SOFTWARE_CHANGED,
+    SOFTWARE_DIFFERS,
+    SOFTWARE_VERIFIED,
+    InstalledSoftware,
+    SoftwareChanged,
+    SoftwareDiffers,
+    SoftwareVerified,
+)
 from egm.integrity.technician import SOFTWARE_CHECK as CHECK
 from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.integrity.technician import SoftwareCheck
@@ -41,7 +50,7 @@ class Verifier:
     def verify_at_start(self) -> None:
         """Examine everything before play is possible, and record what has changed since the last start."""
         pinned = self._file.software
-        stored = self._machine.memory.get(IntegrityKey.SOFTWARE)
+        stored = self._machine.memory.read(InstalledSoftware, IntegrityKey.SOFTWARE)
         if pinned is None:
             if stored is not None:
                 self._record_installed_changes(stored, None)
@@ -71,13 +80,9 @@ class Verifier:
         standing = self._machine.faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
-            self._machine.log("software.verified", {"version": findings.version, "when": why})
+            self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, when=why))
         else:
-            self._machine.record(
-                "software.differs",
-                counts={"verify_fail": 1},
-                details={"trouble": list(findings.trouble), "when": why},
-            )
+            self._machine.post(SOFTWARE_DIFFERS, SoftwareDiffers(trouble=findings.trouble, when=why))
         if standing is not None and standing["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": DIFFERS}))
         if not findings.is_all_as_signed:
@@ -88,28 +93,28 @@ class Verifier:
         self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
 
     # ------------------------------------------------------------------ what is installed
-    def _record_installed_changes(self, stored: Any, findings: Findings | None) -> None:
+    def _record_installed_changes(self, stored: InstalledSoftware | None, findings: Findings | None) -> None:
         """Record what has changed since the last start (A-16); a different signer needs a technician."""
-        now: dict[str, Any] = {
-            "version": "" if findings is None else findings.version,
-            "signer": "" if findings is None else findings.signer,
-            "components": {} if findings is None else dict(findings.components or {}),
-        }
+        now = InstalledSoftware(
+            version="" if findings is None else findings.version,
+            signer="" if findings is None else findings.signer,
+            components={} if findings is None else dict(findings.components or {}),
+        )
         if stored == now:
             return
-        before: Mapping[str, Any] = stored or {"version": "", "signer": "", "components": {}}
-        self._machine.record(
-            "software.changed",
+        before = stored or InstalledSoftware(version="", signer="", components={})
+        self._machine.post(
+            SOFTWARE_CHANGED,
+            SoftwareChanged(
+                version=(before.version, now.version),
+                signer=(before.signer, now.signer),
+                reason="" if findings is None else findings.reason,
+                components=compare_digests(before.components, now.components),
+            ),
             state={IntegrityKey.SOFTWARE: None if findings is None else now},
-            details={
-                "version": [before["version"], now["version"]],
-                "signer": [before["signer"], now["signer"]],
-                "reason": "" if findings is None else findings.reason,
-                "components": compare_digests(before["components"], now["components"]),
-            },
         )
-        if stored is not None and before["signer"] != now["signer"]:
-            self._lock(CHECK, f"{before['signer']} → {now['signer'] or '-'}")
+        if stored is not None and before.signer != now.signer:
+            self._lock(CHECK, f"{before.signer} → {now.signer or '-'}")
 
 
 def _format_file_names(names: tuple[str, ...]) -> str:
@@ -118,10 +123,10 @@ def _format_file_names(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
 
 
-def compare_digests(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
+def compare_digests(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return the digests before and after of each component added, removed or changed; empty if absent."""
     return {
-        name: [before.get(name, ""), now.get(name, "")]
+        name: (before.get(name, ""), now.get(name, ""))
         for name in sorted(before.keys() | now.keys())
         if before.get(name) != now.get(name)
     }

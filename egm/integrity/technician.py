@@ -4,6 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from egm.integrity.entries import (
+    FAULTS_SETTLED,
+    HARD_METERS_EXCHANGED,
+    FaultsSettled,
+    HardMetersExchanged,
+    SoftwareCheckRequested,
+)
+from egm.integrity.entries import SOFTWARE_CHECK as SOFTWARE_CHECK_ENTRY
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
@@ -58,15 +66,15 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 def settle_faults(machine: Machine, event: Event) -> None:
     """Clear the faults whose cause the technician has found, with their finding."""
     codes = _list_clearable_faults(machine)
-    machine.record(
-        "fault.settled",
+    machine.post(
+        FAULTS_SETTLED,
+        FaultsSettled(
+            codes=tuple(codes),
+            finding=str(event.data["finding"]),
+            person=find_actor(machine, event),
+            persons=tuple(event.data["persons"]),
+        ),
         state={f"{KernelKey.FAULT}{code}": None for code in codes},
-        details={
-            "codes": codes,
-            "finding": str(event.data["finding"]),
-            "person": find_actor(machine, event),
-            "persons": list(event.data["persons"]),
-        },
     )
 
 
@@ -74,7 +82,7 @@ def verify_software(machine: Machine, event: Event) -> None:
     """Request an examination of all software files now."""
     request = machine.state(SoftwareCheck).request
     if request is not None:
-        machine.log("software.check", {"person": find_actor(machine, event)})
+        machine.post(SOFTWARE_CHECK_ENTRY, SoftwareCheckRequested(person=find_actor(machine, event)))
         request()
 
 
@@ -83,14 +91,14 @@ def refit_hard_meters(machine: Machine, event: Event) -> None:
 
     Pulses still owed to the old counters are not given to the new ones; the electronic meters have them.
     """
-    machine.record(
-        "hard_meters.exchanged",
+    machine.post(
+        HARD_METERS_EXCHANGED,
+        HardMetersExchanged(
+            person=find_actor(machine, event),
+            persons=tuple(event.data["persons"]),
+            reason=event.data["reason"],
+            readings=event.data["readings"],
+            before=tuple(machine.memory.get(IntegrityKey.HARD_METERS)),
+        ),
         state={IntegrityKey.HARD_METERS: None},
-        details={
-            "person": find_actor(machine, event),
-            "persons": list(event.data["persons"]),
-            "reason": event.data["reason"],
-            "readings": event.data["readings"],
-            "before": machine.memory.get(IntegrityKey.HARD_METERS),
-        },
     )

@@ -18,8 +18,10 @@ class RuledMachine(Protocol):
 
     notice: Notice | None
 
-    def log(self, kind: str, details: Mapping[str, object]) -> None:
-        """Record an event that moves no value."""
+    def record_unexpected_event(
+        self, event: str, state: str, reason: str, values: Mapping[str, int | str]
+    ) -> None:
+        """Record an event that no rule accepts, and why."""
         ...
 
 
@@ -170,7 +172,4 @@ class Engine(Generic[MachineT]):
             str(name): value if isinstance(value, int) or name in _NAMES else type(value).__name__
             for name, value in event.data.items()
         }
-        self.machine.log(
-            "event.unexpected",
-            {"event": event.type.value, "state": self.state.value, "reason": reason, "values": values},
-        )
+        self.machine.record_unexpected_event(event.type.value, self.state.value, reason, values)

@@ -100,8 +100,11 @@ class Entry(Generic[R]):
         return EntryError(f"{self.kind}: {why}")
 
     def _check_record(self, record: JSON) -> None:
+        """Check the details. The journal stores an empty record as none."""
         try:
-            check_value(self.record, record, "record")
+            check_value(
+                self.record, {} if record is None and self.record is not NoneType else record, "record"
+            )
         except RecordError as why:
             raise self._error(str(why)) from None
 

@@ -93,6 +93,10 @@ class Keys:
         head, colon, _ = bare.partition(":")
         return self._by_name.get(head + colon)
 
+    def value_type(self, key: Key) -> object:
+        """Return the declared type of the value under a key, or None if any JSON may be stored there."""
+        return self._values.get(key)
+
     def check_value(self, key: Key, name: str, value: object) -> None:
         """Check that ``value`` may be stored under ``name``; None removes it. Raises RecordError.
 

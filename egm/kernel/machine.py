@@ -18,6 +18,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, Keys
 from egm.kernel.memory import Memory
 from egm.kernel.messages import Decision, Notice, Play
+from egm.kernel.own_entries import EVENT_UNEXPECTED, SELECTION, UnexpectedEvent
 from egm.kernel.positions import Position, is_own_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
@@ -233,6 +234,13 @@ class Machine:
         """Record an event that moves no value."""
         self.record(kind, details=dict(details))
 
+    def record_unexpected_event(
+        self, event: str, state: str, reason: str, values: Mapping[str, int | str]
+    ) -> None:
+        """Record an event that no rule accepts, and why."""
+        details = UnexpectedEvent(event=event, state=state, reason=reason, values=values)
+        self.post(EVENT_UNEXPECTED, details)
+
     @property
     def witness(self) -> str:
         """Return the journal head as printed and shown: entry number and twelve hash digits.
@@ -340,4 +348,4 @@ class Machine:
         """Store a changed game, denomination, bet or language. An unchanged selection is not written again."""
         if chosen == self.selection:
             return
-        self.record("selection", state={KernelKey.SELECTION: chosen})
+        self.post(SELECTION, state={KernelKey.SELECTION: chosen})

@@ -4,35 +4,37 @@ from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED, ActiveFault, FaultCleared, FaultRaised
 
 
-def raise_fault(machine: Machine, code: str, **details: object) -> None:
+def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     """Record a fault as active until it is cleared. A repeat is ignored."""
     if code in machine.faults:
         return
     properties = get_fault(code)
-    machine.record(
-        "fault.raised",
+    active = ActiveFault(
+        since=machine.clock.now().isoformat(),
+        locks=properties.locks,
+        cleared_by=properties.cleared_by,
+        detail=detail or "",
+    )
+    machine.post(
+        FAULT_RAISED,
+        FaultRaised(code=code, detail=detail),
         counts={f"fault.{code}": 1},
-        state={
-            f"{KernelKey.FAULT}{code}": {
-                "since": machine.clock.now().isoformat(),
-                "locks": properties.locks,
-                "cleared_by": properties.cleared_by,
-                "detail": str(details.get("detail", "")),
-            }
-        },
-        details={"code": code, **details},
+        state={f"{KernelKey.FAULT}{code}": active},
     )
 
 
-def clear_fault(machine: Machine, code: str, **details: object) -> None:
+def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     """Clear a fault whose cause has gone. A fault that a person must clear stays active."""
     standing = machine.faults.get(code)
     if standing is None or standing["cleared_by"] != "self":
         return
-    machine.record(
-        "fault.cleared", state={f"{KernelKey.FAULT}{code}": None}, details={"code": code, **details}
+    machine.post(
+        FAULT_CLEARED,
+        FaultCleared(code=code, detail=detail),
+        state={f"{KernelKey.FAULT}{code}": None},
     )
     if standing["locks"]:
         machine.notice = Notice(code="fault_cleared")

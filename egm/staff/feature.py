@@ -2,12 +2,13 @@
 
 from typing import Final
 
+from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState, Guard
 from egm.records.keys import StaffKey
-from egm.staff import device_test_rules
+from egm.staff import device_test_rules, entries
 from egm.staff.forms import FORMS
 from egm.staff.rules import RULES
 from egm.staff.service import devices, interventions, manual, options, pages, pin
@@ -22,6 +23,18 @@ def build_device_tests_feature(no_ticket_is_asked: Guard[Machine]) -> Feature:
 STAFF: Final = Feature(
     name="staff",
     keys=StaffKey,
+    values={
+        StaffKey.MENU: entries.OpenMenu,
+        StaffKey.OPTIONS: entries.Options,
+        StaffKey.TOUCH: entries.Matrix,
+        StaffKey.INVENTORY: entries.InventoryEntry,
+        StaffKey.INTERVENTION: entries.Intervention,
+        StaffKey.MONITORED: str,
+        StaffKey.COLLECTED: entries.Collected,
+        StaffKey.BASE: entries.WithdrawnBase,
+        # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
+    },
+    entries=list_entries(entries),
     rules=RULES,
     offers=(
         *devices.PAGES,

@@ -14,7 +14,23 @@ from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.records.held import Held
 from egm.records.keys import IntegrityKey, StaffKey
+from egm.staff.entries import (
+    BASE_RETURNED,
+    BASE_WITHDRAWN,
+    INTERVENTION_CLOSED,
+    INTERVENTION_OPENED,
+    INTERVENTION_SEEN,
+    BaseReturned,
+    BaseWithdrawn,
+    Intervention,
+    InterventionClosed,
+    InterventionOpened,
+    InterventionSeen,
+    WithdrawnBase,
+    Work,
+)
 from egm.staff.slips import print_slip
 from egm.staff.stock import build_collected_state
 
@@ -76,21 +92,25 @@ def open_intervention(machine: Machine, event: Event) -> None:
     values = event.data
     since = machine.clock.now().isoformat()
     number = machine.fresh_id("intervention")
-    details = {key: values[key] for key in ("kind", "reason", "person")} | {
-        "persons": list(values["persons"])
-    }
-    machine.record(
-        "intervention.opened",
-        transaction_id=number,
+    kind: Work = values["kind"]
+    reason, person, persons = str(values["reason"]), str(values["person"]), tuple(values["persons"])
+    opened = Intervention(id=number, since=since, kind=kind, reason=reason, person=person, persons=persons)
+    machine.post(
+        INTERVENTION_OPENED,
+        InterventionOpened(
+            id=number,
+            kind=kind,
+            reason=reason,
+            person=person,
+            persons=persons,
+            serial=machine.identity.serial,
+            operator_number=machine.identity.operator_number,
+            meters=_list_nonzero_meters(machine),
+        ),
+        entry_id=number,
         state={
-            StaffKey.INTERVENTION: {"id": number, "since": since, **details},
-            f"{IntegrityKey.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
-        },
-        details={
-            "id": number,
-            **details,
-            **_build_machine_numbers(machine),
-            "meters": _list_nonzero_meters(machine),
+            StaffKey.INTERVENTION: opened,
+            f"{IntegrityKey.DISABLED}{HOLD}": Held(reason=reason, since=since),
         },
     )
     about = f"{values['kind']}: {values['reason']} ({values['person']})"
@@ -104,7 +124,7 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
     opened, number = machine.memory.get(StaffKey.INTERVENTION), str(event.data["id"])
     if opened is None or opened["id"] != number or machine.memory.get(StaffKey.MONITORED) == number:
         return
-    machine.record("intervention.seen", state={StaffKey.MONITORED: number}, details={"id": number})
+    machine.post(INTERVENTION_SEEN, InterventionSeen(id=number), state={StaffKey.MONITORED: number})
     machine.notice = Notice(code="intervention_opened")
 
 
@@ -112,19 +132,20 @@ def close_intervention(machine: Machine, event: Event) -> None:
     """Record what was done and the meters, and return the machine to service."""
     values, opened = event.data, machine.memory.get(StaffKey.INTERVENTION)
     counted = build_collected_state(machine, opened["id"]) if opened["kind"] == "collection" else {}
-    machine.record(
-        "intervention.closed",
-        transaction_id=f"{opened['id']}.closed",
+    machine.post(
+        INTERVENTION_CLOSED,
+        InterventionClosed(
+            id=opened["id"],
+            work=values["work"],
+            parts=values.get("parts") or "",
+            person=values["person"],
+            persons=tuple(values["persons"]),
+            serial=machine.identity.serial,
+            operator_number=machine.identity.operator_number,
+            meters=_list_nonzero_meters(machine),
+        ),
+        entry_id=f"{opened['id']}.closed",
         state={StaffKey.INTERVENTION: None, f"{IntegrityKey.DISABLED}{HOLD}": None, **counted},
-        details={
-            "id": opened["id"],
-            "work": values["work"],
-            "parts": values.get("parts") or "",
-            "person": values["person"],
-            "persons": list(values["persons"]),
-            **_build_machine_numbers(machine),
-            "meters": _list_nonzero_meters(machine),
-        },
     )
     machine.notice = Notice(code="intervention_closed")
 
@@ -134,37 +155,45 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
-    values, since = event.data, machine.clock.now().isoformat()
-    details = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
-    machine.record(
-        "base.withdrawn",
+    values, since, reason = event.data, machine.clock.now().isoformat(), str(event.data["reason"])
+    base, lock, cashier = str(values["base"]), str(values["lock"]), str(values["cashier"])
+    machine.post(
+        BASE_WITHDRAWN,
+        BaseWithdrawn(
+            base=base,
+            lock=lock,
+            cashier=cashier,
+            reason=reason,
+            intervention=machine.memory.get(StaffKey.INTERVENTION)["id"],
+            person=values["person"],
+            persons=tuple(values["persons"]),
+            serial=machine.identity.serial,
+            operator_number=machine.identity.operator_number,
+        ),
         state={
-            StaffKey.BASE: {"since": since, **details},
-            f"{IntegrityKey.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
+            StaffKey.BASE: WithdrawnBase(since=since, base=base, lock=lock, cashier=cashier, reason=reason),
+            f"{IntegrityKey.DISABLED}{BASE}": Held(reason=reason, since=since),
         },
-        details={**details, **_build_intervention_details(machine, event)},
     )
 
 
 def return_base(machine: Machine, event: Event) -> None:
     """Record a base under the machine again, with a lock and key issued by the main cashier."""
-    details = {name: event.data[name] for name in ("base", "lock", "cashier")}
-    machine.record(
-        "base.returned",
-        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
-        details={**details, **_build_intervention_details(machine, event)},
-    )
-
-
-def _build_intervention_details(machine: Machine, event: Event) -> dict[str, object]:
-    """Return the open intervention's id and the persons of an event."""
     values = event.data
-    return {
-        "intervention": machine.memory.get(StaffKey.INTERVENTION)["id"],
-        "person": values["person"],
-        "persons": list(values["persons"]),
-        **_build_machine_numbers(machine),
-    }
+    machine.post(
+        BASE_RETURNED,
+        BaseReturned(
+            base=values["base"],
+            lock=values["lock"],
+            cashier=values["cashier"],
+            intervention=machine.memory.get(StaffKey.INTERVENTION)["id"],
+            person=values["person"],
+            persons=tuple(values["persons"]),
+            serial=machine.identity.serial,
+            operator_number=machine.identity.operator_number,
+        ),
+        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
+    )
 
 
 def is_identified(machine: Machine, door: str) -> bool:
@@ -176,11 +205,6 @@ def is_identified(machine: Machine, door: str) -> bool:
     if opened is None or door not in COVERED[opened["kind"]]:
         return False
     return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == opened["id"]
-
-
-def _build_machine_numbers(machine: Machine) -> dict[str, object]:
-    """Return both numbers of the machine, for every record that leaves it (Monaco art. 19.1)."""
-    return {"serial": machine.identity.serial, "operator_number": machine.identity.operator_number}
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:

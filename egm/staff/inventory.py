@@ -16,6 +16,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.records.keys import StaffKey
+from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.service.words import build_pair_table, say, say_plain, say_time
 from egm.verify.certificate import Certificate
 from meters import JournalView
@@ -23,7 +24,7 @@ from meters.entry import StoredEntry
 from meters.recall import read_details
 from paytables.wording import format_percent
 
-KIND: Final = "inventory.changed"
+KIND: Final = INVENTORY_CHANGED.kind
 #: Fields of a complete inventory, as the cabinet file names them (Monaco art. 19.3).
 _MANDATORY: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
 #: Text keys of a sheet's lines, in order, by the document's own field names.
@@ -44,38 +45,38 @@ _LINES: Final = (
 
 def document(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
-) -> dict[str, object]:
+) -> InventoryEntry:
     """Return the current inventory entry. Raises OperatorError for a photograph that cannot be read."""
     identity = machine.identity
     of = {name: one for name, one in certificates.items() if one is not None}
-    return {
-        "kind": inventory.kind,
-        "manufacturer": inventory.manufacturer,
-        "model": inventory.model,
-        "made": "" if inventory.made is None else inventory.made.isoformat(),
-        "serial": identity.serial,
-        "operator_number": identity.operator_number,
-        "base_number": inventory.base_number,
-        "site": identity.house.site,
-        "location": inventory.location,
-        "photograph": _describe_photograph(inventory),
-        "profile": machine.profile.id,
-        "games": [
-            {
-                "game": game.id,
-                "version": game.version,
-                "digest": game.digest,
-                "return": format_percent(machine.state(InstalledGames).returns[game.id], 4)
+    return InventoryEntry(
+        kind=inventory.kind,
+        manufacturer=inventory.manufacturer,
+        model=inventory.model,
+        made="" if inventory.made is None else inventory.made.isoformat(),
+        serial=identity.serial,
+        operator_number=identity.operator_number,
+        base_number=inventory.base_number,
+        site=identity.house.site,
+        location=inventory.location,
+        photograph=_describe_photograph(inventory),
+        profile=machine.profile.id,
+        games=tuple(
+            InventoryGame(
+                game=game.id,
+                version=game.version,
+                digest=game.digest,
+                return_=format_percent(machine.state(InstalledGames).returns[game.id], 4)
                 if game.id in machine.state(InstalledGames).returns
                 else "",
-                "certified_on": str(
+                certified_on=str(
                     of[game.id].on if game.id in of else inventory.certified_on.get(game.id, "")
                 ),
-                **({"certified_by": of[game.id].signer} if game.id in of else {}),
-            }
+                certified_by=of[game.id].signer if game.id in of else None,
+            )
             for game in machine.state(InstalledGames).games.values()
-        ],
-    }
+        ),
+    )
 
 
 def note_inventory(
@@ -90,20 +91,22 @@ def note_inventory(
     Raises OperatorError for a base number other than the machine's first, and for missing data if the entry
     must be ``complete``.
     """
-    now, before = document(machine, inventory, certificates or {}), machine.memory.get(StaffKey.INVENTORY)
-    missing = [name for name in _MANDATORY if not now[name]]
+    now = document(machine, inventory, certificates or {})
+    before = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
+    missing = [name for name in _MANDATORY if not getattr(now, name)]
     if complete and missing:
         raise OperatorError(
             f"inventory: no {', '.join(missing)}; the profile {machine.profile.id} requires the complete entry"
         )
     if now == before:
         return
-    if before is not None and before["base_number"] and now["base_number"] != before["base_number"]:
+    if before is not None and before.base_number and now.base_number != before.base_number:
         raise OperatorError(
-            f"inventory.base_number: {now['base_number']!r}; this machine's base is number "
-            f"{before['base_number']!r}, which is fixed for good"
+            f"inventory.base_number: {now.base_number!r}; this machine's base is number "
+            f"{before.base_number!r}, which is fixed for good"
         )
-    machine.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
+    changed = InventoryChanged(before=before, after=now)
+    machine.post(INVENTORY_CHANGED, changed, state={StaffKey.INVENTORY: now})
 
 
 def _describe_photograph(inventory: Inventory) -> str:

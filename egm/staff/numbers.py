@@ -3,6 +3,7 @@
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.people import Roster
+from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
 from egm.staff.service.desk import find_actor
 from egm.staff.service.tries import build_wrong_pins_key, compute_lock_seconds_left, forget_at_terminals
 
@@ -30,13 +31,13 @@ def unlock_number(machine: Machine, event: Event) -> None:
     """Clear the wrong PINs of a number; the PIN itself does not change."""
     number = str(event.data["number"])
     forget_at_terminals(machine, number)
-    machine.record(
-        "sign_in.unlocked",
+    machine.post(
+        SIGN_IN_UNLOCKED,
+        SignInUnlocked(
+            person=find_actor(machine, event),
+            persons=tuple(event.data["persons"]),
+            whom=number,
+            reason=event.data["reason"],
+        ),
         state={_find_locked_numbers(machine)[number]: None},
-        details={
-            "person": find_actor(machine, event),
-            "persons": list(event.data["persons"]),
-            "whom": number,
-            "reason": event.data["reason"],
-        },
     )

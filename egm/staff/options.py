@@ -6,7 +6,7 @@ they take effect at the next start, so nothing changes while a player is at the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from egm.kernel.events import Event
@@ -17,6 +17,7 @@ from egm.record_codec import from_json
 from egm.records.game_record import TableRecord
 from egm.records.games import open_game
 from egm.records.keys import MoneyKey, PlayKey, StaffKey, TableKey
+from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
 from egm.staff.service.desk import ServiceDesk
 
 #: State keys of what a player may still be owed in addition to credits.
@@ -25,44 +26,6 @@ _OWED: Final = frozenset(
 )
 #: Doors of which one must be open to change options.
 _DOORS: Final = frozenset({"main", "logic"})
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Games not offered; the offered denominations by game, if not all; and bet limits, or None."""
-
-    off: tuple[str, ...] = ()
-    denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    bet_limit_cents: int | None = None
-    bet_minimum_cents: int | None = None
-
-    @classmethod
-    def of(cls, machine: Machine) -> "Options":
-        """Return the options stored in the journal."""
-        stored = machine.memory.get(StaffKey.OPTIONS)
-        if stored is None:
-            return cls()
-        denominations = {game: tuple(cents) for game, cents in stored["denominations_cents"].items()}
-        return cls(
-            tuple(stored["off"]), denominations, stored["bet_limit_cents"], stored.get("bet_minimum_cents")
-        )
-
-    def to_json(self) -> dict[str, object]:
-        """Return them as stored in the journal."""
-        minimum_cents = self.bet_minimum_cents
-        return {
-            "off": list(self.off),
-            "denominations_cents": {game: list(cents) for game, cents in self.denominations_cents.items()},
-            "bet_limit_cents": self.bet_limit_cents,
-            **({} if minimum_cents is None else {"bet_minimum_cents": minimum_cents}),
-        }
-
-    def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the offered denominations of a game; empty if it is off, all if the options leave none."""
-        if game_id in self.off:
-            return ()
-        chosen = self.denominations_cents.get(game_id, admitted_cents)
-        return tuple(cents for cents in admitted_cents if cents in chosen) or admitted_cents
 
 
 def apply_options(machine: Machine) -> None:
@@ -164,21 +127,27 @@ def change_options(machine: Machine, event: Event) -> None:
     before, after = Options.of(machine), _apply_option_changes(machine, event.data)
     if after is None:
         return
-    named = {key: value for key, value in event.data.items() if key not in {"persons", "form"}}
-    machine.record(
-        "options.changed",
-        state={StaffKey.OPTIONS: after.to_json()},
-        details={
-            **named,
-            "persons": list(event.data["persons"]),
-            "before": before.to_json(),
-            "after": after.to_json(),
-        },
+    values = event.data
+    machine.post(
+        OPTIONS_CHANGED,
+        OptionsChanged(
+            option=values["option"],
+            bet_limit_cents=values.get("bet_limit_cents"),
+            bet_minimum_cents=values.get("bet_minimum_cents"),
+            game=values.get("game"),
+            denomination_cents=values.get("denomination_cents"),
+            on=values.get("on"),
+            person=values["person"],
+            persons=tuple(values["persons"]),
+            before=before,
+            after=after,
+        ),
+        state={StaffKey.OPTIONS: after},
     )
     machine.notice = Notice(code="options_changed")
 
 
 def start_again(machine: Machine, event: Event) -> None:
     """Request a restart of the machine; like a power loss, it loses nothing."""
-    machine.log("machine.restart", {"person": event.data["person"]})
+    machine.post(MACHINE_RESTART, RestartRequested(person=event.data["person"]))
     machine.state(ServiceDesk).restart = True

@@ -14,6 +14,23 @@ from egm.errors import InvariantError, OperatorError
 from egm.kernel.events import Event, EventName, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.staff.entries import (
+    BASE_RETURNED,
+    BASE_WITHDRAWN,
+    COLLECTION_COUNTED,
+    DISPUTE_DECIDED,
+    EXCLUSION_NOTED,
+    HOPPER_FILLED,
+    INCIDENT_JUDGED,
+    INTERVENTION_CLOSED,
+    INTERVENTION_OPENED,
+    MENU_ENTERED,
+    SLIP_PRINTED,
+    TEST_PRINTED,
+    DisputeDecided,
+    ExclusionNoted,
+    IncidentJudged,
+)
 from egm.staff.form import has_text_in, list_event_persons
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
@@ -22,20 +39,19 @@ from paytables.wording import format_known_names
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A kind of note: its journal kind, and its mandatory fields.
+    """A kind of note: its mandatory fields.
 
     ``private`` fields identify a player: they are stored in the register of identities only.
     """
 
-    kind: str
     fields: tuple[str, ...]
     private: tuple[str, ...] = ()
 
 
 NOTES: Final[Mapping[EventName, Note]] = {
-    EventType.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
-    EventType.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
-    EventType.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),
+    EventType.DISPUTE_DECIDED: Note(("claim", "mechanic", "decision")),
+    EventType.EXCLUSION_NOTED: Note(("reason",), private=("who",)),
+    EventType.INCIDENT_JUDGED: Note(("what", "judgement", "informed", "officer")),
 }
 
 #: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
@@ -50,28 +66,68 @@ def note_is_whole(_: Machine, event: Event) -> bool:
     return informed and has_text_in(event, *note.fields, *note.private)
 
 
-def record_note(machine: Machine, event: Event) -> None:
-    """Record the note."""
-    identities = machine.installed(IdentityRegister)
-    note = NOTES[event.type]
-    details: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
-    if note.private:
-        if identities is None:
-            raise InvariantError("an identity must be recorded, but there is no identity register")
-        fields = {name: str(event.data[name]).strip() for name in note.private}
-        subject = machine.fresh_id(note.kind)
-        details["identity"] = identities.keep(subject, fields, machine.clock.now())
-    play_id = event.data.get("play_id")
-    machine.record(
-        note.kind,
-        details={
-            "machine": machine.identity.serial,
-            **details,
-            **({} if play_id is None else {"play_id": str(play_id)}),
-            "persons": list_event_persons(machine, event),
-        },
+def record_dispute(machine: Machine, event: Event) -> None:
+    """Record how staff decided a player's dispute."""
+    texts = _read_texts(event)
+    machine.post(
+        DISPUTE_DECIDED,
+        DisputeDecided(
+            machine=machine.identity.serial,
+            claim=texts["claim"],
+            mechanic=texts["mechanic"],
+            decision=texts["decision"],
+            play_id=_read_play_id(event),
+            persons=tuple(list_event_persons(machine, event)),
+        ),
     )
     machine.notice = Notice(code="form_recorded")
+
+
+def record_exclusion(machine: Machine, event: Event) -> None:
+    """Record that staff excluded a player, whose name goes to the register of identities only."""
+    identities, note = machine.installed(IdentityRegister), NOTES[event.type]
+    if identities is None:
+        raise InvariantError("an identity must be recorded, but there is no identity register")
+    fields = {name: str(event.data[name]).strip() for name in note.private}
+    subject = machine.fresh_id(EXCLUSION_NOTED.kind)
+    machine.post(
+        EXCLUSION_NOTED,
+        ExclusionNoted(
+            machine=machine.identity.serial,
+            reason=_read_texts(event)["reason"],
+            identity=identities.keep(subject, fields, machine.clock.now()),
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+    )
+    machine.notice = Notice(code="form_recorded")
+
+
+def record_incident(machine: Machine, event: Event) -> None:
+    """Record how the management judged an incident."""
+    texts = _read_texts(event)
+    machine.post(
+        INCIDENT_JUDGED,
+        IncidentJudged(
+            machine=machine.identity.serial,
+            what=texts["what"],
+            judgement=texts["judgement"],
+            informed=texts["informed"],
+            officer=texts["officer"],
+            play_id=_read_play_id(event),
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+    )
+    machine.notice = Notice(code="form_recorded")
+
+
+def _read_texts(event: Event) -> dict[str, str]:
+    """Return the texts of a note's fields that go into the journal."""
+    return {name: str(event.data[name]).strip() for name in NOTES[event.type].fields}
+
+
+def _read_play_id(event: Event) -> str | None:
+    play_id = event.data.get("play_id")
+    return None if play_id is None else str(play_id)
 
 
 # ---------------------------------------------------------------------------------------------- registers
@@ -144,7 +200,7 @@ REGISTERS: Final[Mapping[str, Register]] = {
         ),
         Register(
             "disputes",
-            ("dispute.decided",),
+            (DISPUTE_DECIDED.kind,),
             ("play_id", "claim", "mechanic", "decision", "persons"),
             "Q-04; MC 21.2",
         ),
@@ -163,10 +219,10 @@ REGISTERS: Final[Mapping[str, Register]] = {
             ("kind", "number", *_RULING),
             "Q-06, H-13, F-18; MC 21.3",
         ),
-        Register("exclusions", ("exclusion.noted",), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
+        Register("exclusions", (EXCLUSION_NOTED.kind,), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
         Register(
             "incidents",
-            ("incident.judged",),
+            (INCIDENT_JUDGED.kind,),
             ("what", "judgement", "informed", "officer", "persons"),
             "Q-13; MC 24",
         ),
@@ -192,14 +248,14 @@ REGISTERS: Final[Mapping[str, Register]] = {
         ),
         Register(
             "printed",
-            ("voucher.out", "test.printed", "slip.printed"),
+            ("voucher.out", TEST_PRINTED.kind, SLIP_PRINTED.kind),
             ("event", "id", "number", "amount_cents"),
             "G-17; NZ 1.10.40; CFR 547.11(b)(4)",
         ),
-        Register("fills", ("hopper.filled",), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
+        Register("fills", (HOPPER_FILLED.kind,), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
         Register(
             "counts",
-            ("collection.counted",),
+            (COLLECTION_COUNTED.kind,),
             (
                 "collection",
                 "box",
@@ -213,24 +269,24 @@ REGISTERS: Final[Mapping[str, Register]] = {
         ),
         Register(
             "bases",
-            ("base.withdrawn", "base.returned"),
+            (BASE_WITHDRAWN.kind, BASE_RETURNED.kind),
             ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
             "J-05; MC 20.2",
         ),
         Register(
             "interventions",
-            ("intervention.opened", "intervention.closed"),
+            (INTERVENTION_OPENED.kind, INTERVENTION_CLOSED.kind),
             ("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
             "Q-15; QC-VLM 39",
         ),
         Register(
             "parts",
-            ("intervention.closed",),
+            (INTERVENTION_CLOSED.kind,),
             ("serial", "operator_number", "id", "parts", "persons"),
             "Q-15; QC-VLM 39",
             has="parts",
         ),
-        Register("visits", ("menu.entered",), ("person", "role"), "Q-15; QC-VLM 39"),
+        Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
         Register(
             "residuals",
             ("residual.removed", "residual.played"),

@@ -38,7 +38,7 @@ from egm.staff.options import (
     option_is_sound,
     start_again,
 )
-from egm.staff.registers import note_is_whole, record_note
+from egm.staff.registers import note_is_whole, record_dispute, record_exclusion, record_incident
 from egm.staff.service.effects import (
     answer_page,
     ask_who,
@@ -106,11 +106,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.BASE_RETURNED, AT_WORK, (somebody_is_at_work, base_is_withdrawn), return_base
     ),
-    build_form_rule(
-        FORMS,
-        (EventType.DISPUTE_DECIDED, EventType.EXCLUSION_NOTED, EventType.INCIDENT_JUDGED),
-        RULING,
-        (note_is_whole,),
-        record_note,
-    ),
+    build_form_rule(FORMS, EventType.DISPUTE_DECIDED, RULING, (note_is_whole,), record_dispute),
+    build_form_rule(FORMS, EventType.EXCLUSION_NOTED, RULING, (note_is_whole,), record_exclusion),
+    build_form_rule(FORMS, EventType.INCIDENT_JUDGED, RULING, (note_is_whole,), record_incident),
 )

@@ -5,13 +5,16 @@ from egm.kernel.faults import get_fault, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.keys import IntegrityKey
+from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceAnswered, ServiceCalled
 
 
 def call_service(machine: Machine, _: Event) -> None:
     """Switch the candle on; if it is on, switch it off."""
     calling = machine.memory.get(IntegrityKey.SERVICE) is not None
-    machine.record(
-        "service.call", state={IntegrityKey.SERVICE: None if calling else True}, details={"on": not calling}
+    machine.post(
+        SERVICE_CALL,
+        ServiceCalled(on=not calling),
+        state={IntegrityKey.SERVICE: None if calling else True},
     )
 
 
@@ -24,5 +27,12 @@ def name_standing_fault(machine: Machine, _: Event) -> None:
 
 def answer_service_call(machine: Machine, event: Event) -> None:
     """End the service call: the attendant has come."""
-    if machine.memory.get(IntegrityKey.SERVICE) is not None:
-        machine.record("service.answered", state={IntegrityKey.SERVICE: None}, details=dict(event.data))
+    if machine.memory.get(IntegrityKey.SERVICE) is None:
+        return
+    values = event.data
+    answered = ServiceAnswered(
+        key=values.get("key"),
+        person=values.get("person"),
+        persons=tuple(values["persons"]) if "persons" in values else None,
+    )
+    machine.post(SERVICE_ANSWERED, answered, state={IntegrityKey.SERVICE: None})

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
 from egm.kernel.service_pages import Row, Table, Words
+from egm.staff.entries import (
+    HOPPER_FILLED,
+    INTERVENTION_CLOSED,
+    INTERVENTION_OPENED,
+    MENU_ENTERED,
+    MENU_LEFT,
+)
 from egm.staff.service.words import (
     build_column_titles,
     build_pair_table,
@@ -25,17 +33,17 @@ from meters.entry import StoredEntry
 from meters.events import find_author, find_subject
 from meters.recall import read_details
 
-_OPENED: Final = "intervention.opened"
-_CLOSED: Final = "intervention.closed"
+_OPENED: Final = INTERVENTION_OPENED.kind
+_CLOSED: Final = INTERVENTION_CLOSED.kind
 #: Entries during an intervention that belong on the sheet.
 _DONE: Final = (
     "door.opened",
     "door.opened_while_off",
     "door.closed",
     "base.",
-    "hopper.filled",
-    "fault.raised",
-    "fault.cleared",
+    HOPPER_FILLED.kind,
+    FAULT_RAISED.kind,
+    FAULT_CLEARED.kind,
     "tilt.cleared",
     "chance.restarted",
     "test.",
@@ -43,8 +51,8 @@ _DONE: Final = (
     "staff.",
     "software.",
     "power.up",
-    "menu.entered",
-    "menu.left",
+    MENU_ENTERED.kind,
+    MENU_LEFT.kind,
 )
 
 

@@ -15,6 +15,15 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
+from egm.staff.entries import (
+    SLIP_FAILED,
+    SLIP_NOT_STARTED,
+    SLIP_ORDERED,
+    SLIP_PRINTED,
+    JobFailed,
+    JobPrinted,
+    SlipOrdered,
+)
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
@@ -60,25 +69,25 @@ def print_slip(machine: Machine, title: str, about: str) -> None:
     if not machine.profile.staff.slips or printer is None:
         return
     job_id = machine.fresh_id(_PREFIX.rstrip("-"))
-    machine.record(
-        "slip.ordered",
-        transaction_id=job_id,
-        details={
-            "title": f"{title} - NO VALUE",
-            "about": about,
-            "when": machine.clock.now().isoformat(timespec="seconds"),
-            "meters": format_meters_line(machine.journal.meters().values),
-            "serial": machine.identity.serial,
-            "witness": machine.witness,
-        },
+    machine.post(
+        SLIP_ORDERED,
+        SlipOrdered(
+            title=f"{title} - NO VALUE",
+            about=about,
+            when=machine.clock.now().isoformat(timespec="seconds"),
+            meters=format_meters_line(machine.journal.meters().values),
+            serial=machine.identity.serial,
+            witness=machine.witness,
+        ),
+        entry_id=job_id,
     )
     if machine.memory.get(MoneyKey.PRINT) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        machine.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
+        machine.post(SLIP_NOT_STARTED, JobFailed(id=job_id, why="the printer is at work"))
         return
     try:
         printer.print_ticket(build_slip_job(machine, job_id))
     except ValueError as error:  # the driver reports what it cannot do
-        machine.log("slip.failed", {"id": job_id, "why": str(error)})
+        machine.post(SLIP_NOT_STARTED, JobFailed(id=job_id, why=str(error)))
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -92,15 +101,14 @@ def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
 def record_slip(machine: Machine, _: Event) -> None:
     """Record that the slip is printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
-    machine.record(
-        "slip.printed",
-        counts={"slips_printed": 1},
+    machine.post(
+        SLIP_PRINTED,
+        JobPrinted(id=printing.id),
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
-        details={"id": printing.id},
     )
 
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that the slip was not printed."""
     printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
-    machine.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
+    machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})

@@ -7,6 +7,7 @@ compared with exactly that, and the difference stays in the journal permanently 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from egm.devices.interface import Devices
@@ -14,6 +15,16 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.keys import StaffKey
+from egm.staff.entries import (
+    COLLECTION_COUNTED,
+    HOPPER_FILLED,
+    HOPPER_OPENING,
+    Box,
+    Collected,
+    CollectionCounted,
+    HopperFilled,
+    HopperOpening,
+)
 from meters import Transfer
 
 #: Box -> the meter of everything that fell into it.
@@ -25,7 +36,7 @@ def build_collected_state(machine: Machine, collection: str) -> dict[str, object
     values, last = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
     after = {box: values[meter] for box, meter in BOXES.items()}
-    return {StaffKey.COLLECTED: {"id": collection, "before": before, "after": after, "counted": []}}
+    return {StaffKey.COLLECTED: Collected(id=collection, before=before, after=after, counted=())}
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -48,41 +59,48 @@ def note_opening_stock(machine: Machine, coins: int) -> None:
     """Record the simulated coins that a demonstration's hopper starts with."""
     cents = coins * machine.profile.coins.hopper_cents
     if cents:
-        machine.record(
-            "hopper.opening",
+        machine.post(
+            HOPPER_OPENING,
+            HopperOpening(amount_cents=cents, machine=machine.identity.serial),
             transfers=(Transfer("stock:fill", "stock:hopper", cents),),
-            details={"amount_cents": cents, "machine": machine.identity.serial},
         )
 
 
 def fill_hopper(machine: Machine, event: Event) -> None:
     """Record coins of the venue added to the hopper."""
     amount_cents = int(event.data["amount_cents"])
-    machine.record(
-        "hopper.filled",
+    machine.post(
+        HOPPER_FILLED,
+        HopperFilled(
+            amount_cents=amount_cents,
+            machine=machine.identity.serial,
+            person=event.data["person"],
+            persons=tuple(event.data["persons"]),
+        ),
         transfers=(Transfer("stock:fill", "stock:hopper", amount_cents),),
-        counts={"hopper_fills": 1},
-        details={"amount_cents": amount_cents, **_build_collection_details(machine, event)},
     )
     machine.notice = Notice(code="hopper_filled", values={"amount_cents": amount_cents})
 
 
 def count_box(machine: Machine, event: Event) -> None:
     """Record the count of a box of the last collection, compared with the amount metered into it."""
-    last, box = machine.memory.get(StaffKey.COLLECTED), str(event.data["box"])
+    last = machine.memory.require(Collected, StaffKey.COLLECTED)
+    box: Box = event.data["box"]
     counted_cents = int(event.data["counted_cents"])
-    metered_cents = last["after"][box] - last["before"][box]
-    machine.record(
-        "collection.counted",
-        state={StaffKey.COLLECTED: {**last, "counted": [*last["counted"], box]}},
-        details={
-            "collection": last["id"],
-            "box": box,
-            "counted_cents": counted_cents,
-            "metered_cents": metered_cents,
-            "difference_cents": counted_cents - metered_cents,
-            **_build_collection_details(machine, event),
-        },
+    metered_cents = last.after[box] - last.before[box]
+    machine.post(
+        COLLECTION_COUNTED,
+        CollectionCounted(
+            collection=last.id,
+            box=box,
+            counted_cents=counted_cents,
+            metered_cents=metered_cents,
+            difference_cents=counted_cents - metered_cents,
+            machine=machine.identity.serial,
+            person=event.data["person"],
+            persons=tuple(event.data["persons"]),
+        ),
+        state={StaffKey.COLLECTED: replace(last, counted=(*last.counted, box))},
     )
     agrees = counted_cents == metered_cents
     machine.notice = Notice(
@@ -90,12 +108,3 @@ def count_box(machine: Machine, event: Event) -> None:
         severity="info" if agrees else "alarm",
         values={"amount_cents": abs(counted_cents - metered_cents)},
     )
-
-
-def _build_collection_details(machine: Machine, event: Event) -> dict[str, object]:
-    values = event.data
-    return {
-        "machine": machine.identity.serial,
-        "person": values["person"],
-        "persons": list(values["persons"]),
-    }

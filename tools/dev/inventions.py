@@ -7,8 +7,26 @@ where it asks for the same, what memory holds where it asks for that, what the b
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
+from egm.app.features import FEATURES
+from egm.kernel.entries import Entry
+from egm.record_codec import Condition, list_conditions
+from egm.record_fields import (
+    AMOUNT,
+    COUNT,
+    DIGEST,
+    MASKED,
+    PERSON,
+    PERSONS,
+    SERIAL,
+    STAFF,
+    TIME,
+    WORDS,
+)
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from meters.transaction import Phase
@@ -29,6 +47,22 @@ _MADE_AS: Final = {
     "test.started": "test",
 }
 _TEXTS: Final = ("text", "words", "time", "digest", "credit", "masked", "serial", "person", "staff")
+_KINDS: Final[Mapping[object, str]] = {
+    int: "int",
+    str: "text",
+    bool: "bool",
+    AMOUNT: "cents",
+    COUNT: "count",
+    WORDS: "words",
+    TIME: "time",
+    DIGEST: "digest",
+    MASKED: "masked",
+    SERIAL: "serial",
+    PERSON: "person",
+    STAFF: "staff",
+    PERSONS: "persons",
+}
+"""The type of pattern for a type of record field, or for its condition."""
 _LATER: Final = object()
 #: What stands in for an expression that fails: no sound value of anything.
 _FAILED: Final = "?"
@@ -68,7 +102,7 @@ class _Making:
         self._rule, self._ledger, self._facts = rule, ledger, facts
         self._dice, self._seen, self._time = dice, seen, time
         self._sequence = ledger.sequence + 1
-        self._kind = rule.kind if "{" not in rule.kind else "chance.rng_started"
+        self._kind = rule.kind
         self._id = f"{_MADE_AS.get(self._kind, self._kind)}-{self._sequence}-{facts.mark}"
         self._names: dict[str, Any] = {"position": 1, "sequence": self._sequence, "kind": self._kind, **told}
         self._scope: Scope | None = None
@@ -125,7 +159,11 @@ class _Making:
         if not isinstance(rule.id, Own):
             raw["id"] = str(self._value(rule.id, "id"))
         for name in ("record", "state", "counts", "dims"):
-            made = self._value(getattr(rule, name), name)
+            pattern = getattr(rule, name)
+            declared = {} if rule.entry is None else self._declared(rule.entry, name, pattern or {})
+            made = self._value(pattern, name)
+            if declared and isinstance(made, dict | None):
+                made = {**declared, **(made or {})}
             if made not in (None, {}):
                 raw[name] = made
         moves = self._moves()
@@ -139,6 +177,57 @@ class _Making:
             self._scope.names |= self._names
             self._scope.held = self._ledger.pending.get(raw.get("ref", ""))
         return raw
+
+    def _declared(self, entry: Entry[Any], name: str, pattern: Any) -> dict[str, Any]:
+        """Return made-up values for a part of a declared entry; names that its pattern leaves open get them."""
+        made: dict[str, Any] = {}
+        match name:
+            case "record":
+                made = self._of_field(entry.record, "record") or {}
+            case "counts":
+                made = dict(entry.fixed_counts)
+            case "state":
+                ruled = {FEATURES.keys.of(key.removesuffix("?")) for key in pattern}
+                for key in (*entry.writes, *entry.may_write):
+                    if key in ruled or (key in entry.may_write and self._dice.randrange(4)):
+                        continue
+                    value = self._of_field(FEATURES.keys.value_type(key), key)
+                    made[f"{key}x" if key.endswith(":") else str(key)] = value
+        if isinstance(pattern, Mapping):
+            for key, part in pattern.items():
+                if isinstance(part, str) and part.startswith("$") and key in made:
+                    self._names.setdefault(part[1:].partition(":")[0], made[key])
+        return made
+
+    def _of_field(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one for each kind of type)
+        """Return a value of a type of record field."""
+        origin, inner = get_origin(hint), get_args(hint)
+        conditions: list[Condition] = [each for each in list_conditions(hint) if each in _KINDS]
+        if conditions or hint in _KINDS:
+            return self._of_type(_KINDS[conditions[0] if conditions else hint], field)
+        if origin in {Annotated, Union, UnionType}:
+            return self._of_field(next(each for each in inner if each is not NoneType), field)
+        if origin is Literal:
+            return self._dice.choice(inner)
+        if origin is tuple:
+            kinds = inner[:1] if inner[1:] == (Ellipsis,) else inner
+            return [self._of_field(each, field) for each in kinds]
+        if isinstance(hint, type) and issubclass(hint, StrEnum):
+            return str(self._dice.choice(list(hint)))
+        if isinstance(hint, type) and is_dataclass(hint) and not hasattr(hint, "from_json"):
+            return self._of_record(hint)
+        return {} if isinstance(origin, type) and issubclass(origin, Mapping) else None
+
+    def _of_record(self, kind: Any) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for each in fields(kind):
+            is_optional = each.default is not MISSING or each.default_factory is not MISSING
+            if is_optional and self._dice.randrange(4):
+                continue
+            name = each.name.removesuffix("_")
+            value = self._of_field(each.type, name)
+            made.update(value if each.metadata.get("inline") else {name: value})
+        return made
 
     def _moves(self) -> list[list[Any]]:
         if isinstance(self._rule.moves, Derived):

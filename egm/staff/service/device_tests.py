@@ -17,6 +17,24 @@ from egm.kernel.rules import Guard
 from egm.people import Permission
 from egm.records.keys import MoneyKey, StaffKey
 from egm.records.money import PrintingRecord
+from egm.staff.entries import (
+    TEST_COINS,
+    TEST_FAILED,
+    TEST_NOT_STARTED,
+    TEST_PAPER,
+    TEST_PRINTED,
+    TEST_READ,
+    TEST_STARTED,
+    TOUCH_CALIBRATED,
+    JobFailed,
+    JobPrinted,
+    Matrix,
+    TestCoins,
+    TestPaper,
+    TestRead,
+    TestStarted,
+    TouchCalibrated,
+)
 from egm.staff.form import authorise
 from egm.staff.service.desk import ServiceDesk
 from egm.tickets.model import DIGITS
@@ -108,11 +126,17 @@ def start_test(machine: Machine, event: Event) -> None:
         return
     test, bench = values["test"], machine.state(ServiceDesk).bench
     devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
-    options: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
-    machine.record(
-        "test.started",
-        transaction_id=test_id,
-        details={"device": values["device"], "test": test, "person": values["person"], **options},
+    machine.post(
+        TEST_STARTED,
+        TestStarted(
+            device=values["device"],
+            test=test,
+            person=values["person"],
+            coins=values.get("coins"),
+            on=values.get("on"),
+            outputs=values.get("outputs"),
+        ),
+        entry_id=test_id,
     )
     try:
         if test == "print" and devices.printer is not None:
@@ -129,16 +153,17 @@ def start_test(machine: Machine, event: Event) -> None:
 
 def _keep_calibration(machine: Machine, event: Event) -> None:
     """Use this touch calibration from now on."""
-    before, after = machine.memory.get(StaffKey.TOUCH) or [], list(event.data["matrix"])
-    machine.record(
-        "touch.calibrated",
-        state={StaffKey.TOUCH: after},
-        details={"person": event.data["person"], "before": list(before), "after": after},
+    after: Matrix = tuple(event.data["matrix"])
+    details = TouchCalibrated(
+        person=event.data["person"],
+        before=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
+        after=after,
     )
+    machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH: list(after)})
 
 
 def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
-    machine.log("test.failed", {"id": test_id, "why": why})
+    machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, why=why))
     machine.notice = Notice(code="test_failed", severity="warning", values={"why": why})
 
 
@@ -147,36 +172,40 @@ def return_test_paper(machine: Machine, event: Event) -> None:
     acceptor = machine.state(Devices).acceptor
     if acceptor is not None:
         acceptor.return_bill(int(event.data["escrow"]))
-    machine.log("test.read", {"amount_cents": int(event.data.get("amount_cents") or 0)})
+    machine.post(TEST_READ, TestRead(amount_cents=int(event.data.get("amount_cents") or 0)))
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that it was returned or refused."""
-    machine.log("test.paper", {"event": event.type.value, **event.data})
+    values = event.data
+    details = TestPaper(
+        event=event.type.value, reason=values.get("reason"), ticket=bool(values.get("ticket"))
+    )
+    machine.post(TEST_PAPER, details)
 
 
 def record_test_ticket(machine: Machine, _: Event) -> None:
     """Record that the test ticket is printed up to its bar code."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
-    machine.record(
-        "test.printed",
+    machine.post(
+        TEST_PRINTED,
+        JobPrinted(id=printing.id),
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
-        details={"id": printing.id},
     )
 
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
     printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
-    machine.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
+    machine.post(TEST_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
     """Record the number of coins that the hopper has paid; the tester returns them."""
     paying, paid = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), int(event.data["paid_coins"])
-    machine.record(
-        "test.coins",
+    machine.post(
+        TEST_COINS,
+        TestCoins(id=paying.payout_id, ordered_coins=paying.coins, paid_coins=paid),
         state={MoneyKey.HOPPER: None},
-        details={"id": paying.payout_id, "ordered_coins": paying.coins, "paid_coins": paid},
     )
     machine.notice = Notice(code="test_coins", values={"paid": paid, "ordered": paying.coins})

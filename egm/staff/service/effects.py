@@ -16,6 +16,20 @@ from egm.kernel.messages import Notice
 from egm.kernel.side_by_side import SideBySide
 from egm.people import Person, Roster
 from egm.records.keys import StaffKey
+from egm.staff.entries import (
+    KEY_RETURNED,
+    KEY_TURNED,
+    MENU_ASKED,
+    MENU_ENTERED,
+    MENU_GIVEN_UP,
+    MENU_LEFT,
+    KeyMoved,
+    MenuAsked,
+    MenuEntered,
+    MenuLeft,
+    OpenMenu,
+    Reason,
+)
 from egm.staff.form import authorise
 from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
 from egm.staff.service.menu import MainMenu
@@ -69,7 +83,9 @@ def nobody_is_asked(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
     """Record every turn of a key switch, also one without any effect (J-16)."""
-    machine.log("key.turned" if event.data.get("on") else "key.returned", dict(event.data))
+    values = event.data
+    moved = KeyMoved(key=values["key"], on=values["on"], unattended=values.get("unattended"))
+    machine.post(KEY_TURNED if moved.on else KEY_RETURNED, moved)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
@@ -116,11 +132,8 @@ def build_signature_values(*persons: Person) -> dict[str, object]:
 
 def _open(machine: Machine, place: SignIn, by: str) -> None:
     desk = machine.state(ServiceDesk)
-    machine.record(
-        "menu.asked",
-        state={StaffKey.MENU: {"since": machine.clock.now().isoformat(), "person": None}},
-        details={"by": by},
-    )
+    opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
+    machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
     desk.open(place)
     desk.menu, desk.keyed = "operator", by != "screen"
 
@@ -132,11 +145,9 @@ def _enter(machine: Machine, person: Person) -> Move:
 
 
 def _note_entry(machine: Machine, person: Person, menu: str) -> None:
-    machine.record(
-        "menu.entered",
-        state={StaffKey.MENU: {"since": machine.clock.now().isoformat(), "person": person.id}},
-        details={"menu": menu, "person": person.id, "role": person.role.value},
-    )
+    entered = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
+    details = MenuEntered(menu=menu, person=person.id, role=person.role)
+    machine.post(MENU_ENTERED, details, state={StaffKey.MENU: entered})
 
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
@@ -156,18 +167,13 @@ def _clean_typed_text(value: object) -> str:
 
 def close_menu(machine: Machine, event: Event) -> None:
     """Sign out: the key was turned back, the menu timed out, or the person has finished."""
-    stored = machine.memory.get(StaffKey.MENU)
-    desk = machine.state(ServiceDesk)
-    if stored is not None:
-        signed_in = stored["person"] is not None
-        machine.record(
-            "menu.left" if signed_in else "menu.given_up",
-            state={StaffKey.MENU: None},
-            details={
-                "why": str(event.data.get("why", "restart")),
-                **({"menu": desk.menu, "person": stored["person"]} if signed_in else {}),
-            },
-        )
+    stored = machine.memory.read(OpenMenu, StaffKey.MENU)
+    desk, why = machine.state(ServiceDesk), str(event.data.get("why", "restart"))
+    if stored is not None and stored.person is not None:
+        left = MenuLeft(why=why, menu=desk.menu, person=stored.person)
+        machine.post(MENU_LEFT, left, state={StaffKey.MENU: None})
+    elif stored is not None:
+        machine.post(MENU_GIVEN_UP, Reason(why=why), state={StaffKey.MENU: None})
     desk.close()
 
 

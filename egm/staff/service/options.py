@@ -7,8 +7,8 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
+from egm.staff.entries import Options
 from egm.staff.forms import OPTIONS
-from egm.staff.options import Options
 from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import (

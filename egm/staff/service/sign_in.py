@@ -8,17 +8,31 @@ counts as wrong and locks like any other.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
+from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage, Words
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
+from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
 from egm.records.keys import StaffKey
+from egm.staff.entries import (
+    SIGN_IN_NOT_PERMITTED,
+    STAFF_ADDED,
+    STAFF_DISABLED,
+    STAFF_ENABLED,
+    STAFF_PIN,
+    STAFF_RESTORED,
+    STAFF_UNREADABLE,
+    Reason,
+    RosterChanged,
+    SignInNotPermitted,
+)
 from egm.staff.service.desk import Go, Move, Place, refuse
 from egm.staff.service.tries import prove, take_over_wrong_pins
 from egm.staff.service.words import BACK, say
@@ -77,11 +91,19 @@ class _Pin(Place):
         if found.id == self.sign_in.not_id:
             return refuse("same_person")
         if permission is not None and not found.may(permission):
-            machine.log("sign_in.not_permitted", {"person": found.id, "permission": permission.value})
+            details = SignInNotPermitted(person=found.id, permission=permission)
+            machine.post(SIGN_IN_NOT_PERMITTED, details)
             return refuse("not_permitted")
         return self.sign_in.then(machine, found)
 
 
+#: The entry of each kind of change to the roster.
+_CHANGES: Final[Mapping[str, Entry[RosterChanged]]] = {
+    "added": STAFF_ADDED,
+    "disabled": STAFF_DISABLED,
+    "enabled": STAFF_ENABLED,
+    "pin": STAFF_PIN,
+}
 #: The number of places that a sign-in occupies: number and PIN.
 PLACES = 2
 
@@ -103,12 +125,12 @@ def read_staff(machine: Machine) -> None:
             if refused:
                 here.path.unlink(missing_ok=True)
                 roster.write_to(here.path)
-                machine.log("staff.restored", {"why": str(refused)})
+                machine.post(STAFF_RESTORED, Reason(why=str(refused)))
                 if not isinstance(refused, RosterDamaged):
                     _raise_roster_fault(machine, str(refused))
         except (OperatorError, OSError) as error:
             machine.install(Roster(here.path, spare=here.spare))
-            machine.log("staff.unreadable", {"why": str(error)})
+            machine.post(STAFF_UNREADABLE, Reason(why=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     now = machine.state(Roster)
@@ -116,18 +138,18 @@ def read_staff(machine: Machine) -> None:
     if not recorded.number:
         _seal_first(now)
     for change in now.since(recorded.number):
-        machine.record(
-            f"staff.{change.what}",
-            transaction_id=f"staff-{change.number}-{change.digest[:16]}",
+        machine.post(
+            _CHANGES[change.what],
+            RosterChanged(
+                person=change.by,
+                whom=change.person,
+                role=Role(change.role),
+                at=change.at,
+                number=change.number,
+                digest=change.digest,
+            ),
+            entry_id=f"staff-{change.number}-{change.digest[:16]}",
             state={StaffKey.STAFF: Recorded(change.number, change.digest).to_json()},
-            details={
-                "person": change.by,
-                "whom": change.person,
-                "role": change.role,
-                "at": change.at,
-                "number": change.number,
-                "digest": change.digest,
-            },
         )
 
 

@@ -15,6 +15,17 @@ from egm.kernel.machine import Machine
 from egm.people import Person, Roster
 from egm.people.tries import WrongPin, edit_wrong_pins, find_counted_number
 from egm.records.keys import StaffKey
+from egm.staff.entries import (
+    SIGN_IN_LOCKED,
+    SIGN_IN_REFUSED,
+    SIGN_IN_REFUSED_AT_TERMINAL,
+    SIGN_IN_WHILE_LOCKED,
+    TRIES_FORGOTTEN,
+    SignInWhileLocked,
+    TriesForgotten,
+    WrongPinAtTerminal,
+    WrongPinTyped,
+)
 from egm.staff.service.desk import ServiceDesk
 
 _BUCKETS: Final = 1024
@@ -49,26 +60,30 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     left = compute_lock_seconds_left(machine, key)
     stored = _read_stored_counts(machine, key)
     if left:
-        _count(machine, "sign_in.refused", key, stored["wrong"], left, {"person": number, "why": "locked"})
+        state = _restart_lock(machine, key, stored["wrong"], left)
+        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"), state=state)
         return "locked"
     rules = machine.profile.staff
     before = 0 if stored["locked_seconds"] else int(stored["wrong"])
     elsewhere = _count_wrong_pins_at_terminals(machine, number)
     if elsewhere and before + elsewhere >= rules.wrong_tries:
-        machine.record("sign_in.refused", details={"person": number, "why": "locked"})
+        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"))
         return "locked"
     person = machine.state(Roster).proves(number, pin)
     if person is not None:
         if stored["wrong"]:
-            machine.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
+            machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})
             forget_at_terminals(machine, number)
         return person
     if machine.state(ServiceDesk).keyed:  # a player must not lock a terminal
         _report_to_terminals(machine, number)
     wrong = before + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
-    details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
-    _count(machine, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, details)
+    machine.post(
+        SIGN_IN_LOCKED if seconds else SIGN_IN_REFUSED,
+        WrongPinTyped(person=number, why="wrong", tries=wrong, locked_seconds=seconds),
+        state=_restart_lock(machine, key, wrong, seconds),
+    )
     return "locked" if seconds else "wrong_pin"
 
 
@@ -78,13 +93,10 @@ def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
     return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
 
 
-def _count(
-    machine: Machine, kind: str, key: str, wrong: int, seconds: int, details: dict[str, object]
-) -> None:
+def _restart_lock(machine: Machine, key: str, wrong: int, seconds: int) -> dict[str, object]:
+    """Start a bucket's lock now and return the state that stores it."""
     machine.state(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
-    counts = {"sign_in_refused": 1} if details["why"] == "wrong" else {}
-    state = {key: {"wrong": wrong, "locked_seconds": seconds}}
-    machine.record(kind, counts=counts, state=state, details=details)
+    return {key: {"wrong": wrong, "locked_seconds": seconds}}
 
 
 def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
@@ -127,11 +139,10 @@ def take_over_wrong_pins(machine: Machine) -> None:
             for one in noted:
                 if one.recorded:
                     continue
-                machine.record(
-                    "sign_in.refused",
-                    transaction_id=f"wrong-pin-{one.id}",
-                    counts={"sign_in_refused": 1},
-                    details={"person": one.number, "why": "terminal", "at": one.at},
+                machine.post(
+                    SIGN_IN_REFUSED_AT_TERMINAL,
+                    WrongPinAtTerminal(person=one.number, why="terminal", at=one.at),
+                    entry_id=f"wrong-pin-{one.id}",
                 )
             noted[:] = [one for one in noted if one.counts_towards_lock]
     except OSError:  # a terminal is in use, or the file cannot be read: retried next time

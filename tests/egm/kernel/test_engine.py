@@ -20,8 +20,8 @@ class Toy:
         self.begun = 0
         self.broken = False
 
-    def log(self, kind, details) -> None:
-        self.done.append(f"{kind} {details['event']} {details['reason']}")
+    def record_unexpected_event(self, event, state, reason, values) -> None:
+        self.done.append(f"event.unexpected {event} {reason}")
 
 
 def never(_toy, _event):

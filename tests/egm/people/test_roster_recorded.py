@@ -134,15 +134,15 @@ def test_a_cut_between_the_first_two_persons_recorded_is_nobodys_doing(tmp_path,
     place.folder.mkdir(mode=0o700)
     place.enrol("1", "manager")
     place.enrol("2")
-    record = Machine.record
+    post = Machine.post
 
-    def cut(machine, kind, **told):
-        record(machine, kind, **told)
-        if kind == "staff.added":
+    def cut(machine, entry, record=None, **details):
+        post(machine, entry, record, **details)
+        if entry.kind == "staff.added":
             raise PowerCutError
 
     with monkeypatch.context() as patched:
-        patched.setattr(Machine, "record", cut)
+        patched.setattr(Machine, "post", cut)
         with pytest.raises(PowerCutError):
             place.start()
     place.stop()

@@ -89,8 +89,7 @@ BY_KIND: Final = _group_rules_by_kind()
 
 def find_rules(kind: str) -> tuple[Rule, ...]:
     """Return the rows for a kind of entry, in the order they are tried, or an empty tuple for an unknown kind."""
-    found = BY_KIND.get(kind, ())
-    return found or (BY_KIND["chance.{code}"] if kind.startswith("chance.") else ())
+    return BY_KIND.get(kind, ())
 
 
 __all__ = ["BY_KIND", "RULES", "Differs", "Facts", "Rule", "find_rules"]

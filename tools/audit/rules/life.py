@@ -2,13 +2,16 @@
 
 from typing import Any, Final
 
+from egm.app import entries as app
 from egm.gaming_day import GamingDay
+from egm.integrity import entries as integrity
+from egm.kernel import own_entries as kernel
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
 from egm.records.keys import IntegrityKey, PlayKey
-from meters.transaction import Mark
+from egm.staff import entries as staff
 from tools.audit.rules.parts import (
     ABSENT,
     check_first_position,
@@ -16,10 +19,8 @@ from tools.audit.rules.parts import (
     holds,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, format_storage_key
+from tools.audit.rules.pattern import But, Has, OneOf, Scope, format_storage_key
 from tools.audit.rules.rule import Rule
-
-_SINCE: Final = {"since": "$:time"}
 
 
 def _has_failed(scope: Scope) -> bool:
@@ -50,12 +51,9 @@ RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_ce
 
 _LIFE: Final = (
     Rule(
-        kind="power.up",
+        entry=integrity.POWER_UP,
         id="power-up-{boots}",
-        record="$:object|none",
-        state={"boots": "$boots:cents", "residual_terms?": RESIDUAL_TERMS},
-        counts={"power_resets": 1},
-        marks=(Mark.POWER_UP,),
+        state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS},
         also=(
             check_first_position,
             holds("it does not state a valid gaming day", _is_gaming_day),
@@ -66,7 +64,7 @@ _LIFE: Final = (
         ),
     ),
     Rule(
-        kind="residual.terms",
+        entry=integrity.RESIDUAL_TERMS,
         state={"residual_terms": RESIDUAL_TERMS},
         also=(
             holds(
@@ -75,63 +73,49 @@ _LIFE: Final = (
         ),
     ),
     Rule(
-        kind="self_test.passed",
-        record="$:object|none",
-        state={"out_of_service?": None},
+        entry=integrity.SELF_TEST_PASSED,
         also=(check_first_position, require_stored_value("out_of_service", _derive_state_after_test)),
     ),
     Rule(
-        kind="self_test.failed",
+        entry=integrity.SELF_TEST_FAILED,
         within=EVERYWHERE,
-        record={"cause": "self_test", "detail": "$detail:text"},
+        record={"cause": "self_test", "detail": "$detail"},
         state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
     Rule(
-        kind="chance.failed",
+        entry=integrity.CHANCE_FAILED,
         within=EVERYWHERE,
-        record={"cause": "chance", "detail": "$detail:text"},
+        record={"cause": "chance", "detail": "$detail"},
         state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),
     Rule(
-        kind="chance.restarted",
+        entry=integrity.CHANCE_RESTARTED,
         within=ON_CALL | only(State.PLAYING),
-        record={"person": "$:person"},
         state={"out_of_service": None},
         may=Permission.RESTART,
         also=(holds("the generator that is restarted was in service", _has_failed),),
     ),
-    Rule(kind="chance.{code}", record="$:object", also=(check_first_position,)),
+    *(Rule(entry=entry, also=(check_first_position,)) for entry in app.GENERATOR_EVENTS.values()),
     Rule(
-        kind="service.disabled",
+        entry=integrity.SERVICE_DISABLED,
         within=EVERYWHERE,
         before={"disabled:{source}": None},
-        record={"source": "$source:text", "reason": "$reason:text", "since": "$since:time"},
+        record={"source": "$source", "reason": "$reason", "since": "$since"},
         state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
     ),
     Rule(
-        kind="service.enabled",
+        entry=integrity.SERVICE_ENABLED,
         before={"disabled:{source}": "$:object"},
-        record={
-            "source": "$source:text",
-            "reason?": "$:text",
-            "form?": "$:text",
-            "person?": "$:staff",
-            "persons?": "$:persons",
-        },
+        record={"source": "$source"},
         state={"disabled:{source}": None},
     ),
     Rule(
-        kind="event.unexpected",
-        record={"event": "$:text", "state": "$:text", "reason": "$:text", "values": "$:object"},
-    ),
-    Rule(
-        kind="machine.restart",
+        entry=staff.MACHINE_RESTART,
         within=AT_WORK,
-        record={"person": "$:staff"},
         may=Permission.RESTART,
         also=(check_in_menu,),
     ),
-    Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}, also=(check_first_position,)),
+    Rule(entry=app.GAME_REFUSED, also=(check_first_position,)),
     Rule(
         kind="game.same_version",
         before={"definition:{digest}": None, "definition:{before}": "$:text"},
@@ -152,26 +136,18 @@ _LIFE: Final = (
         },
         state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),
-    Rule(kind="screen.refused", record={"text": "$:text"}),
     Rule(
-        kind="inventory.changed",
+        entry=staff.INVENTORY_CHANGED,
         before={"inventory": "$before:object|none"},
-        record={"before": "$before", "after": "$after:object"},
+        record={"before": "$before", "after": "$after"},
         state={"inventory": "$after"},
         also=(check_first_position,),
     ),
 )
 
 
-_FAULT: Final = {
-    "since": "$:time",
-    "locks": "$:bool",
-    "cleared_by": "$cleared_by:text",
-    "detail": "$:text",
-}
 _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
 """Who cleared a fault under the rules of earlier versions, whose journals are audited too."""
-_DOOR: Final = {"door": "$door:text", "unattended?": "$:bool"}
 
 
 def _require_clearable_faults(by: str) -> Any:
@@ -194,81 +170,65 @@ def _require_clearable_faults(by: str) -> Any:
 
 
 _FAULTS: Final = (
-    Rule(
-        kind="door.opened",
-        within=EVERYWHERE,
-        before={"door:{door}": None},
-        record=_DOOR,
-        state={"door:{door}": _SINCE},
-        counts={"door.{door}.opens": 1},
+    *(
+        Rule(
+            entry=entry,
+            within=EVERYWHERE,
+            before={"door:{door}": None},
+            record={"door": "$door"},
+            state={"door:{door}": "$:object"},
+            counts={"door.{door}.opens": 1},
+        )
+        for entry in (integrity.DOOR_OPENED, integrity.DOOR_OPENED_WHILE_OFF)
     ),
     Rule(
-        kind="door.opened_while_off",
-        within=EVERYWHERE,
-        before={"door:{door}": None},
-        record=_DOOR,
-        state={"door:{door}": _SINCE},
-        counts={"door.{door}.opens": 1},
-    ),
-    Rule(
-        kind="door.closed",
+        entry=integrity.DOOR_CLOSED,
         before={"door:{door}": "$:object"},
-        record=_DOOR,
+        record={"door": "$door"},
         state={"door:{door}": None},
-        marks=(Mark.DOOR_CLOSE,),
     ),
     Rule(
-        kind="fault.raised",
+        entry=kernel.FAULT_RAISED,
         within=EVERYWHERE,
         before={"fault:{code}": None},
-        record="$told:object",
-        state={"fault:{code}": _FAULT},
+        record={"code": "$code"},
+        state={"fault:{code}": "$fault:object"},
         counts={"fault.{code}": 1},
         also=(
-            holds("its record names another fault", lambda scope: scope["told"].get("code") == scope["code"]),
             holds(
                 "it locks, or is cleared, otherwise than such a fault",
                 lambda scope: (
-                    scope.value_after(f"fault:{scope['code']}")["locks"] is get_fault(scope["code"]).locks
-                    and scope["cleared_by"]
+                    scope["fault"]["locks"] is get_fault(scope["code"]).locks
+                    and scope["fault"]["cleared_by"]
                     in {get_fault(scope["code"]).cleared_by, _CLEARED_BEFORE.get(scope["code"])}
                 ),
             ),
         ),
     ),
     Rule(
-        kind="fault.cleared",
+        entry=kernel.FAULT_CLEARED,
         before={"fault:{code}": Has("fault", cleared_by="self")},
-        record={"code": "$code:text", "detail?": "$:text"},
+        record={"code": "$code"},
         state={"fault:{code}": None},
     ),
     Rule(
-        kind="fault.settled",
+        entry=integrity.FAULTS_SETTLED,
         within=AT_WORK,
-        record={
-            "codes": Each("$:text", least=1),
-            "finding": "$:words",
-            "person": "$:staff",
-            "persons": "$:persons",
-        },
-        state={"fault:{code}?": None},
         may=Permission.RESTART,
         also=(_require_clearable_faults("technician"), check_in_menu),
     ),
     Rule(
-        kind="tilt.cleared",
+        entry=integrity.TILT_CLEARED,
         within=only(State.TILT),
-        record={"codes": Each("$:text", least=1), "person": "$:person"},
-        state={"fault:{code}?": None},
         may=Permission.CLEAR_TILTS,
         also=(_require_clearable_faults("attendant"),),
     ),
-    Rule(kind="key.turned", record={"key": "$:text", "on": True, "unattended?": "$:bool"}),
-    Rule(kind="key.returned", record={"key": "$:text", "on": False, "unattended?": "$:bool"}),
+    Rule(entry=staff.KEY_TURNED, record={"on": True}),
+    Rule(entry=staff.KEY_RETURNED, record={"on": False}),
     Rule(
-        kind="service.call",
-        record={"on": "$on:bool"},
-        state={"service_call": "$calling:any"},
+        entry=staff.SERVICE_CALL,
+        record={"on": "$on"},
+        state={"service_call": "$calling"},
         also=(
             holds(
                 "a call is put out by another, or goes on",
@@ -280,10 +240,9 @@ _FAULTS: Final = (
         ),
     ),
     Rule(
-        kind="service.answered",
+        entry=staff.SERVICE_ANSWERED,
         within=ON_CALL | {State.HANDPAY, State.TILT},
         before={"service_call": True},
-        record="$:object",
         state={"service_call": None},
     ),
 )

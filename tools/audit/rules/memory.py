@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from egm.integrity import entries
 from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.people import Permission
 from meters.journal import FORMAT
@@ -13,7 +14,7 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import OneOf
 from tools.audit.rules.rule import Rule
 
-_MEMORY: Final = (
+RULES: Final = (
     Rule(
         entry=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
@@ -72,38 +73,19 @@ _MEMORY: Final = (
         state={"memory.medium_replaced": "$:text"},
         counts={"{code}": 1},
     ),
+    Rule(entry=entries.MEMORY_NOTED, state={"memory.medium_replaced": None}),
+    Rule(entry=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"),  # by the journal itself when it opens
+    Rule(entry=entries.CLOCK_CHANGED),
     Rule(
-        kind="memory.noted",
-        record={"detail": "$:text"},
-        state={"memory.medium_replaced": None},
-    ),
-    Rule(
-        kind="clock.changed",
-        id="clock.changed:{sequence}",
-        record={"last_entry": "$:time", "now": "$:time"},
-    ),
-    Rule(kind="clock.changed", record={"last_entry": "$:time", "now": "$:time"}),
-    Rule(
-        kind="clock.doubted",
-        record={"why": "$why:text", "good": "$good:text", "now": "$:time"},
+        entry=entries.CLOCK_DOUBTED,
+        record={"why": "$why", "good": "$good"},
         state={"clock": {"why": "$why", "good": "$good"}},
     ),
+    Rule(entry=entries.CLOCK_BELIEVED, before={"clock": "$:object"}, state={"clock": None}),
     Rule(
-        kind="clock.believed", before={"clock": "$:object"}, record={"now": "$:time"}, state={"clock": None}
-    ),
-    Rule(
-        kind="clock.confirmed",
-        record={
-            "now": "$:time",
-            "why": "$:text",
-            "person": "$:staff",
-            "persons": "$:persons",
-        },
+        entry=entries.CLOCK_CONFIRMED,
         state={"clock": None, "fault:clock_doubted": None},
         may=Permission.RESTART,
         also=(check_in_menu,),
     ),
 )
-
-
-RULES: Final = _MEMORY

@@ -4,45 +4,18 @@ from typing import Final
 
 from egm.kernel.states import RULING
 from egm.people import Permission
+from egm.staff import entries
 from egm.staff.registers import INFORMED_BY
 from tools.audit.rules.parts import check_in_menu, holds, read_nonzero_meters
 from tools.audit.rules.pattern import Derived
 from tools.audit.rules.rule import Rule
 
 RULES: Final = (
+    Rule(entry=entries.DISPUTE_DECIDED, within=RULING, may=Permission.SETTLE, also=(check_in_menu,)),
+    Rule(entry=entries.EXCLUSION_NOTED, within=RULING, may=Permission.SETTLE, also=(check_in_menu,)),
     Rule(
-        kind="dispute.decided",
+        entry=entries.INCIDENT_JUDGED,
         within=RULING,
-        record={
-            "machine": "$:serial",
-            "claim": "$:words",
-            "mechanic": "$:words",
-            "decision": "$:words",
-            "play_id?": "$:text",
-            "persons": "$:persons",
-        },
-        may=Permission.SETTLE,
-        also=(check_in_menu,),
-    ),
-    Rule(
-        kind="exclusion.noted",
-        within=RULING,
-        record={"machine": "$:serial", "reason": "$:words", "identity": "$:digest", "persons": "$:persons"},
-        may=Permission.SETTLE,
-        also=(check_in_menu,),
-    ),
-    Rule(
-        kind="incident.judged",
-        within=RULING,
-        record={
-            "machine": "$:serial",
-            "what": "$:words",
-            "judgement": "$:words",
-            "informed": "$:words",
-            "officer?": "$:words",
-            "play_id?": "$:text",
-            "persons": "$:persons",
-        },
         may=Permission.SETTLE,
         also=(
             holds(

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from egm.kernel.states import AT_WORK, EVERYWHERE
 from egm.people import Permission
+from egm.staff import entries
 from egm.staff.slips import format_meters_line
 from egm.staff.stock import BOXES
 from meters.reading import read_meters
@@ -13,26 +14,11 @@ from tools.audit.rules.pattern import (
     Derived,
     Differs,
     Has,
-    OneOf,
     Scope,
     format_storage_key,
     is_json_equal,
 )
 from tools.audit.rules.rule import Move, Rule
-
-#: A base removed or inserted: its lock and key, and the cashier who has them (Monaco art. 20.2).
-_BASE: Final = {
-    "base": "$base:words",
-    "lock": "$lock:words",
-    "cashier": "$cashier:words",
-    "intervention": "$at:text",
-    "person": "$:staff",
-    "persons": "$:persons",
-    "serial": "$:serial",
-    "operator_number": "$:text",
-}
-
-_BEHIND: Final = {"machine": "$:serial", "person": "$:staff", "persons": "$:persons"}
 
 
 def _check_collection(scope: Scope) -> None:
@@ -69,24 +55,22 @@ def _check_box_count(scope: Scope) -> None:
 
 RULES: Final = (
     Rule(
-        kind="intervention.opened",
+        entry=entries.INTERVENTION_OPENED,
         within=AT_WORK,
         id="{number}",
         before={"intervention": None},
         record={
-            "id": "$number:text",
-            "kind": "$work:text",
-            "reason": "$reason:words",
-            "person": "$person:staff",
-            "persons": "$persons:persons",
-            "serial": "$:serial",
-            "operator_number": "$:text",
+            "id": "$number",
+            "kind": "$work",
+            "reason": "$reason",
+            "person": "$person",
+            "persons": "$persons",
             "meters": Derived(read_nonzero_meters),
         },
         state={
             "intervention": {
                 "id": "$number",
-                "since": "$since:time",
+                "since": "$since",
                 "kind": "$work",
                 "reason": "$reason",
                 "person": "$person",
@@ -95,36 +79,23 @@ RULES: Final = (
             "disabled:intervention": {"reason": "$reason", "since": "$since"},
         },
         also=(
-            holds(
-                "it is no kind of work",
-                lambda scope: scope["work"] in {"repair", "collection"},
-            ),
             require_new_id("intervention", "number", here=True),
             check_in_menu,
         ),
     ),
     Rule(
-        kind="intervention.closed",
+        entry=entries.INTERVENTION_CLOSED,
         within=AT_WORK,
         id="{opened}.closed",
         before={"intervention": Has("intervention", id="$opened")},
-        record={
-            "id": "$opened",
-            "work": "$:words",
-            "parts": "$:text",
-            "person": "$:staff",
-            "persons": "$:persons",
-            "serial": "$:serial",
-            "operator_number": "$:text",
-            "meters": Derived(read_nonzero_meters),
-        },
-        state={"intervention": None, "disabled:intervention": None, "collected?": "$:object"},
+        record={"id": "$opened", "meters": Derived(read_nonzero_meters)},
+        state={"intervention": None, "disabled:intervention": None},
         also=(_check_collection, check_in_menu),
     ),
     Rule(
-        kind="hopper.opening",
+        entry=entries.HOPPER_OPENING,
         within=EVERYWHERE,
-        record={"amount_cents": "$cents:cents", "machine": "$:serial"},
+        record={"amount_cents": "$cents"},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         also=(
             holds(
@@ -134,41 +105,23 @@ RULES: Final = (
         ),
     ),
     Rule(
-        kind="hopper.filled",
+        entry=entries.HOPPER_FILLED,
         within=AT_WORK,
-        record={"amount_cents": "$cents:cents", **_BEHIND},
-        counts={"hopper_fills": 1},
+        record={"amount_cents": "$cents"},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         may=Permission.COLLECT,
         also=(check_in_menu,),
     ),
     Rule(
-        kind="collection.counted",
+        entry=entries.COLLECTION_COUNTED,
         within=AT_WORK,
         before={"collected": "$last:object"},
-        record={
-            "collection": "$:text",
-            "box": OneOf(*BOXES),
-            "counted_cents": "$:count",
-            "metered_cents": "$:count",
-            "difference_cents": "$:int",
-            **_BEHIND,
-        },
-        state={"collected": "$:object"},
         may=Permission.COLLECT,
         also=(_check_box_count, check_in_menu),
     ),
     Rule(
-        kind="slip.ordered",
+        entry=entries.SLIP_ORDERED,
         id="$slip:text",
-        record={
-            "title": "$:text",
-            "about": "$:text",
-            "when": "$:time",
-            "meters": "$:text",
-            "serial": "$:serial",
-            "witness": "$:text",
-        },
         also=(
             require_new_id("slip", "slip", here=True),
             holds(
@@ -184,35 +137,40 @@ RULES: Final = (
         ),
     ),
     Rule(
-        kind="slip.printed",
+        entry=entries.SLIP_PRINTED,
         before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": But("print", state="barcode_done")},
-        counts={"slips_printed": 1},
         also=(_is_slip,),
     ),
-    Rule(kind="slip.failed", record={"id": "$id:text", "why": "$:text"}, also=(_is_slip,)),
+    Rule(entry=entries.SLIP_NOT_STARTED, record={"id": "$id"}, also=(_is_slip,)),
     Rule(
-        kind="slip.failed",
+        entry=entries.SLIP_FAILED,
         before={"print": Has("print", id="$id")},
-        record={"id": "$id", "why": "$:text"},
+        record={"id": "$id"},
         state={"print": None},
         also=(_is_slip,),
     ),
     Rule(
-        kind="intervention.seen",
+        entry=entries.INTERVENTION_SEEN,
         before={"intervention": Has("intervention", id="$opened")},
-        record={"id": "$opened:text"},
+        record={"id": "$opened"},
         state={"intervention_seen": "$opened"},
     ),
     Rule(
-        kind="base.withdrawn",
+        entry=entries.BASE_WITHDRAWN,
         within=AT_WORK,
         before={"base": None, "intervention": Has("intervention", id="$at")},
-        record=_BASE | {"reason": "$reason:words"},
+        record={
+            "base": "$base",
+            "lock": "$lock",
+            "cashier": "$cashier",
+            "intervention": "$at",
+            "reason": "$reason",
+        },
         state={
             "base": {
-                "since": "$since:time",
+                "since": "$since",
                 "base": "$base",
                 "lock": "$lock",
                 "cashier": "$cashier",
@@ -224,10 +182,10 @@ RULES: Final = (
         also=(check_in_menu,),
     ),
     Rule(
-        kind="base.returned",
+        entry=entries.BASE_RETURNED,
         within=AT_WORK,
         before={"base": "$:object", "intervention": Has("intervention", id="$at")},
-        record=_BASE,
+        record={"intervention": "$at"},
         state={"base": None, "disabled:base": None},
         may=Permission.COLLECT,
         also=(check_in_menu,),

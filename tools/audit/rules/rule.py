@@ -149,7 +149,7 @@ class Rule:
             declared.check(transaction, FEATURES.keys)
         except EntryError as why:
             raise DiffersFromDeclaration(str(why).removeprefix(f"{declared.kind}: ")) from None
-        record: Any = transaction.record
+        record: Any = transaction.record or {}
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
                 raise Differs(f"record.{name}: {format_value(record[name])} is {condition.otherwise}")

@@ -8,22 +8,10 @@ from egm.people import Permission
 from egm.people.demonstration import BY as DEMONSTRATION
 from egm.people.person import NUMBER
 from egm.people.roles import Role
-from tools.audit.rules.facts import KEYS
-from tools.audit.rules.parts import (
-    check_in_menu,
-    holds,
-)
-from tools.audit.rules.pattern import Has, OneOf, Scope
+from egm.staff import entries
+from tools.audit.rules.parts import check_in_menu, holds
+from tools.audit.rules.pattern import Has, Scope
 from tools.audit.rules.rule import Rule
-
-_CHANGE: Final = {
-    "person": "$by:text",
-    "whom": "$whom:words",
-    "role": "$role:text",
-    "at": "$:time",
-    "number": "$number:cents",
-    "digest?": "$digest:digest",
-}
 
 
 def _is_next_change(scope: Scope) -> bool:
@@ -43,30 +31,28 @@ def _is_next_change(scope: Scope) -> bool:
     )
 
 
-_PERMISSION: Final = OneOf(*(permission.value for permission in Permission))
-_ROLE: Final = OneOf(*(f"{role.value}" for role in Role))
-_STAFF: Final = (
+RULES: Final = (
     *(
         Rule(
-            kind=f"staff.{what}",
+            entry=entry,
             id="$:text",
-            record=_CHANGE,
-            state={"staff": "$:any"},
+            record={
+                "person": "$by",
+                "whom": "$whom",
+                "role": "$role",
+                "number": "$number",
+                "digest?": "$digest:digest",
+            },
             also=(
                 holds("it is not the next change of the staff, or names no member of staff", _is_next_change),
             ),
         )
-        for what in ("added", "disabled", "enabled", "pin")
+        for entry in (entries.STAFF_ADDED, entries.STAFF_DISABLED, entries.STAFF_ENABLED, entries.STAFF_PIN)
     ),
     Rule(
-        kind="staff.carried",
+        entry=entries.STAFF_CARRIED,
         id="$:text",
-        record={
-            "number": "$number:cents",
-            "digest": "$digest:digest",
-            "people": "$:object",
-            "disabled": "$:list",
-        },
+        record={"number": "$number", "digest": "$digest"},
         state={"staff": {"number": "$number", "digest": "$digest"}},
         also=(
             holds(
@@ -76,9 +62,9 @@ _STAFF: Final = (
         ),
     ),
     Rule(
-        kind="staff.renewed",
+        entry=entries.STAFF_RENEWED,
         id="$:text",
-        record={"person": "$:words", "witness": "$:words", "reason": "$reason:words"},
+        record={"reason": "$reason"},
         state={
             "staff": {"number": 0, "digest": ""},
             "fault:staff_roster": {
@@ -89,19 +75,16 @@ _STAFF: Final = (
             },
         },
     ),
-    Rule(kind="staff.restored", record={"why": "$:text"}),
-    Rule(kind="staff.unreadable", record={"why": "$:text"}),
     Rule(
-        kind="menu.asked",
+        entry=entries.MENU_ASKED,
         within=SERVICEABLE | only(State.PLAYING),
-        record={"by": OneOf(*sorted(KEYS))},
         state={"menu": {"since": "$:time", "person": None}},
     ),
     Rule(
-        kind="menu.entered",
+        entry=entries.MENU_ENTERED,
         within=SERVICEABLE | AT_WORK,
         before={"menu": Has("menu", person=None)},
-        record={"menu": "$:text", "person": "$person:staff", "role": _ROLE},
+        record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},
         also=(
             holds(
@@ -113,62 +96,32 @@ _STAFF: Final = (
         ),
     ),
     Rule(
-        kind="menu.left",
+        entry=entries.MENU_LEFT,
         before={"menu": Has("menu", person="$person")},
-        record={"why": "$:text", "menu": "$:text", "person": "$person:staff"},
+        record={"person": "$person"},
         state={"menu": None},
     ),
+    Rule(entry=entries.MENU_GIVEN_UP, before={"menu": Has("menu", person=None)}, state={"menu": None}),
     Rule(
-        kind="menu.given_up",
-        before={"menu": Has("menu", person=None)},
-        record={"why": "$:text"},
-        state={"menu": None},
-    ),
-    Rule(
-        kind="sign_in.not_permitted",
-        record={"person": "$:staff", "permission": _PERMISSION},
-    ),
-    Rule(
-        kind="sign_in.refused",
-        record={"person": "$:text", "why": "locked"},
+        entry=entries.SIGN_IN_WHILE_LOCKED,
         state={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
     ),
     Rule(
-        kind="sign_in.refused",
-        record={"person": "$:text", "why": "wrong", "tries": "$tries:cents", "locked_seconds": 0},
+        entry=entries.SIGN_IN_REFUSED,
+        record={"tries": "$tries", "locked_seconds": 0},
         state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": 0}},
-        counts={"sign_in_refused": 1},
     ),
+    Rule(entry=entries.SIGN_IN_REFUSED_AT_TERMINAL, id="wrong-pin-{typed}", record={"at": "$:time"}),
     Rule(
-        kind="sign_in.refused",
-        id="wrong-pin-{typed}",
-        record={"person": "$:text", "why": "terminal", "at": "$:time"},
-        counts={"sign_in_refused": 1},
-    ),
-    Rule(
-        kind="sign_in.locked",
-        record={
-            "person": "$:text",
-            "why": "wrong",
-            "tries": "$tries:cents",
-            "locked_seconds": "$locked:cents",
-        },
+        entry=entries.SIGN_IN_LOCKED,
+        record={"tries": "$tries", "locked_seconds": "$locked:cents"},
         state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": "$locked"}},
-        counts={"sign_in_refused": 1},
     ),
+    Rule(entry=entries.TRIES_FORGOTTEN, state={"tries:{bucket}": None}),
     Rule(
-        kind="sign_in.tries_forgotten",
-        record={"person": "$:staff"},
-        state={"tries:{bucket}": None},
-    ),
-    Rule(
-        kind="sign_in.unlocked",
-        record={"person": "$:staff", "persons": "$:persons", "whom": "$:staff", "reason": "$:words"},
+        entry=entries.SIGN_IN_UNLOCKED,
         state={"tries:{bucket}": None},
         may=Permission.ENROL,
         also=(check_in_menu,),
     ),
 )
-
-
-RULES: Final = _STAFF

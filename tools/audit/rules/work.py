@@ -3,25 +3,26 @@
 import hashlib
 from typing import Any, Final
 
+from egm.integrity import entries as integrity
 from egm.integrity.software import compare_digests
 from egm.kernel.states import AT_WORK
 from egm.people import Permission
+from egm.staff import entries as staff
 from tools.audit.rules.parts import (
     check_first_position,
     check_in_menu,
     holds,
     require_new_id,
 )
-from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, is_json_equal
+from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, is_json_equal
 from tools.audit.rules.rule import Rule
 
+_IS_TEST_TICKET: Final = holds(
+    "the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")
+)
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 _SOFTWARE: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
 _NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
-
-
-def _is_matrix(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 6 and all(type(number) is int for number in value)
 
 
 def _check_installed_change(scope: Scope) -> None:
@@ -29,7 +30,14 @@ def _check_installed_change(scope: Scope) -> None:
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     due = {name: [before[name], now[name]] for name in ("version", "signer")}
     if not is_json_equal(
-        recorded, due | {"components": compare_digests(before["components"], now["components"])}
+        recorded,
+        due
+        | {
+            "components": {
+                name: list(digests)
+                for name, digests in compare_digests(before["components"], now["components"]).items()
+            }
+        },
     ):
         raise Differs("the recorded change differs from the actual one")
 
@@ -58,22 +66,11 @@ def _is_changed(scope: Scope) -> bool:
     return name in record and is_json_equal(after, {**before, name: record[name]})
 
 
-_WORK: Final = (
+RULES: Final = (
     Rule(
-        kind="options.changed",
+        entry=staff.OPTIONS_CHANGED,
         within=AT_WORK,
-        record={
-            "option": OneOf("bet_limit", "bet_minimum", "game", "denomination"),
-            "bet_limit_cents?": "$:cents",
-            "bet_minimum_cents?": "$:count",
-            "game?": "$:text",
-            "denomination_cents?": "$:text",
-            "on?": OneOf("yes", "no"),
-            "person": "$:staff",
-            "persons": "$:persons",
-            "before": "$before:object",
-            "after": "$after:object",
-        },
+        record={"before": "$before", "after": "$after"},
         state={"options": "$after"},
         may=Permission.CONFIGURE,
         also=(
@@ -86,14 +83,13 @@ _WORK: Final = (
         ),
     ),
     Rule(
-        kind="cabinet.signed",
+        entry=integrity.CABINET_SIGNED,
         record={
-            "digest": "$digest:digest",
-            "persons": "$persons:persons",
-            "at": "$at:time",
-            "reason": "$:words",
-            "before": "$before:text",
-            "text": "$text:words",
+            "digest": "$digest",
+            "persons": "$persons",
+            "at": "$at",
+            "before": "$before",
+            "text": "$text",
         },
         state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$at"}},
         may=Permission.CONFIGURE,
@@ -114,64 +110,34 @@ _WORK: Final = (
             ),
         ),
     ),
+    Rule(entry=integrity.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
     Rule(
-        kind="hard_meters.fitted", record={"counted": Each("$:count")}, state={"hard_meters": Each("$:int")}
-    ),
-    Rule(
-        kind="hard_meters.exchanged",
+        entry=integrity.HARD_METERS_EXCHANGED,
         before={"hard_meters": "$before:list"},
-        record={
-            "person": "$:staff",
-            "persons": "$:persons",
-            "reason": "$:words",
-            "readings": "$:words",
-            "before": "$before",
-        },
+        record={"before": "$before"},
         state={"hard_meters": None},
         may=Permission.CONFIGURE,
         also=(check_in_menu,),
     ),
-    Rule(kind="software.check", record={"person": "$:staff"}, also=(check_in_menu,)),
+    Rule(entry=integrity.SOFTWARE_CHECK, also=(check_in_menu,)),
+    Rule(entry=integrity.SOFTWARE_VERIFIED, also=(check_first_position,)),
+    Rule(entry=integrity.SOFTWARE_DIFFERS, also=(check_first_position,)),
     Rule(
-        kind="software.verified",
-        record={"version": "$:text", "when": "$:text"},
-        also=(check_first_position,),
-    ),
-    Rule(
-        kind="software.differs",
-        record={"trouble": Each("$:text"), "when": "$:text"},
-        counts={"verify_fail": 1},
-        also=(check_first_position,),
-    ),
-    Rule(
-        kind="software.changed",
-        record={
-            "version": ["$:text", "$version:text"],
-            "signer": ["$:text", "$signer:text"],
-            "reason": "$:text",
-            "components": "$:object",
-        },
+        entry=integrity.SOFTWARE_CHANGED,
         before={"software": "$was:object|none"},
+        record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
         state={"software": OneOf(None, _SOFTWARE)},
         also=(check_first_position, _check_installed_change),
     ),
     Rule(
-        kind="test.started",
+        entry=staff.TEST_STARTED,
         id="$id:text",
-        record={
-            "device": "$:text",
-            "test": "$:text",
-            "person": "$:staff",
-            "coins?": "$:cents",
-            "on?": "$:any",
-            "outputs?": Each("$:text"),
-        },
         may=Permission.TEST_DEVICES,
         also=(require_new_id("test", here=True), check_in_menu),
     ),
     Rule(
-        kind="touch.calibrated",
-        record={"person": "$:staff", "before": "$before:any", "after": "$after:any"},
+        entry=staff.TOUCH_CALIBRATED,
+        record={"before": "$before", "after": "$after"},
         state={"touch": "$after"},
         may=Permission.TEST_DEVICES,
         also=(
@@ -179,37 +145,28 @@ _WORK: Final = (
                 "the calibration before it was another",
                 lambda scope: scope["before"] == (scope.value_before("touch") or []),
             ),
-            holds("a calibration must be six integers", lambda scope: _is_matrix(scope["after"])),
             check_in_menu,
         ),
     ),
-    Rule(kind="test.failed", record={"id": "$:text", "why": "$:text"}),
     Rule(
-        kind="test.failed",
+        entry=staff.TEST_FAILED,
         before={"print": Has("print", id="$id")},
-        record={"id": "$id", "why": "$:text"},
+        record={"id": "$id"},
         state={"print": None},
-        also=(holds("the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")),),
+        also=(_IS_TEST_TICKET,),
     ),
-    Rule(kind="test.read", record={"amount_cents": "$:count"}),
-    Rule(kind="test.paper", record="$:object"),
     Rule(
-        kind="test.printed",
+        entry=staff.TEST_PRINTED,
         before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": But("print", state="barcode_done")},
-        also=(holds("the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")),),
+        also=(_IS_TEST_TICKET,),
     ),
     Rule(
-        kind="test.coins",
+        entry=staff.TEST_COINS,
         before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
-        record={"id": "$id", "ordered_coins": "$coins", "paid_coins": "$:count"},
+        record={"id": "$id", "ordered_coins": "$coins"},
         state={"hopper": None},
         also=(holds("the coins are not test coins", lambda scope: scope["id"].startswith("test-")),),
     ),
 )
-
-# ---------------------------------------------------------------------------------------------- hosts
-
-
-RULES: Final = _WORK

@@ -1,0 +1,104 @@
+"""The journal entries of the process: refused games and screens, restored ticket files, the generator's events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.kernel.entries import Entry
+from egm.kernel.machine import Machine
+from egm.record_codec import from_json
+from egm.record_fields import Count
+from rng import MechanismName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRefused:
+    """A game of the cabinet file is not offered."""
+
+    game: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenRefused:
+    """A screen was refused, or sent an invalid message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketsMended:
+    """One copy of the ticket ledger was restored from the other."""
+
+    what: str
+
+
+GAME_REFUSED: Final = Entry(kind="game.refused", record=GameRefused)
+SCREEN_REFUSED: Final = Entry(kind="screen.refused", record=ScreenRefused)
+TICKETS_MENDED: Final = Entry(kind="tickets.mended", record=TicketsMended)
+
+
+# ---------------------------------------------------------------------------------------------- the generator
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorStarted:
+    """The random number generator started; its mechanism, entropy sources, and self-tests passed."""
+
+    mechanism: MechanismName
+    sources: tuple[str, ...]
+    self_tests: Count
+    instance: Count
+    boot_counter: Count
+    carry_over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorReseeded:
+    """The random number generator was reseeded, after a number of requests."""
+
+    reason: str
+    reseeds: Count
+    generates: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorTested:
+    """The random number generator passed its periodic self-tests."""
+
+    self_tests: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorStopped:
+    """The random number generator is out of service; ``error``: the kind of failure."""
+
+    reason: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarryOverDamaged:
+    """The output reserved by the last run is damaged, and was not used."""
+
+    reason: str
+
+
+RNG_STARTED: Final = Entry(kind="chance.rng_started", record=GeneratorStarted)
+RNG_RESEEDED: Final = Entry(kind="chance.rng_reseeded", record=GeneratorReseeded)
+RNG_SELF_TESTED: Final = Entry(kind="chance.rng_self_tested", record=GeneratorTested)
+RNG_OUT_OF_SERVICE: Final = Entry(kind="chance.rng_out_of_service", record=GeneratorStopped)
+CARRY_OVER_DAMAGED: Final = Entry(kind="chance.carry_over_damaged", record=CarryOverDamaged)
+
+#: By the code that the generator reports.
+GENERATOR_EVENTS: Final[Mapping[str, Entry[Any]]] = {
+    "rng_started": RNG_STARTED,
+    "rng_reseeded": RNG_RESEEDED,
+    "rng_self_tested": RNG_SELF_TESTED,
+    "rng_out_of_service": RNG_OUT_OF_SERVICE,
+    "carry_over_damaged": CARRY_OVER_DAMAGED,
+}
+
+
+def record_generator_event(machine: Machine, code: str, values: Mapping[str, object]) -> None:
+    """Record an event that the random number generator reports."""
+    entry = GENERATOR_EVENTS[code]
+    machine.post(entry, from_json(entry.record, values, entry.kind))

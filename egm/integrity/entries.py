@@ -1,0 +1,301 @@
+"""The journal entries of integrity: starts, self-tests, doors, faults, the clock, the memory and the software."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Final, Literal
+
+from egm.kernel.entries import Entry
+from egm.kernel.keys import KernelKey
+from egm.kernel.timekeeping import Doubt
+from egm.record_codec import omit_if_default
+from egm.record_fields import Count, Digest, Person, Persons, Staff, Time, Words
+from egm.records.keys import IntegrityKey, PlayKey
+from egm.staff.entries import ByPersons
+from meters import Mark
+
+
+# ---------------------------------------------------------------------------------------------- values in memory
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutOfService:
+    """Why the machine took itself out of service: a failed self-test or generator."""
+
+    cause: Literal["self_test", "chance"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledSoftware:
+    """The installed software as its manufacturer signed it; ``components``: their short digests."""
+
+    version: str
+    signer: str
+    components: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedBy:
+    """The cabinet file signed last: its digest, by whom, and when."""
+
+    digest: Digest
+    persons: Persons
+    at: Time
+
+
+# ---------------------------------------------------------------------------------------------- starts
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerUp:
+    """The machine started: its release and profile, and the gaming day of its venue."""
+
+    version: str | None = omit_if_default(None)
+    profile: str | None = omit_if_default(None)
+    time_zone: str | None = omit_if_default(None)
+    day_ends_hour: int | None = omit_if_default(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfTestPassed:
+    """The machine passed its self-test; the digests of the installed games."""
+
+    games: Mapping[str, str] | None = omit_if_default(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorRestarted:
+    """A person started a new random number generator in place of the failed one."""
+
+    person: Person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceDisabled:
+    """A host, a link or an operator took the machine out of service."""
+
+    source: Words
+    reason: str
+    since: Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceEnabled:
+    """The same source returned the machine to service; with the persons if staff did it by a form."""
+
+    source: Words
+    reason: str | None = omit_if_default(None)
+    form: str | None = omit_if_default(None)
+    person: Staff | None = omit_if_default(None)
+    persons: Persons | None = omit_if_default(None)
+
+
+POWER_UP: Final = Entry(
+    kind="power.up",
+    record=PowerUp,
+    counts={"power_resets": 1},
+    writes=(IntegrityKey.BOOTS,),
+    may_write=(PlayKey.RESIDUAL,),
+    marks=(Mark.POWER_UP,),
+)
+RESIDUAL_TERMS: Final = Entry(
+    kind="residual.terms",
+    record=NoneType,
+    about="The terms for residual credit of a further position have changed since the last start.",
+    writes=(PlayKey.RESIDUAL,),
+)
+SELF_TEST_PASSED: Final = Entry(
+    kind="self_test.passed", record=SelfTestPassed, may_write=(IntegrityKey.OUT_OF_SERVICE,)
+)
+SELF_TEST_FAILED: Final = Entry(
+    kind="self_test.failed",
+    record=OutOfService,
+    about="A self-test failed; the machine is out of service.",
+    writes=(IntegrityKey.OUT_OF_SERVICE,),
+)
+CHANCE_FAILED: Final = Entry(
+    kind="chance.failed",
+    record=OutOfService,
+    about="The random number generator failed; the machine is out of service.",
+    writes=(IntegrityKey.OUT_OF_SERVICE,),
+)
+CHANCE_RESTARTED: Final = Entry(
+    kind="chance.restarted", record=GeneratorRestarted, writes=(IntegrityKey.OUT_OF_SERVICE,)
+)
+SERVICE_DISABLED: Final = Entry(
+    kind="service.disabled", record=ServiceDisabled, writes=(IntegrityKey.DISABLED,)
+)
+SERVICE_ENABLED: Final = Entry(kind="service.enabled", record=ServiceEnabled, writes=(IntegrityKey.DISABLED,))
+
+
+# ---------------------------------------------------------------------------------------------- doors and faults
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorMoved:
+    """A door was opened or closed; ``unattended``: while the machine was off or not listening."""
+
+    door: Words
+    unattended: bool | None = omit_if_default(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsSettled(ByPersons):
+    """A technician cleared faults whose cause they have found."""
+
+    codes: tuple[Words, ...]
+    finding: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TiltCleared:
+    """An attendant cleared faults."""
+
+    codes: tuple[Words, ...]
+    person: Person
+
+
+DOOR_OPENED: Final = Entry(
+    kind="door.opened",
+    record=DoorMoved,
+    about="A door was opened.",
+    counts={"door.*.opens": 1},
+    writes=(KernelKey.DOOR,),
+)
+DOOR_OPENED_WHILE_OFF: Final = Entry(
+    kind="door.opened_while_off",
+    record=DoorMoved,
+    about="A door was opened while the machine was off.",
+    counts={"door.*.opens": 1},
+    writes=(KernelKey.DOOR,),
+)
+DOOR_CLOSED: Final = Entry(
+    kind="door.closed",
+    record=DoorMoved,
+    about="A door was closed.",
+    writes=(KernelKey.DOOR,),
+    marks=(Mark.DOOR_CLOSE,),
+)
+FAULTS_SETTLED: Final = Entry(kind="fault.settled", record=FaultsSettled, writes=(KernelKey.FAULT,))
+TILT_CLEARED: Final = Entry(kind="tilt.cleared", record=TiltCleared, writes=(KernelKey.FAULT,))
+
+
+# ---------------------------------------------------------------------------------------------- clock and memory
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockChanged:
+    """The clock was set; the time it should have shown, and the time it shows."""
+
+    last_entry: Time
+    now: Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockDoubted:
+    """The clock is not trusted; why, and the last time known to be right, or empty if there never was one."""
+
+    why: Doubt
+    good: str
+    now: Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockBelieved:
+    """The clock shows the expected time again, so it is trusted."""
+
+    now: Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockConfirmed(ByPersons):
+    """Staff confirmed the date, so the clock is trusted; why it was not, or empty."""
+
+    now: Time
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryNoted:
+    """The fault of a replaced medium is recorded, so its mark in the memory is removed."""
+
+    detail: str
+
+
+CLOCK_CHANGED: Final = Entry(kind="clock.changed", record=ClockChanged)
+CLOCK_DOUBTED: Final = Entry(kind="clock.doubted", record=ClockDoubted, writes=(KernelKey.CLOCK,))
+CLOCK_BELIEVED: Final = Entry(kind="clock.believed", record=ClockBelieved, writes=(KernelKey.CLOCK,))
+CLOCK_CONFIRMED: Final = Entry(
+    kind="clock.confirmed", record=ClockConfirmed, writes=(KernelKey.CLOCK, KernelKey.FAULT)
+)
+MEMORY_NOTED: Final = Entry(kind="memory.noted", record=MemoryNoted, writes=(IntegrityKey.MEDIUM_REPLACED,))
+
+
+# ---------------------------------------------------------------------------------------------- hard meters
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardMetersFitted:
+    """Hard meters were seen for the first time; the pulses they show."""
+
+    counted: tuple[Count, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardMetersExchanged(ByPersons):
+    """Hard meters were exchanged; their readings, and the offset to the electronic meters until now."""
+
+    reason: Words
+    readings: Words
+    before: tuple[int, ...]
+
+
+HARD_METERS_FITTED: Final = Entry(
+    kind="hard_meters.fitted", record=HardMetersFitted, writes=(IntegrityKey.HARD_METERS,)
+)
+HARD_METERS_EXCHANGED: Final = Entry(
+    kind="hard_meters.exchanged", record=HardMetersExchanged, writes=(IntegrityKey.HARD_METERS,)
+)
+
+
+# ---------------------------------------------------------------------------------------------- software, cabinet file
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwareCheckRequested:
+    """A member of staff requested an examination of the software."""
+
+    person: Staff
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwareVerified:
+    """Every file is as signed; ``when``: what the examination followed."""
+
+    version: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwareDiffers:
+    """Files are not as signed; ``when``: what the examination followed."""
+
+    trouble: tuple[str, ...]
+    when: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwareChanged:
+    """Other software is installed than at the last start; of each change the value before and after."""
+
+    version: tuple[str, str]
+    signer: tuple[str, str]
+    reason: str
+    components: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CabinetSigned(SignedBy):
+    """Staff signed the cabinet file; its text, and the digest of the one signed before, or empty."""
+
+    reason: Words
+    before: str
+    text: Words
+
+
+SOFTWARE_CHECK: Final = Entry(kind="software.check", record=SoftwareCheckRequested)
+SOFTWARE_VERIFIED: Final = Entry(kind="software.verified", record=SoftwareVerified)
+SOFTWARE_DIFFERS: Final = Entry(kind="software.differs", record=SoftwareDiffers, counts={"verify_fail": 1})
+SOFTWARE_CHANGED: Final = Entry(
+    kind="software.changed", record=SoftwareChanged, writes=(IntegrityKey.SOFTWARE,)
+)
+CABINET_SIGNED: Final = Entry(kind="cabinet.signed", record=CabinetSigned, writes=(IntegrityKey.CABINET,))

@@ -1,0 +1,92 @@
+"""The kernel's own journal entries: the player's selection, faults, and events that no rule accepts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Final
+
+from egm.kernel.entries import Entry
+from egm.kernel.faults import ClearedBy
+from egm.kernel.keys import KernelKey
+from egm.kernel.timekeeping import Doubt
+from egm.record_codec import omit_if_default
+from egm.record_fields import Time, Words
+from meters.transaction import JSON
+
+
+# ---------------------------------------------------------------------------------------------- values in memory
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveFault:
+    """A fault that is active: since when, whether it stops play, who may clear it, and its details."""
+
+    since: Time
+    locks: bool
+    cleared_by: ClearedBy
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorOpen:
+    """An open door: since when."""
+
+    since: Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockDoubt:
+    """Why the clock is not trusted, and the last time known to be right, or empty if there never was one."""
+
+    why: Doubt
+    good: str
+
+
+# ---------------------------------------------------------------------------------------------- records
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultRaised:
+    """A fault occurred; it is active until it is cleared."""
+
+    code: Words
+    detail: str | None = omit_if_default(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultCleared:
+    """The cause of a fault has gone, and the machine has cleared the fault by itself."""
+
+    code: Words
+    detail: str | None = omit_if_default(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnexpectedEvent:
+    """No rule accepted an event; recorded once per start for the same event, state and reason."""
+
+    event: str
+    state: str
+    reason: str
+    values: Mapping[str, JSON]
+    """Its numbers and harmless texts; of other values, which may be secret, only the type."""
+
+
+# ---------------------------------------------------------------------------------------------- entries
+SELECTION: Final = Entry(
+    kind="selection",
+    record=NoneType,
+    about="The player selected another game, denomination, bet or language.",
+    writes=(KernelKey.SELECTION,),
+)
+FAULT_RAISED: Final = Entry(
+    kind="fault.raised",
+    record=FaultRaised,
+    counts={"fault.*": 1},
+    writes=(KernelKey.FAULT,),
+)
+FAULT_CLEARED: Final = Entry(
+    kind="fault.cleared",
+    record=FaultCleared,
+    writes=(KernelKey.FAULT,),
+)
+EVENT_UNEXPECTED: Final = Entry(
+    kind="event.unexpected",
+    record=UnexpectedEvent,
+)

@@ -1,0 +1,13 @@
+"""The stored record of a source that holds the machine out of service."""
+
+from dataclasses import dataclass
+
+from egm.record_fields import Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Why a host, a link or an operator holds the machine out of service, and since when."""
+
+    reason: str
+    since: Time
