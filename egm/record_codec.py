@@ -71,8 +71,13 @@ class _Wrong(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """What a field must fulfil beyond its type; ``otherwise`` completes "is VALUE, ..." if it does not."""
+    """What a field must fulfil beyond its type.
 
+    ``meaning`` says in a reference what the field contains; ``otherwise`` completes "is VALUE, ..." if it does
+    not.
+    """
+
+    meaning: str
     otherwise: str
     holds: Callable[[Any], bool]
 

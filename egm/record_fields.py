@@ -27,18 +27,28 @@ def _are_different(values: tuple[Any, ...]) -> bool:
     return 0 < len(values) == len(set(values))
 
 
-AMOUNT: Final = Condition("not above zero", lambda value: value > 0)
-COUNT: Final = Condition("below zero", lambda value: value >= 0)
-WORDS: Final = Condition("blank", lambda value: bool(value.strip()))
-TIME: Final = Condition("not a time in ISO 8601", _is_time)
-DIGEST: Final = Condition("not a SHA-256 in hexadecimal", lambda value: _DIGEST.fullmatch(value) is not None)
-MASKED: Final = Condition(
-    "not a number of which at most four digits are shown", lambda value: _MASKED.fullmatch(value) is not None
+AMOUNT: Final = Condition("number above zero", "not above zero", lambda value: value > 0)
+COUNT: Final = Condition("number, zero or more", "below zero", lambda value: value >= 0)
+WORDS: Final = Condition("text, not blank", "blank", lambda value: bool(value.strip()))
+TIME: Final = Condition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
+DIGEST: Final = Condition(
+    "SHA-256, hexadecimal", "not a SHA-256 in hexadecimal", lambda value: _DIGEST.fullmatch(value) is not None
 )
-STAFF: Final = Condition("not a member of staff", bool)
-PERSON: Final = Condition("neither a member of staff, nor a key switch, nor a host", bool)
-PERSONS: Final = Condition("not one or more different members of staff", _are_different)
-SERIAL: Final = Condition("not the machine's serial number", bool)
+MASKED: Final = Condition(
+    "ticket number, at most the last four digits shown",
+    "not a number of which at most four digits are shown",
+    lambda value: _MASKED.fullmatch(value) is not None,
+)
+STAFF: Final = Condition("staff number", "not a member of staff", bool)
+PERSON: Final = Condition(
+    "staff number, key switch, or `host:` and a host's name",
+    "neither a member of staff, nor a key switch, nor a host",
+    bool,
+)
+PERSONS: Final = Condition(
+    "list of different staff numbers", "not one or more different members of staff", _are_different
+)
+SERIAL: Final = Condition("the machine's serial number", "not the machine's serial number", bool)
 
 Cents: TypeAlias = Annotated[int, AMOUNT]
 """An amount above zero, in minor units, or another number above zero."""

@@ -18,9 +18,10 @@ Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration (:mod:`egm.kernel.touch`)."""
 Box: TypeAlias = Literal["coin_box", "bill_box"]
 Work: TypeAlias = Literal["repair", "collection"]
-OpenedBy: TypeAlias = Annotated[
-    str, Condition("neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"})
-]
+OPENER: Final = Condition(
+    "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
+)
+OpenedBy: TypeAlias = Annotated[str, OPENER]
 
 
 # ---------------------------------------------------------------------------------------------- values in memory

@@ -11,23 +11,10 @@ from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
 from egm.kernel.entries import Entry
 from egm.kernel.feature import LANGUAGES, Features
-from egm.record_fields import AMOUNT, COUNT, DIGEST, MASKED, PERSON, PERSONS, SERIAL, STAFF, TIME, WORDS
 from egm.screen.text import Texts
 from meters import Phase
 from tools.lab.markdown import format_table
 
-_CONDITIONS: Final = {
-    AMOUNT: "number above zero",
-    COUNT: "number, zero or more",
-    WORDS: "text, not blank",
-    TIME: "date and time, ISO 8601",
-    DIGEST: "SHA-256, hexadecimal",
-    MASKED: "ticket number, at most the last four digits shown",
-    STAFF: "staff number",
-    PERSON: "staff number, key switch, or `host:` and a host's name",
-    PERSONS: "list of different staff numbers",
-    SERIAL: "the machine's serial number",
-}
 _PLAIN: Final[Mapping[object, str]] = {
     int: "number",
     str: "text",
@@ -48,7 +35,7 @@ def _describe_type(hint: Any) -> str:
     """Return what a record field may contain."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _CONDITIONS[inner[1]]
+        return str(inner[1].meaning)
     if hint in _PLAIN:
         return _PLAIN[hint]
     if origin in {Union, UnionType} and NoneType in inner and len(inner) == 2:
