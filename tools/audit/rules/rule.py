@@ -42,6 +42,10 @@ _IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
 }
 
 
+class DiffersFromDeclaration(Differs):
+    """An entry that is not of the form that a rule's declaration states; another form of its kind may fit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """A transfer from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``.
@@ -148,7 +152,7 @@ class Rule:
         try:
             declared.check(transaction, FEATURES.keys)
         except EntryError as why:
-            raise Differs(str(why).removeprefix(f"{declared.kind}: ")) from None
+            raise DiffersFromDeclaration(str(why).removeprefix(f"{declared.kind}: ")) from None
         record: Any = transaction.record or {}
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
