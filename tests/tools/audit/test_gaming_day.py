@@ -79,7 +79,7 @@ def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
     assert GamingDay.recorded(record) == GamingDay("UTC", 0)
 
 
-@pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), ("6", 1)])
+@pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])
 def test_the_audit_names_a_power_up_that_states_no_valid_day(tmp_path, hour, findings):
     room = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
     found = Auditor(Shelf()).run(room.journal.iter_bodies()).findings

@@ -13,6 +13,7 @@ import pytest
 from journals import make_state
 from rigs.lies import found_in, raws, without, without_terms
 
+from egm.app.entries import record_generator_event
 from egm.devices.interface import Devices, Note
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
@@ -303,7 +304,8 @@ def side_by_side(folder):
         room.engine.handle(EventType.BILL_RETURNED, reason="device")
         room.machine.chance = create_generator()
         room.cash_out_ticket()
-    first.machine.log("chance.rng_reseeded", {"reason": "planted"})
+    reseeded = {"reason": "planted", "reseeds": 1, "generates": 0}
+    record_generator_event(first.machine, "rng_reseeded", reseeded)
     bodies = list(first.journal.iter_bodies())
     second.close()
     first.close()
