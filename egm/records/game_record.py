@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from egm.record_codec import inline_record, omit_if_default
+from egm.record_fields import Cents, Count, Digest
 from meters.transaction import JSON
 from paytables import Outcome, Wager
 
@@ -247,13 +248,14 @@ class MysteryWon:
     """Its game, or None if no wager of this machine won it."""
     pool: str
     claim: str
-    sequence: int
-    amount_cents: int
-    order: int
+    sequence: Count
+    amount_cents: Cents
+    order: Count
     trigger: Mapping[str, JSON]
-    commitment: str | None
+    """The opened secret (:class:`egm.progressive.trigger.Trigger`), whose JSON states the drawn number as text."""
+    commitment: Digest | None
     proved: bool
     hits: tuple[Hit, ...] = omit_if_default(())
     """The hits it adds to its game, if that is still open."""
-    late: str = omit_if_default("")
+    late: Literal["", "hand", "void", "declined"] = omit_if_default("")
     """The result if its game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""

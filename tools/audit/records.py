@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from egm.progressive.level import Terms
+from egm.progressive.entries import LevelOpened
 from egm.record_codec import RecordError, from_json, omit_if_default
 from egm.records.game_record import DrawRecord
 from egm.records.money import PrizeRecord
@@ -103,93 +103,6 @@ class ResidualPlayed:
 
 
 # ---------------------------------------------------------------------------------------------- levels
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelOpened:
-    """A level of this machine, of a game and stake, with its terms."""
-
-    pool: str
-    game: str
-    level: str
-    stake_cents: int
-    terms: Terms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelChanged:
-    """The terms of a level from its next reset on."""
-
-    pool: str
-    terms: Terms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelMoved:
-    """The amount that an abandoned level transfers to another one."""
-
-    source: str
-    target: str
-    amount: str
-    persons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelHit:
-    """A line of the register of level wins; ``amount_cents`` is None if the amount is unknown."""
-
-    machine: str
-    play_id: str
-    game: str
-    pool: str
-    level: str
-    amount_cents: int | None
-    way: str
-    unanswered: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelAward:
-    """The amount of a claim, stated by its controller or, if it did not reply, by a ``person``."""
-
-    claim: str
-    pool: str
-    amount_cents: int
-    person: str = omit_if_default("")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelsUndecided:
-    """Pools of a game that ended before it was known whether it had won them."""
-
-    play_id: str
-    pools: tuple[str, ...]
-    person: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelRuling:
-    """The ruling of staff on a claim, and what was in doubt about it."""
-
-    machine: str
-    place: str
-    reason: str
-    persons: tuple[str, ...]
-    claim: str
-    decision: str
-    pool: str = omit_if_default("")
-    play_id: str = omit_if_default("")
-    amount_cents: int | None = omit_if_default(None)
-    why: str = omit_if_default("")
-    awarded_cents: int | None = omit_if_default(None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkAhead:
-    """The number of contributions that a controller has counted and this machine has not recorded."""
-
-    pool: str
-    counted: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCarried:
     """A level carried over by a clear, and how it was opened if that is known."""

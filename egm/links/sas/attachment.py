@@ -17,6 +17,7 @@ from egm.config.sas_line import SasLine
 from egm.errors import LocalError
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.links.entries import HOST_POLL_FAILED, PollFailed
 from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported
 from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import iter_line_metrics
@@ -182,8 +183,8 @@ class SasChannel:
         """Record once per poll that this machine could not answer it: the host receives no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
-            details = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
-            self.host.machine.log("host.poll_failed", details)
+            failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", why=why)
+            self.host.machine.post(HOST_POLL_FAILED, failed)
 
 
 class _Cursor:

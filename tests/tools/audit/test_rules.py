@@ -23,7 +23,6 @@ MADE = {
     "{}.failed": {"self_test.failed", "chance.failed"},
     "staff.{}": {"staff.added", "staff.disabled", "staff.enabled", "staff.pin"},
     "chance.{}": {"chance.rng_started"},
-    "progressive.link_{}": {"progressive.link_lost", "progressive.link_back"},
 }
 
 

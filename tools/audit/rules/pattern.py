@@ -343,7 +343,10 @@ class Template:
 
 
 def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
-    """Return a function that matches the members of an object that ``pattern`` lists, whatever others it has."""
+    """Return a function that matches the members of an object that ``pattern`` lists, and other members.
+
+    A member that begins like a template of the pattern must match one of its templates.
+    """
     return _compile_object(pattern, is_partial=True)
 
 
@@ -383,7 +386,11 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             if not matched and not may_miss:
                 raise Differs(f"{expected or 'a member'} is missing")
             remaining = [key for key in remaining if key not in matched]
-        if remaining and not is_partial:
+        if (
+            is_partial
+        ):  # what a template describes is described completely: "level:{pool}" allows no other level
+            remaining = [key for key in remaining if any(key.startswith(t.parts[0]) for t, *_ in templates)]
+        if remaining:
             raise Differs(f"{', '.join(map(format_value, remaining))}: not expected here")
 
     def match(value: Any, scope: Scope) -> None:
