@@ -15,6 +15,7 @@ from typing import Literal
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.play import showing
+from egm.play.entries import GAME_START, GAME_VOID
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
@@ -111,7 +112,7 @@ def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """Return the game whose wager made the contribution, searching from the newest, or None."""
-    for entry in machine.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
+    for entry in machine.journal.entries((GAME_START.kind, CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
         if sequence in sequences:
@@ -123,7 +124,7 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
 
 def _is_void(machine: Machine, game: GameRecord) -> bool:
     void = f"{game.play_id}.void"
-    return game.ended == "game.void" or machine.journal.knows(void)
+    return game.ended == GAME_VOID.kind or machine.journal.knows(void)
 
 
 def _is_free(machine: Machine, game: GameRecord | None) -> bool:

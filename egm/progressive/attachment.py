@@ -46,7 +46,7 @@ from egm.record_codec import from_json
 from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
 from egm.records.keys import ProgressiveKey
-from meters.recall import read_details
+from meters.recall import PLAY_START, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _TICK_SECONDS: Final = 0.1
@@ -215,7 +215,7 @@ class ProgressiveLink:
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """Yield the contributions to a level after sequence ``after``, from the entries after ``since``."""
-        for entry in self._machine.journal.entries(("game.start", CARRIED_GAME), since=since):
+        for entry in self._machine.journal.entries((PLAY_START, CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for made in self._iter_game_contribution(level, game, entry.sequence):
                 if made.sequence > after:

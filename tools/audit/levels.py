@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from egm.play.entries import GAME_VOID, GameEndByHand, GameVoid
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
 from egm.progressive.entries import (
@@ -49,8 +50,6 @@ from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
 from tools.audit.records import (
-    GameEnd,
-    GameVoid,
     LevelCarried,
     record_of,
 )
@@ -59,7 +58,6 @@ from tools.audit.stakes import Games
 _REGISTERED: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
 _BY_HAND: Final = "out:handpay_progressive"
 _HOUSE: Final = "house:progressive:"
-_VOID: Final = "game.void"
 
 
 @dataclass(slots=True)
@@ -107,7 +105,7 @@ class LevelAudit:
                 ):
                     self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
-                if self._open or self._registered or kind == _VOID:
+                if self._open or self._registered or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
                     self._fault(entry, "it pays a level that does not belong to its play")
@@ -400,8 +398,10 @@ class LevelAudit:
                 self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
 
     def _check_game_end(self, entry: StoredEntry) -> None:
-        end_record: GameVoid | GameEnd
-        end_record = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
+        end_record: GameVoid | GameEndByHand
+        end_record = (
+            record_of(entry, GameVoid) if entry.kind == GAME_VOID.kind else record_of(entry, GameEndByHand)
+        )
         play = self._open.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
@@ -413,7 +413,7 @@ class LevelAudit:
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
             known = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
-            if recorded is not None and known == won and recorded.levels_cents != sum(known):
+            if known == won and recorded.levels_cents != sum(known):
                 self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
             return
         due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]

@@ -31,6 +31,7 @@ from egm.links.sas.ports import open_port
 from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
+from egm.money.entries import BILL_IN
 from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_transient
 
@@ -125,7 +126,7 @@ class SasChannel:
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence
         self._line.send(readout, *news)
-        if any(entry.kind == "bill.in" for entry in entries):
+        if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
     def _publish(self) -> None:

@@ -7,11 +7,11 @@ from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
 from egm.people import Permission
+from egm.play import entries as play_entries
 from egm.record_codec import to_json
 from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
 from meters.transaction import Phase
 from tools.audit.rules.cash_outs import GIVEN_UP
-from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (
     TICKETS,
     check_in_menu,
@@ -24,7 +24,17 @@ from tools.audit.rules.parts import (
     sum_money_cents,
     take,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, format_value, is_json_equal
+from tools.audit.rules.pattern import (
+    But,
+    Derived,
+    Differs,
+    Each,
+    Has,
+    OneOf,
+    Scope,
+    format_value,
+    is_json_equal,
+)
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
@@ -237,10 +247,9 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.exchanged",
+        entry=play_entries.PRIZES_EXCHANGED,
         within=only(State.HANDPAY),
         id="{id}.cash",
-        phase=Phase.RESERVE,
         before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
         record={
             "handpay": "$id",
@@ -248,8 +257,6 @@ _HANDPAYS: Final = (
             "amount_cents": Derived(
                 lambda scope: sum(prize.value_cents for prize in _read_pending_handpay(scope).prizes)
             ),
-            "machine": "$:serial",
-            "persons": "$:persons",
         },
         state={"handpay": Derived(_derive_exchanged_handpay)},
         moves=(
@@ -270,11 +277,9 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.replaced",
+        entry=play_entries.HANDPAY_REPLACED,
         id="{older}.replaced",
-        phase=Phase.VOID,
         ref="$older",
-        ends=("game.end",),
         before={"handpay": Has("handpay", id="$id", instead_of="$older")},
         record={"handpay": "$older", "by": "$id"},
         state={"handpay": But("handpay", less=("instead_of",))},
@@ -311,12 +316,11 @@ _HANDPAYS: Final = (
         may=Permission.SETTLE,
     ),
     Rule(
-        kind="merchandise.won",
+        entry=play_entries.PRIZE_REGISTERED,
         within=SHOWING,
         id="{play}.prize-{n:n}",
         before={"game": {"play_id": "$play"}},
-        record={"machine": "$:serial", "play_id": "$play", "game": "$:text", "prizes": PRIZES},
-        counts={"merchandise_won": 1},
+        record={"play_id": "$play", "prizes": Each("$:object", least=1)},
     ),
 )
 

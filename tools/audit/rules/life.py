@@ -7,6 +7,7 @@ from egm.kernel.events import State
 from egm.kernel.faults import get_fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
+from egm.play import entries as play_entries
 from egm.records.keys import IntegrityKey, PlayKey
 from meters.transaction import Mark
 from tools.audit.rules.parts import (
@@ -133,23 +134,13 @@ _LIFE: Final = (
     ),
     Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}, also=(check_first_position,)),
     Rule(
-        kind="game.same_version",
+        entry=play_entries.GAME_SAME_VERSION,
         before={"definition:{digest}": None, "definition:{before}": "$:text"},
-        record={
-            "game": "$:text",
-            "version": "$:text",
-            "digest": "$digest:digest",
-            "before": "$before:digest",
-        },
+        record={"digest": "$digest", "before": "$before"},
     ),
     Rule(
-        kind="game.examined",
-        record={
-            "game": "$:text",
-            "digest": "$digest:digest",
-            "code": "$code:digest",
-            "prizes": "$prizes:list",
-        },
+        entry=play_entries.GAME_EXAMINED,
+        record={"digest": "$digest", "code": "$code", "prizes": "$prizes"},
         state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),
     Rule(kind="screen.refused", record={"text": "$:text"}),
