@@ -283,7 +283,14 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
                 raise _Wrong(value, check.otherwise)
         return found
 
-    return read, write
+    if len(checks) != 1 or hint not in _EXACTLY:
+        return read, write
+    holds = checks[0].holds
+
+    def read_quickly(value: object) -> object:
+        return value if type(value) is hint and holds(value) else read(value)
+
+    return read_quickly, write
 
 
 def _build_class_converters(kind: type) -> tuple[Read, Write]:

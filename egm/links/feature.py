@@ -2,12 +2,24 @@
 
 from typing import Final
 
+from egm.kernel.entries import list_entries
 from egm.kernel.feature import Feature
+from egm.links import entries
 from egm.links.gat.port import create_gat_port
 from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
+from egm.record_fields import Time
 from egm.records.keys import LinksKey
 
 LINKS: Final = Feature(
-    name="links", keys=LinksKey, services=(create_exporter, create_sas_lines, create_gat_port)
+    name="links",
+    keys=LinksKey,
+    values={
+        LinksKey.GAT: entries.GatCalculation,
+        LinksKey.HOST_SILENT: Time,
+        LinksKey.HOST_KNOWN: bool,
+        LinksKey.HOST_TIME: int,
+    },
+    entries=list_entries(entries),
+    services=(create_exporter, create_sas_lines, create_gat_port),
 )

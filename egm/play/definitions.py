@@ -17,6 +17,7 @@ from typing import Final
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
+from egm.play.entries import GAME_SAME_VERSION, GameSameVersion
 from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
 from meters.transaction import JSON
@@ -93,13 +94,12 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
     for game in games:
         earlier_digest = find_conflicting_digest(stored, game)
         if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in stored:
-            details = {
-                "game": game.id,
-                "version": game.version,
-                "digest": game.digest,
-                "before": earlier_digest,
-            }
-            machine.log("game.same_version", details)
+            machine.post(
+                GAME_SAME_VERSION,
+                GameSameVersion(
+                    game=game.id, version=game.version, digest=game.digest, before=earlier_digest
+                ),
+            )
             changed.append(game)
     return changed
 

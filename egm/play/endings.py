@@ -10,15 +10,24 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
+from egm.play.entries import (
+    GAME_DOUBLE_UP,
+    GAME_END,
+    GAME_END_BY_HAND,
+    GAME_PUSH,
+    DoubleUpStakes,
+    GameEnd,
+    GameEndByHand,
+    StakesBack,
+)
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
-from egm.record_codec import to_json
 from egm.records.game_record import GameRecord, LastGame, TableRecord
 from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.records.keys import MoneyKey, PlayKey, TableKey
 from egm.records.money import HandpayRecord
 from egm.records.tables import own_of, read_table
-from meters import Phase, Transfer
+from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -52,9 +61,10 @@ def end_game(machine: Machine, _: Event) -> None:
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     won = (Transfer(source, credit, won_cents),) if won_cents else ()
     transfers = (*won, *progressives.build_payment(machine, game, credit))
-    machine.record(
-        "game.end",
-        transaction_id=f"{game.play_id}.end",
+    machine.post(
+        GAME_END,
+        GameEnd(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents),
+        entry_id=f"{game.play_id}.end",
         transfers=transfers,
         dims=game.dims,
         counts={_result(game, transfers): 1},
@@ -62,7 +72,6 @@ def end_game(machine: Machine, _: Event) -> None:
             **_build_closing_state(machine, game, transfers, stakes),
             **progressives.build_closing_state(machine, game, "credit"),
         },
-        details={"play_id": game.play_id, "win_cents": won_cents, **_push_details(game)},
     )
     machine.state(GameInProgress).conversation = None
 
@@ -81,15 +90,13 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     reservation = f"{game.play_id}.end"
     kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
     total_cents = sum(part.amount_cents for part in (*won, *levels))
-    in_kind = {"prizes": [to_json(prize) for prize in prizes]} if prizes else {}
     pools = progressives.format_paid_pools(machine, game)
-    machine.record(
-        "game.end",
-        transaction_id=reservation,
-        phase=Phase.RESERVE,
+    machine.post(
+        GAME_END_BY_HAND,
+        GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
+        entry_id=reservation,
         transfers=(*won, *levels, *merchandise.build_prize_transfers(prizes)),
         dims=game.dims,
-        counts={"games_won": 1},
         state={
             **_build_closing_state(machine, game, (*won, *levels), stakes),
             **progressives.build_closing_state(machine, game, "hand"),
@@ -102,7 +109,6 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
                 play_id=game.play_id if pools else "",
             ),
         },
-        details={"play_id": game.play_id, "win_cents": won_cents, **_push_details(game), **in_kind},
     )
     machine.state(GameInProgress).conversation = None
 
@@ -125,12 +131,12 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
                 Transfer(won, credit, stake_cents),
                 Transfer(credit, "house:double_up_bet", stake_cents),
             ]
-        machine.record(
-            "game.double_up",
-            transaction_id=entry_id,
+        machine.post(
+            GAME_DOUBLE_UP,
+            DoubleUpStakes(play_id=game.play_id, stakes_cents=tuple(stakes_cents)),
+            entry_id=entry_id,
             transfers=tuple(moves),
             dims=game.dims,
-            details={"play_id": game.play_id, "stakes_cents": stakes_cents},
         )
     return bool(stakes_cents)
 
@@ -138,10 +144,6 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
 def _result(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
     """Return the game's result count: won if it paid anything, pushed if it only returned stakes, else lost."""
     return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
-
-
-def _push_details(game: GameRecord) -> dict[str, int]:
-    return {"push_cents": game.push_cents} if game.push_cents else {}
 
 
 def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
@@ -158,13 +160,13 @@ def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, in
         at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
     )
     if pushed and not _has_returned_stakes(machine, game):
-        machine.record(
-            "game.push",
-            transaction_id=f"{game.play_id}.push",
+        machine.post(
+            GAME_PUSH,
+            StakesBack(play_id=game.play_id, push_cents=game.push_cents),
+            entry_id=f"{game.play_id}.push",
             transfers=tuple(Transfer(PUSH, account, cents) for account, cents in pushed),
             dims=game.dims,
             state=protection.build_counted_session(machine, won_cents=game.push_cents),
-            details={"play_id": game.play_id, "push_cents": game.push_cents},
         )
     return standing
 

@@ -2,18 +2,35 @@
 
 from typing import Final
 
+from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
+from egm.play import entries
+from egm.play.entries import LargestPrizes
 from egm.play.forms import FORMS
 from egm.play.recall_page import PAGES
 from egm.play.reminders import create_reminders
 from egm.play.rules import RULES
+from egm.records.game_record import GamePointer, LastGame
 from egm.records.keys import PlayKey
+from egm.records.protection import OwnLimits, ReminderRecord, SessionRecord
+from egm.records.residual import ResidualTerms
 
 PLAY: Final = Feature(
     name="play",
     keys=PlayKey,
+    values={
+        PlayKey.GAME: GamePointer,
+        PlayKey.LAST: LastGame,
+        PlayKey.SESSION: SessionRecord,
+        PlayKey.REMINDER: ReminderRecord,
+        PlayKey.LIMITS: OwnLimits,
+        PlayKey.DEFINITION: str,
+        PlayKey.RESIDUAL: ResidualTerms,
+        PlayKey.EXAMINED: LargestPrizes,
+    },
+    entries=list_entries(entries),
     rules=RULES,
     offers=(*PAGES, *FORMS),
     states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),

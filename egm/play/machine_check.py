@@ -8,6 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import find_definition
+from egm.play.entries import MACHINE_CHECKED, MachineChecked
 from egm.records.game_record import GameRecord
 from egm.records.games import find_last_game, open_game
 from egm.records.keys import IntegrityKey, MoneyKey
@@ -23,25 +24,20 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     game = last[0] if game is None and last is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
-    results = {
-        "game": "none" if game is None else _check_replay(machine, game),
-        "books": _check_journal(machine),
-    }
-    machine.record(
-        "machine.checked",
-        details={
-            **results,
-            "play_id": None if game is None else game.play_id,
-            "digest": None if game is None else game.game.digest,
-            "software": _describe_software(machine),
-            "handpay": None if handpay is None else handpay.id,
-            "meters": {name: value for name, value in values.items() if value},
-            "head": machine.journal.head_hash,
-            "persons": list_event_persons(machine, event),
-            "remark": str(event.data.get("remark", "")),
-        },
+    checked = MachineChecked(
+        game="none" if game is None else _check_replay(machine, game),
+        books=_check_journal(machine),
+        play_id=None if game is None else game.play_id,
+        digest=None if game is None else game.game.digest,
+        software=_describe_software(machine),
+        handpay=None if handpay is None else handpay.id,
+        meters={name: value for name, value in values.items() if value},
+        head=machine.journal.head_hash,
+        persons=tuple(list_event_persons(machine, event)),
+        remark=str(event.data.get("remark", "")),
     )
-    is_sound = all(result in {"right", "none"} for result in results.values())
+    machine.post(MACHINE_CHECKED, checked)
+    is_sound = {checked.game, checked.books} <= {"right", "none"}
     machine.notice = Notice(
         code="machine_checked" if is_sound else "machine_check_failed",
         severity="info" if is_sound else "alarm",

@@ -10,20 +10,23 @@ reported after that is owed to the player of that game: it locks the machine and
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.play import showing
+from egm.play.entries import GAME_START, GAME_VOID
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
+from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
 from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
 from egm.records.game_record import GameRecord, Hit, MysteryWon
-from egm.records.games import CARRIED_GAME, MYSTERY_WON, GameInProgress, open_game
+from egm.records.games import CARRIED_GAME, GameInProgress, open_game
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.records.money import HandpayRecord
-from meters import Phase, Transfer
+from meters import Transfer
 
 
 def record_mystery(machine: Machine, event: Event) -> None:
@@ -39,10 +42,10 @@ def record_mystery(machine: Machine, event: Event) -> None:
     game = opened if opened is not None and _has_fed_level(opened, level, won.sequence) else None
     game = game or _find_contributing_game(machine, level, won.sequence)
     if game is None:
-        machine.record(
-            "progressive.not_ours",
-            transaction_id=unproved.build_prize_entry_id(won.claim),
-            details=_build_prize_record(machine, None, level, won),
+        machine.post(
+            PRIZE_NOT_OURS,
+            _build_prize_record(machine, None, level, won),
+            entry_id=unproved.build_prize_entry_id(won.claim),
         )
     elif _is_void(machine, game):
         _return(machine, game, level, won, "void")
@@ -109,7 +112,7 @@ def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """Return the game whose wager made the contribution, searching from the newest, or None."""
-    for entry in machine.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
+    for entry in machine.journal.entries((GAME_START.kind, CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
         if sequence in sequences:
@@ -121,7 +124,7 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
 
 def _is_void(machine: Machine, game: GameRecord) -> bool:
     void = f"{game.play_id}.void"
-    return game.ended == "game.void" or machine.journal.knows(void)
+    return game.ended == GAME_VOID.kind or machine.journal.knows(void)
 
 
 def _is_free(machine: Machine, game: GameRecord | None) -> bool:
@@ -183,11 +186,11 @@ def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
         claim=won.claim,
         amount_cents=won.amount_cents,
     )
-    machine.record(
-        MYSTERY_WON,
-        transaction_id=unproved.build_prize_entry_id(won.claim),
+    machine.post(
+        PRIZE_WON,
+        replace(_build_prize_record(machine, game, level, won), hits=(hit,)),
+        entry_id=unproved.build_prize_entry_id(won.claim),
         state=_claim(machine, game, level, won, None),
-        details=replace(_build_prize_record(machine, game, level, won), hits=(hit,)),
     )
     machine.state(GameInProgress).record = game.with_hits((hit,))
     _send_to_screen(machine)
@@ -198,15 +201,15 @@ def _return(
     game: GameRecord,
     level: str,
     won: Won,
-    why: str,
+    why: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
     """Record that the prize goes back to its level: its game was void, or staff have declined it."""
-    machine.record(
-        MYSTERY_WON,
-        transaction_id=unproved.build_prize_entry_id(won.claim),
+    machine.post(
+        PRIZE_RETURNED,
+        replace(_build_prize_record(machine, game, level, won), late=why),
+        entry_id=unproved.build_prize_entry_id(won.claim),
         state={**_claim(machine, game, level, won, "void"), **(state or {})},
-        details=replace(_build_prize_record(machine, game, level, won), late=why),
     )
 
 
@@ -235,12 +238,11 @@ def _pay_by_hand(
         amount_cents=won.amount_cents,
         way="hand",
     )
-    machine.record(
-        MYSTERY_WON,
-        transaction_id=reservation,
-        phase=Phase.RESERVE,
+    machine.post(
+        PRIZE_PAID_BY_HAND,
+        replace(_build_prize_record(machine, game, level, won), late="hand"),
+        entry_id=reservation,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=game.dims,
         state={**_claim(machine, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
-        details=replace(_build_prize_record(machine, game, level, won), late="hand"),
     )

@@ -9,62 +9,34 @@ Reminders appear between games only, and nothing here affects a draw (N-09). If 
 sessions, none are counted.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
-from egm.record_codec import omit_if_default
+from egm.play.entries import (
+    LIMIT_SET,
+    PAUSE_OVER,
+    REMINDER_ACKNOWLEDGED,
+    REMINDER_SHOWN,
+    SESSION_ENDED,
+    SESSION_ENDED_UNPLAYED,
+    LimitSet,
+    ReminderEnded,
+    SessionEnded,
+)
 from egm.records.keys import MoneyKey, PlayKey
+from egm.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.records.tables import list_standing_tables
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause play.
 LIMITS: Final = frozenset({"time_limit", "spend_limit"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecord:
-    """The counts of the current session, and how many reminders have been given in it."""
-
-    since: str
-    wagered_cents: int
-    won_cents: int
-    time_reminders: int
-    spend_reminders: int
-
-    @property
-    def spent_cents(self) -> int:
-        """Return the net cost of the session so far, in minor units."""
-        return self.wagered_cents - self.won_cents
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReminderRecord:
-    """The active reminder; ``until``: end of the pause, or empty; ``own``: whether it is the player's own limit."""
-
-    kind: ReminderKind
-    minutes: int
-    spent_cents: int
-    until: str
-    own: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnLimits:
-    """The player's own limits; 0 or None means no limit."""
-
-    minutes: int | None = omit_if_default(None)
-    cents: int | None = omit_if_default(None)
-
-    def of(self, what: str) -> int:
-        """Return the limit of ``minutes`` or ``cents``, or 0."""
-        return (self.minutes if what == "minutes" else self.cents) or 0
 
 
 # ---------------------------------------------------------------------------------------------- the count
@@ -232,8 +204,9 @@ def remind(machine: Machine, _: Event) -> None:
     )
     is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
     reminder = ReminderRecord(kind=kind, minutes=minutes, spent_cents=spent_cents, until=until, own=is_own)
-    machine.record(
-        "protection.reminder",
+    machine.post(
+        REMINDER_SHOWN,
+        reminder,
         counts={f"reminders.{kind}": 1},
         state={
             PlayKey.REMINDER: reminder,
@@ -243,47 +216,43 @@ def remind(machine: Machine, _: Event) -> None:
                 spend_reminders=max(session.spend_reminders, spent_cents // step_cents if step_cents else 0),
             ),
         },
-        details=reminder,
     )
 
 
 def acknowledge(machine: Machine, _: Event) -> None:
     """Clear the reminder after the player has read it."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
-    machine.record("protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder.kind})
+    machine.post(REMINDER_ACKNOWLEDGED, ReminderEnded(kind=reminder.kind), state={PlayKey.REMINDER: None})
 
 
 def end_pause(machine: Machine, _: Event) -> None:
     """End the pause: play may continue, and time and money are counted from zero."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
-    machine.record(
-        "protection.pause_over",
+    machine.post(
+        PAUSE_OVER,
+        ReminderEnded(kind=reminder.kind),
         state={PlayKey.REMINDER: None, PlayKey.SESSION: _create_session(machine)},
-        details={"kind": reminder.kind},
     )
 
 
 def end_session(machine: Machine, _: Event) -> None:
     """End the session of a player who has left, and clear their limits and reminders."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
-    details = (
-        {}
-        if session is None
-        else {"minutes": _count_session_minutes(machine, session), "spent_cents": session.spent_cents}
-    )
-    machine.record(
-        "protection.session_ended",
-        state={PlayKey.SESSION: None, PlayKey.REMINDER: None, PlayKey.LIMITS: None},
-        details=details,
-    )
+    cleared = {PlayKey.SESSION.value: None, PlayKey.REMINDER.value: None, PlayKey.LIMITS.value: None}
+    if session is None:
+        machine.post(SESSION_ENDED_UNPLAYED, state=cleared)
+        return
+    minutes = _count_session_minutes(machine, session)
+    machine.post(SESSION_ENDED, SessionEnded(minutes=minutes, spent_cents=session.spent_cents), state=cleared)
 
 
 def set_limit(machine: Machine, event: Event) -> None:
     """Set the player's own limit."""
-    of, value = str(event.data["options"]["of"]), int(event.data["value"])
+    of: Literal["minutes", "cents"] = event.data["options"]["of"]
+    value = int(event.data["value"])
     own = _own_limits(machine)
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
-    machine.record("protection.limit_set", state={PlayKey.LIMITS: limits}, details={"of": of, "value": value})
+    machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import paytables
+from egm.play.entries import GAME_EXAMINED, GameExamined, LargestPrizes
+from egm.record_codec import to_json
 from egm.records.keys import PlayKey
 from egm.verify.digest import measure
 from meters import Journal, Transaction
@@ -61,13 +63,13 @@ def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes)
         if stored is not None and stored["code"] == code:
             return tuple((win, cost) for win, cost in stored["prizes"])
         largest = compute(game)
-        record = {"code": code, "prizes": [list(prize) for prize in largest]}
+        examined = GameExamined(game=game.id, digest=game.digest, code=code, prizes=largest)
         journal.append(
             Transaction(
-                id=journal.fresh_id("game.examined"),
-                kind="game.examined",
-                state={key: record},
-                record={"game": game.id, "digest": game.digest, **record},
+                id=journal.fresh_id(GAME_EXAMINED.kind),
+                kind=GAME_EXAMINED.kind,
+                state={key: to_json(LargestPrizes(code=code, prizes=largest))},
+                record=to_json(examined),
             )
         )
         return largest

@@ -16,11 +16,18 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.money.hand_pays import BOOK
 from egm.play.definitions import find_definition
-from egm.record_codec import to_json
+from egm.play.entries import (
+    HANDPAY_REPLACED,
+    PRIZE_REGISTERED,
+    PRIZES_EXCHANGED,
+    HandpayReplaced,
+    PrizesExchanged,
+    PrizesWon,
+)
 from egm.records.game_record import GameRecord
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord, PrizeRecord
-from meters import Phase, Transfer
+from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- what was won
@@ -50,17 +57,13 @@ def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) 
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
         if not machine.journal.knows(entry_id):  # else recorded before a power loss
-            machine.record(
-                "merchandise.won",
-                transaction_id=entry_id,
-                counts={"merchandise_won": 1},
-                details={
-                    "machine": machine.identity.serial,
-                    "play_id": game.play_id,
-                    "game": game.game.id,
-                    "prizes": [to_json(prize)],
-                },
+            won = PrizesWon(
+                machine=machine.identity.serial,
+                play_id=game.play_id,
+                game=game.game.id,
+                prizes=(prize,),
             )
+            machine.post(PRIZE_REGISTERED, won, entry_id=entry_id)
 
 
 def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
@@ -95,19 +98,18 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
         prizes=(),
         instead_of=handpay.id,
     )
-    machine.record(
-        "handpay.exchanged",
-        transaction_id=money.id,
-        phase=Phase.RESERVE,
+    machine.post(
+        PRIZES_EXCHANGED,
+        PrizesExchanged(
+            handpay=handpay.id,
+            prizes=handpay.prizes,
+            amount_cents=value_cents,
+            machine=machine.identity.serial,
+            persons=tuple(event.data["persons"]),
+        ),
+        entry_id=money.id,
         transfers=tuple(_replace_prize_by_cash(flow) for flow in reserved.transfers),
         state={MoneyKey.HANDPAY: money},
-        details={
-            "handpay": handpay.id,
-            "prizes": [to_json(prize) for prize in handpay.prizes],
-            "amount_cents": value_cents,
-            "machine": machine.identity.serial,
-            "persons": list(event.data["persons"]),
-        },
     )
     machine.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
 
@@ -129,11 +131,10 @@ def end_exchange(machine: Machine, _: Event) -> None:
     """Void the reservation that an exchange has replaced: immediately, or after a restart in between."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
-    machine.record(
-        "handpay.replaced",
-        transaction_id=f"{older}.replaced",
-        phase=Phase.VOID,
+    machine.post(
+        HANDPAY_REPLACED,
+        HandpayReplaced(handpay=older, by=handpay.id),
+        entry_id=f"{older}.replaced",
         ref=older,
         state={MoneyKey.HANDPAY: replace(handpay, instead_of="")},
-        details={"handpay": older, "by": handpay.id},
     )

@@ -14,6 +14,7 @@ from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Wo
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import find_definition
+from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import describe_choice, iter_wager_rows, win_rows
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
@@ -58,7 +59,10 @@ class PlayList(Place):
         if play is None:
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
-        machine.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
+        machine.post(
+            RECALL_SHOWN,
+            RecallShown(play_id=play.play_id, person="" if person is None else person.id),
+        )
         return Go(PlayDetail(play, _replay_steps(machine, play), _map_seats_to_positions(machine, play)))
 
 
@@ -186,7 +190,7 @@ def _build_row(machine: Machine, play: Play) -> Row:
 def _state(play: Play) -> str:
     if play.end is None:
         return "open"
-    return "void" if play.end.kind == "game.void" else "ended"
+    return "void" if play.end.kind == GAME_VOID.kind else "ended"
 
 
 def _find_title(machine: Machine, named: GameName) -> Words:

@@ -11,6 +11,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
+from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
 from egm.play.player_protection import play_is_paused
 from egm.records.keys import IntegrityKey
 from egm.records.residual import build_residual_terms
@@ -51,11 +52,10 @@ def residual_may_be_played(machine: Machine, _: Event) -> bool:
 def remove_residual(machine: Machine, _: Event) -> None:
     """Remove residual credit that the player gives up (NZ 1.22.40)."""
     amount_cents = machine.credit_cents
-    machine.record(
-        "residual.removed",
+    machine.post(
+        RESIDUAL_REMOVED,
+        ResidualRemoved(amount_cents=amount_cents),
         transfers=machine.take(amount_cents, "house:residual"),
-        counts={"residuals": 1},
-        details={"amount_cents": amount_cents},
     )
     machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
@@ -75,16 +75,15 @@ def play_residual(machine: Machine, _: Event) -> None:
     stake = machine.take(amount_cents, "house:residual")
     credit = machine.credit(CreditKind.CASHABLE)
     win = (Transfer("house:residual_win", credit, won_cents),) if won_cents else ()
-    machine.record(
-        "residual.played",
+    machine.post(
+        RESIDUAL_PLAYED,
+        ResidualPlayed(
+            amount_cents=amount_cents,
+            prize_cents=prize_cents,
+            draws=((prize_cents, value, PURPOSE),),
+            won_cents=won_cents,
+        ),
         transfers=(*stake, *win),
-        counts={"residuals": 1},
-        details={
-            "amount_cents": amount_cents,
-            "prize_cents": prize_cents,
-            "draws": [[prize_cents, value, PURPOSE]],
-            "won_cents": won_cents,
-        },
     )
     code = "residual_won" if won_cents else "residual_lost"
     machine.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})

@@ -6,6 +6,7 @@ from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import NO_REPLAY, Conversation, Recorded, replay
 from egm.play.definitions import find_definition
+from egm.play.entries import GAME_DIFFERS, GameDiffers
 from egm.play.rounds import require_open_game
 from egm.play.showing import send_screen_update
 from egm.records.game_record import GameRecord
@@ -59,9 +60,9 @@ def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> No
     """Record once that a decided game does not replay; it is paid as recorded."""
     entry_id = f"{game.play_id}.differs"
     if not machine.journal.knows(entry_id):
-        machine.record(
-            "game.differs",
-            transaction_id=entry_id,
-            details={"play_id": game.play_id, "why": str(error), "win_cents": game.returned_cents},
+        machine.post(
+            GAME_DIFFERS,
+            GameDiffers(play_id=game.play_id, why=str(error), win_cents=game.returned_cents),
+            entry_id=entry_id,
         )
     machine.notice = Notice(code="game_differs", severity="alarm")

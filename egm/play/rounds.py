@@ -26,12 +26,13 @@ from egm.play.conversation import (
     list_chance_free_answers,
 )
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
+from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import Round
 from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
-from egm.records.games import CHOICE, GameInProgress, open_game
+from egm.records.games import GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.records.tables import build_shared_state_change
 from egm.records.wheel import read_recorded_number
@@ -159,12 +160,12 @@ def start_game(machine: Machine, _: Event) -> None:
         round_id="" if round_ is None else round_.round_id,
     )
     wagered = machine.take(bet.cents, "house:wager")
-    machine.record(
-        "game.start",
-        transaction_id=f"{play_id}.start",
+    machine.post(
+        GAME_START,
+        game,
+        entry_id=f"{play_id}.start",
         transfers=(*wagered, *progressive_round.transfers),
         dims=game.dims,
-        counts={"games_played": 1},
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, rules),
@@ -172,7 +173,6 @@ def start_game(machine: Machine, _: Event) -> None:
             **progressives.state_of(machine, game, progressive_round),
             **protection.build_counted_session(machine, wagered_cents=bet.cents),
         },
-        details=game,
     )
     machine.state(GameInProgress).conversation, machine.state(GameInProgress).record = conversation, game
     if round_ is not None:
@@ -216,9 +216,10 @@ def continue_game(machine: Machine, event: Event) -> None:
     )
     after = game.after(game_choice)
     transfers = (*staked, *progressive_round.transfers)
-    machine.record(
-        CHOICE,
-        transaction_id=f"{game.play_id}.choice-{number}",
+    machine.post(
+        GAME_CHOICE,
+        game_choice,
+        entry_id=f"{game.play_id}.choice-{number}",
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
@@ -226,7 +227,6 @@ def continue_game(machine: Machine, event: Event) -> None:
             **progressives.state_of(machine, game, progressive_round),
             **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
         },
-        details=game_choice,
     )
     machine.state(GameInProgress).record = after
     if round_ is not None:

@@ -1,5 +1,7 @@
 """Rulings on a game that cannot end: forfeited as disrupted, or its wager refunded (Québec ss. 94-95)."""
 
+from typing import Any
+
 from egm.kernel.credits import CreditKind, split_stakes
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
@@ -7,6 +9,7 @@ from egm.kernel.machine import Machine
 from egm.play import player_protection as protection
 from egm.play.common_round import is_next_step_recorded
 from egm.play.conversation import list_decided_bets, rebuild_conversation
+from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
 from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
@@ -72,22 +75,23 @@ def _needs_a_number(machine: Machine) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def forfeit_game(machine: Machine, event: Event) -> None:
     """Declare a disrupted game void without refund (Québec s.94)."""
-    void_game(machine, refund=False, **build_ruling_details(machine, event, ruling=Ruling.DISRUPTED.value))
+    void_game(machine, refund=False, ruling=Ruling.DISRUPTED, **build_ruling_details(machine, event))
 
 
 def refund_game(machine: Machine, event: Event) -> None:
     """Declare void a game that the machine cannot finish, and return its stakes (Québec s.95)."""
     refund = machine.profile.pay_out.defect == "refund"
-    void_game(machine, refund=refund, **build_ruling_details(machine, event, ruling=Ruling.DEFECT.value))
+    void_game(machine, refund=refund, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
 
 
-def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
+def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: Any) -> None:
     """Close the open game; with ``refund``, return its undecided stakes.
 
     Each stake goes back to the kind of credit it came from, and progressive levels that were hit get their
     amounts back. Table bets that the game has already decided stay decided, and their wins are paid; the
     table stays as it was before the game. The entry records who ruled and why, and what the record contained:
-    whether the game was decided, and what it had won.
+    whether the game was decided, and what it had won. ``details`` are those of the ruling
+    (:class:`egm.records.rulings.RulingDetails`).
     """
     game = open_game(machine)
     if game is None:
@@ -98,27 +102,28 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
     back_cents = sum(part.amount_cents for part in back)
     settled_cents = sum(part.amount_cents for part in settled)
     returned, levels = progressives.give_back(machine, game)
-    machine.record(
-        "game.void",
-        transaction_id=f"{game.play_id}.void",
+    outcome = VoidedOutcome(
+        decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
+        win_cents=None if game.outcome is None else game.returned_cents,
+        levels_cents=progressives.award_cents(machine, game),
+    )
+    machine.post(
+        GAME_VOID,
+        GameVoid(
+            play_id=game.play_id,
+            refund_cents=back_cents,
+            ruling=ruling,
+            settled=tuple(settlement.to_json() for settlement in decided),
+            recorded=outcome,
+            **details,
+        ),
+        entry_id=f"{game.play_id}.void",
         transfers=(*back, *settled, *returned),
-        counts={"games_void": 1},
         state={
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
             **levels,
             **protection.build_counted_session(machine, won_cents=back_cents + settled_cents),
-        },
-        details={
-            "play_id": game.play_id,
-            "refund_cents": back_cents,
-            **({"settled": [settlement.to_json() for settlement in decided]} if decided else {}),
-            "recorded": {
-                "decided": game.outcome is not None or read_recorded_number(machine, game) is not None,
-                "win_cents": None if game.outcome is None else game.returned_cents,
-                "levels_cents": progressives.award_cents(machine, game),
-            },
-            **details,
         },
     )
     machine.state(GameInProgress).conversation = None

@@ -19,6 +19,7 @@ from egm.play.tables import (
     return_abandoned_bets,
     take_bets_down,
 )
+from egm.records.game_record import TableInCommon, TableRecord
 from egm.records.keys import TableKey
 from egm.staff.form import build_form_rule
 
@@ -37,4 +38,9 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AFTER_EVENT, PAYABLE, (bets_are_nobodys,), (return_abandoned_bets,)),
 )
 
-TABLES: Final = Feature(name="tables", keys=TableKey, rules=_RULES)
+TABLES: Final = Feature(
+    name="tables",
+    keys=TableKey,
+    values={TableKey.TABLE: TableRecord, TableKey.SHARED: TableInCommon},
+    rules=_RULES,
+)

@@ -18,6 +18,7 @@ from egm.kernel.messages import Felt, Notice, SpotNow
 from egm.money.host.controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
+from egm.play.entries import TABLE_RETURNED
 from egm.progressive.pools import Pools, shut
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
@@ -216,8 +217,14 @@ def _post(
         if own_state is None
         else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing)
     )
-    machine.record(
-        "table.returned",
+    machine.post(
+        TABLE_RETURNED,
+        TableReturned(
+            game=table.game,
+            denomination_cents=table.denomination_cents,
+            why=why,
+            amount_cents=back_cents,
+        ),
         transfers=tuple(Transfer(PUSH, account, cents) for account, cents in back),
         dims={
             "game": table.game.id,
@@ -228,10 +235,4 @@ def _post(
             f"{TableKey.TABLE}{table.game.digest}": after,
             **protection.build_counted_session(machine, won_cents=back_cents),
         },
-        details=TableReturned(
-            game=table.game,
-            denomination_cents=table.denomination_cents,
-            why=why,
-            amount_cents=back_cents,
-        ),
     )

@@ -13,6 +13,19 @@ from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import LevelDisplays, Position, Shown, Status
+from egm.progressive.entries import (
+    CLAIM_CLOSED,
+    LEVEL_LINK_BACK,
+    LEVEL_LINK_LOST,
+    LINK_AHEAD,
+    LINK_BEHIND,
+    LINK_DISCONNECTED,
+    MESSAGE_REFUSED,
+    ContributionsCounted,
+    LevelLink,
+    LinkDisconnected,
+    MessageRefused,
+)
 from egm.progressive.link import (
     Ahead,
     Behind,
@@ -33,7 +46,7 @@ from egm.record_codec import from_json
 from egm.records.game_record import GameRecord
 from egm.records.games import CARRIED_GAME, GameInProgress
 from egm.records.keys import ProgressiveKey
-from meters.recall import read_details
+from meters.recall import PLAY_START, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _TICK_SECONDS: Final = 0.1
@@ -130,7 +143,7 @@ class ProgressiveLink:
     def disconnected(self, why: str) -> None:
         """Mark every level as down; contributions are stored meanwhile."""
         self._link.disconnected()
-        self._machine.log("progressive.disconnected", {"why": why})
+        self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
         self._schedule_attend()
 
     def received(self, message: FromController) -> None:
@@ -203,7 +216,7 @@ class ProgressiveLink:
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """Yield the contributions to a level after sequence ``after``, from the entries after ``since``."""
-        for entry in self._machine.journal.entries(("game.start", CARRIED_GAME), since=since):
+        for entry in self._machine.journal.entries((PLAY_START, CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for made in self._iter_game_contribution(level, game, entry.sequence):
                 if made.sequence > after:
@@ -212,7 +225,7 @@ class ProgressiveLink:
     def _find_paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that its controller has lost, to be reported again."""
         found: dict[str, ClaimRecord] = {}
-        for entry in self._machine.journal.entries("progressive.closed"):
+        for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
             known = dict(read_details(entry))
             claim = str(known.pop("claim"))
             record = from_json(ClaimRecord, known, f"entry {entry.sequence}, {entry.kind}")
@@ -263,18 +276,18 @@ class ProgressiveLink:
                 self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
             case Ahead():
                 mark = progressives.mark(self._machine, news.level)
-                self._machine.record(
-                    "progressive.ahead",
+                self._machine.post(
+                    LINK_AHEAD,
+                    ContributionsCounted(pool=news.level, counted=news.sequence),
                     state={f"{ProgressiveKey.LINK}{news.level}": replace(mark, sequence=news.sequence)},
-                    details={"pool": news.level, "counted": news.sequence},
                 )
             case Behind():
                 found = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
                 self._link.remember(news.level, news.sequence, found)
-                self._machine.record(
-                    "progressive.behind",
+                self._machine.post(
+                    LINK_BEHIND,
+                    ContributionsCounted(pool=news.level, counted=news.sequence),
                     state=self._find_paid_since(news.level, news.sequence),
-                    details={"pool": news.level, "counted": news.sequence},
                 )
             case Complaint():
                 self._record_complaint(news.code, news.text)
@@ -306,8 +319,8 @@ class ProgressiveLink:
         """Record a refusal or invalid message, up to the limit per connection."""
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
-            more = {"last": True} if self._complaints == _COMPLAINTS_MAX else {}
-            self._machine.log("progressive.refused", {"code": code, "text": text, **more})
+            last = self._complaints == _COMPLAINTS_MAX
+            self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=last))
 
     def _show(self) -> None:
         """Update the screen and, if the profile requires it, the machine's availability."""
@@ -317,8 +330,8 @@ class ProgressiveLink:
         for level, shown in now.items():
             before = self._told.get(level)
             if before is not None and (before.status is Status.UP) != (shown.status is Status.UP):
-                lost = "lost" if before.status is Status.UP else "back"
-                self._machine.log(f"progressive.link_{lost}", {"pool": level, "status": shown.status.value})
+                change = LEVEL_LINK_LOST if before.status is Status.UP else LEVEL_LINK_BACK
+                self._machine.post(change, LevelLink(pool=level, status=shown.status.value))
         self._told = now
         if self._stops_machine:
             self._disable(up=all(shown.status is Status.UP for shown in now.values()))

@@ -13,6 +13,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLink
 from egm.progressive.pools import Keeper, Pools
 
 _TICK_SECONDS: Final = 0.25
@@ -50,8 +51,7 @@ class Broadcasts:
                 continue
             before, _ = self._amounts.get(name, (0, 0))
             if amount_cents < before:
-                details = {"pool": name, "from_cents": before, "to_cents": amount_cents}
-                self._machine.log("progressive.fell", details)
+                self._machine.post(LEVEL_FELL, LevelFell(pool=name, from_cents=before, to_cents=amount_cents))
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._show()
 
@@ -71,8 +71,8 @@ class Broadcasts:
         for level, shown in now.items():
             before = self._told.get(level, Shown(0, Status.DOWN))
             if before.status is not shown.status:
-                lost = "lost" if before.status is Status.UP else "back"
-                self._machine.log(f"progressive.link_{lost}", {"pool": level})
+                change = LEVEL_LINK_LOST if before.status is Status.UP else LEVEL_LINK_BACK
+                self._machine.post(change, LevelLink(pool=level))
         self._told = now
         self._context.handle(Event(EventType.LEVELS_MOVED))
 

@@ -29,6 +29,18 @@ from egm.progressive.enrolment import (
     compute_key_digest,
     request_of,
 )
+from egm.progressive.entries import (
+    ENROLMENT_ANSWERED,
+    ENROLMENT_REFUSED,
+    ENROLMENT_REQUESTED,
+    LINK_ENROLLED,
+    LINK_FOUND,
+    CertificateInUse,
+    EnrolmentRefused,
+    EnrolmentRequested,
+    LinkCertificate,
+    LinkCertificateByPersons,
+)
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import IntegrityKey, ProgressiveKey
 from egm.staff.form import Form, list_event_persons
@@ -55,8 +67,8 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
-    entry = machine.memory.get(ProgressiveKey.CERTIFICATE)
-    stored = "" if entry is None else str(entry["certificate"])
+    in_use = machine.memory.read(CertificateInUse, ProgressiveKey.CERTIFICATE)
+    stored = "" if in_use is None else in_use.certificate
     try:
         if stored and stored != folder.current and folder.holds(stored):
             folder.switch(stored)
@@ -66,19 +78,20 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
             _record(machine, facts, signed["persons"] if not stored and signed is not None else ())
         folder.tidy()
     except EnrolmentError as error:
-        machine.log(
-            "link.refused", {"step": "start", "why": error.code, "values": error.values, "persons": []}
+        machine.post(
+            ENROLMENT_REFUSED,
+            EnrolmentRefused(step="start", why=error.code, values=error.values, persons=()),
         )
 
 
 def _record(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
     """Record a certificate put into use by persons, or found in use without a known author."""
-    known = len(persons) >= PERSONS
-    machine.record(
-        "link.enrolled" if known else "link.found",
-        state={ProgressiveKey.CERTIFICATE: {"certificate": facts.certificate}},
-        details={**facts.to_json(), **({"persons": [*persons]} if known else {})},
-    )
+    state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
+    if len(persons) >= PERSONS:
+        certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
+        machine.post(LINK_ENROLLED, certificate, state=state)
+    else:
+        machine.post(LINK_FOUND, LinkCertificate(**facts.to_json()), state=state)
 
 
 # ---------------------------------------------------------------------------------------------- by persons
@@ -118,8 +131,15 @@ def enrol_link(machine: Machine, event: Event) -> None:
 
 
 def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
-    details = {"step": event.data["step"], "why": code, "persons": list_event_persons(machine, event)}
-    machine.log("link.refused", {**details, "values": values})
+    machine.post(
+        ENROLMENT_REFUSED,
+        EnrolmentRefused(
+            step=event.data["step"],
+            why=code,
+            values=values,
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+    )
     machine.notice = Notice(code=f"refused.{code}", values=values)
 
 
@@ -128,7 +148,10 @@ def _ask(machine: Machine, persons: list[str]) -> None:
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
     enrolling.stick.ask(request_of(key, machine.identity.serial))
-    machine.log("link.requested", {"key": compute_key_digest(key.public_key()), "persons": persons})
+    machine.post(
+        ENROLMENT_REQUESTED,
+        EnrolmentRequested(key=compute_key_digest(key.public_key()), persons=tuple(persons)),
+    )
 
 
 def _read(machine: Machine, persons: list[str]) -> None:
@@ -138,7 +161,7 @@ def _read(machine: Machine, persons: list[str]) -> None:
     facts = answer.facts()
     _check(machine, facts)
     enrolling.answer = answer
-    machine.log("link.answered", {**facts.to_json(), "persons": persons})
+    machine.post(ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons)))
 
 
 def _check(machine: Machine, facts: Facts) -> None:

@@ -2,22 +2,39 @@
 
 from typing import Final
 
+from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
-from egm.progressive import game_levels, level_views
+from egm.progressive import entries, game_levels, level_views
 from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.enrolling import ENROLMENT
 from egm.progressive.enrolling import PAGES as LINK_PAGES
+from egm.progressive.entries import CertificateInUse
 from egm.progressive.forms import FORMS
+from egm.progressive.level import Level
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import create_progressive_link
+from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize, SealedPrize
+from egm.progressive.round import LinkMark
 from egm.progressive.rules import RULES
 from egm.records.keys import ProgressiveKey
 
 PROGRESSIVE: Final = Feature(
     name="progressive",
     keys=ProgressiveKey,
+    values={
+        ProgressiveKey.AWAITING: str,
+        ProgressiveKey.LEVEL: Level,
+        ProgressiveKey.LINK: LinkMark,
+        ProgressiveKey.SEALED: SealedPrize,
+        ProgressiveKey.UNDECIDED: str,
+        ProgressiveKey.CLAIM: ClaimRecord,
+        ProgressiveKey.HELD: HeldPrize,
+        ProgressiveKey.CERTIFICATE: CertificateInUse,
+        ProgressiveKey.WIN: BroadcastWin,
+    },
+    entries=list_entries(entries),
     rules=RULES,
     offers=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
     states=(

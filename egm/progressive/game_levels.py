@@ -7,6 +7,7 @@ is claimed from it (:mod:`egm.progressive.link`): the game then waits, through a
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
@@ -15,12 +16,33 @@ from egm.kernel.messages import Notice, ProgressiveWin
 from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
+from egm.progressive.entries import (
+    AWARD_AWAITED,
+    AWARD_DIFFERS,
+    AWARD_LOCKED,
+    AWARD_UNANSWERED,
+    BROADCAST_LEVEL_HIT,
+    CLAIM_CLOSED,
+    LEVEL_CHANGED,
+    LEVEL_HIT,
+    LEVEL_LINKED,
+    LEVEL_OPENED,
+    LEVELS_UNDECIDED,
+    AwardDiffers,
+    ClaimClosed,
+    LevelAward,
+    LevelChanged,
+    LevelHit,
+    LevelLinked,
+    LevelOpened,
+    LevelsUndecided,
+    LevelUnanswered,
+)
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown, list_played_levels, own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
-from egm.record_codec import to_json
 from egm.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.records.games import open_game
 from egm.records.keys import ProgressiveKey
@@ -56,27 +78,23 @@ def open_levels(machine: Machine) -> None:
         stored = machine.journal.state(key)
         if stored is None:
             level = Level.open(terms)
-            machine.record(
-                "progressive.opened",
+            machine.post(
+                LEVEL_OPENED,
+                LevelOpened(
+                    pool=pool.id,
+                    game=pool.game,
+                    level=pool.level,
+                    stake_cents=pool.definition.chance.stake_cents,
+                    terms=terms,
+                ),
                 transfers=posting.build_opening_transfers(pool.id, level),
-                state={key: level.to_json()},
-                details={
-                    "pool": pool.id,
-                    "game": pool.game,
-                    "level": pool.level,
-                    "stake_cents": pool.definition.chance.stake_cents,
-                    "terms": terms.to_json(),
-                },
+                state={key: level},
             )
             continue
         level = Level.from_json(stored)
         changed = level.change(terms)
         if changed != level:
-            machine.record(
-                "progressive.changed",
-                state={key: changed.to_json()},
-                details={"pool": pool.id, "terms": terms.to_json()},
-            )
+            machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed})
     for key, stored in machine.journal.states(ProgressiveKey.LEVEL).items():
         level = Level.from_json(stored)
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
@@ -85,7 +103,7 @@ def open_levels(machine: Machine) -> None:
 def _link(machine: Machine, pool: Pool) -> None:
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
-        machine.record("progressive.linked", state={key: LinkMark()}, details={"pool": pool.id})
+        machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkMark()})
 
 
 # ---------------------------------------------------------------------------------------------- one game
@@ -269,7 +287,7 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
     return state
 
 
-def register(machine: Machine, game: GameRecord, way: str) -> None:
+def register(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
@@ -293,27 +311,26 @@ def register_hit(
     pool: str,
     level: str,
     amount_cents: int | None,
-    way: str,
+    way: Literal["credit", "hand"],
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
     """Write one hit into the win register, once: ``entry_id`` is its own id."""
     if machine.journal.knows(entry_id):  # the power failed between this entry and the game's end
         return
-    machine.record(
-        "progressive.hit_broadcast" if broadcast else "progressive.hit",
-        transaction_id=entry_id,
-        counts={"progressive.hits_paid": 1},
-        details={
-            "machine": machine.identity.serial,
-            "play_id": game.play_id,
-            "game": game.game.id,
-            "pool": pool,
-            "level": level,
-            "amount_cents": amount_cents,
-            "way": way,
-            "unanswered": unanswered,
-        },
+    machine.post(
+        BROADCAST_LEVEL_HIT if broadcast else LEVEL_HIT,
+        LevelHit(
+            machine=machine.identity.serial,
+            play_id=game.play_id,
+            game=game.game.id,
+            pool=pool,
+            level=level,
+            amount_cents=amount_cents,
+            way=way,
+            unanswered=unanswered,
+        ),
+        entry_id=entry_id,
     )
 
 
@@ -392,9 +409,7 @@ def attendant_may_settle(machine: Machine, _: Event) -> bool:
 def await_award(machine: Machine, _: Event) -> None:
     """Wait for the controller: the game has been shown and its award is not locked yet."""
     game = open_game(machine)
-    machine.record(
-        "progressive.awaited", state={ProgressiveKey.AWAITING: None if game is None else game.play_id}
-    )
+    machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 
 
 def record_award(machine: Machine, event: Event) -> None:
@@ -420,17 +435,17 @@ def record_award(machine: Machine, event: Event) -> None:
                 ),
             )
             return
-        machine.record(
-            "progressive.award",
-            transaction_id=f"{claim}.award",
+        machine.post(
+            AWARD_LOCKED,
+            LevelAward(claim=claim, pool=record.pool, amount_cents=amount_cents),
+            entry_id=f"{claim}.award",
             state={key: replace(record, amount_cents=amount_cents)},
-            details={"claim": claim, "pool": record.pool, "amount_cents": amount_cents},
         )
     elif record is None or record.amount_cents != amount_cents:
-        machine.record(
-            "progressive.award_differs",
-            transaction_id=f"{claim}.differs-{amount_cents}",
-            details={"claim": claim, "amount_cents": amount_cents},
+        machine.post(
+            AWARD_DIFFERS,
+            AwardDiffers(claim=claim, amount_cents=amount_cents),
+            entry_id=f"{claim}.differs-{amount_cents}",
         )
 
 
@@ -440,7 +455,7 @@ def close_claim(machine: Machine, event: Event) -> None:
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
     if record is not None and record.way is not None:
-        machine.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(record)})
+        machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim, **asdict(record)), state={key: None})
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
@@ -453,27 +468,26 @@ def settle_unanswered(machine: Machine, event: Event) -> None:
         record = machine.memory.read(ClaimRecord, key)
         if record is None:
             raise InvariantError(f"a hit is claimed as {award.claim}, which the memory does not have")
-        machine.record(
-            "progressive.unanswered",
-            transaction_id=f"{award.claim}.unanswered",
-            counts={"progressive.unanswered": 1},
+        machine.post(
+            AWARD_UNANSWERED,
+            LevelUnanswered(
+                claim=award.claim,
+                pool=award.pool,
+                amount_cents=record.shown_cents,
+                person=find_actor(machine, event),
+            ),
+            entry_id=f"{award.claim}.unanswered",
             state={key: replace(record, amount_cents=record.shown_cents, unanswered=True)},
-            details={
-                "claim": award.claim,
-                "pool": award.pool,
-                "amount_cents": record.shown_cents,
-                "person": find_actor(machine, event),
-            },
         )
         machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": record.shown_cents}
         )
     if game is not None and (open_ := list_undecided_levels(machine, game)):
-        machine.record(
-            "progressive.undecided",
-            transaction_id=f"{game.play_id}.undecided",
+        machine.post(
+            LEVELS_UNDECIDED,
+            LevelsUndecided(play_id=game.play_id, pools=open_, person=find_actor(machine, event)),
+            entry_id=f"{game.play_id}.undecided",
             state={ProgressiveKey.UNDECIDED: game.play_id},
-            details={"play_id": game.play_id, "pools": list(open_), "person": find_actor(machine, event)},
         )
         machine.notice = Notice(code="progressive_undecided", severity="warning")
 

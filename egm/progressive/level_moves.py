@@ -8,6 +8,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.progressive import posting
+from egm.progressive.entries import LEVEL_MOVED, LevelMoved
 from egm.progressive.level import Level
 from egm.progressive.level_views import own_level
 from egm.progressive.pools import Pools
@@ -40,18 +41,18 @@ def move_level(machine: Machine, event: Event) -> None:
         return
     amount, empty = giving.release()
     grown = taking.receive(amount)
-    machine.record(
-        "progressive.moved",
+    machine.post(
+        LEVEL_MOVED,
+        LevelMoved(
+            source=source,
+            target=target,
+            amount=amount,
+            persons=tuple(event.data.get("persons", ())),
+        ),
         transfers=posting.build_moving_transfers((source, giving), (target, taking, grown)),
         state={
-            f"{ProgressiveKey.LEVEL}{source}": empty.to_json(),
-            f"{ProgressiveKey.LEVEL}{target}": grown.to_json(),
-        },
-        details={
-            "source": source,
-            "target": target,
-            "amount": str(amount),
-            "persons": list(event.data.get("persons", ())),
+            f"{ProgressiveKey.LEVEL}{source}": empty,
+            f"{ProgressiveKey.LEVEL}{target}": grown,
         },
     )
     machine.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

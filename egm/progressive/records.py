@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from egm.record_codec import omit_if_default
+from egm.record_fields import Count, Digest, Time, Words
 from meters.transaction import JSON
 
 
@@ -20,13 +22,13 @@ class ClaimRecord:
     pool: str
     level: str
     mystery: bool = omit_if_default(False)
-    after: int
+    after: Count
     share: Fraction | None = omit_if_default(None)
-    shown_cents: int
+    shown_cents: Count
     play_id: str
     game: str
-    at_utc: str
-    amount_cents: int | None
+    at_utc: Time
+    amount_cents: Count | None
     way: str | None
     unanswered: bool
 
@@ -38,8 +40,8 @@ class HeldPrize:
     pool: str
     play_id: str
     amount_cents: int
-    why: str
-    ruling: str | None
+    why: Words
+    ruling: Literal["pay", "decline"] | None
     won: Mapping[str, JSON] | None = omit_if_default(None)
 
 
@@ -47,8 +49,8 @@ class HeldPrize:
 class SealedPrize:
     """The commitment to a mystery prize's secret amount."""
 
-    prize: int
-    commitment: str
+    prize: Count
+    commitment: Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +58,8 @@ class BroadcastWin:
     """A hit of a broadcast level that the host has not read yet; ``entry``: its sequence in the journal."""
 
     pool: str
-    amount_cents: int
-    entry: int
+    amount_cents: Count
+    entry: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,5 +67,5 @@ class HeardPrize:
     """The commitment to a pool's mystery prize as first received (entry ``progressive.sealed``)."""
 
     pool: str
-    prize: int
-    commitment: str
+    prize: Count
+    commitment: Digest

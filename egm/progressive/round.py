@@ -15,6 +15,7 @@ from egm.errors import InvariantError
 from egm.progressive import posting
 from egm.progressive.level import FULL_LEVEL, Level
 from egm.progressive.pools import Keeper, Pool
+from egm.record_fields import Count
 from egm.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from meters import Transfer
 from paytables import LevelHit, LevelShare
@@ -40,11 +41,11 @@ class LinkMark:
     ``falls``: the last amount the level showed, and its number of falls.
     """
 
-    sequence: int = 0
-    counted: int = 0
-    since: int = 0
-    shown_cents: int = 0
-    falls: int = 0
+    sequence: Count = 0
+    counted: Count = 0
+    since: Count = 0
+    shown_cents: Count = 0
+    falls: Count = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

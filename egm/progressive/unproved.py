@@ -7,32 +7,34 @@ shown. Nothing else is paid automatically: it is stored under :attr:`Progressive
 and ends with a ruling that names the persons, the reason and the doubt.
 """
 
-from dataclasses import replace
-from typing import Final
+from dataclasses import asdict, replace
+from typing import Final, Literal
 
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
+from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
 from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
-from egm.record_codec import from_json, to_json
+from egm.record_codec import from_json
 from egm.records.earlier_journal import find_earlier_commitment
 from egm.records.keys import ProgressiveKey
 from egm.staff.form import build_ruling_details, has_text_in
 
 FAULT: Final = "progressive_unproved"
-PAY, DECLINE = "pay", "decline"
+PAY: Final = "pay"
+DECLINE: Final = "decline"
 
 
 # ---------------------------------------------------------------------------------------------- what is heard
 def find_commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
     """Return the commitment to a level's prize as this machine first received it, or None."""
     first = None
-    for entry in machine.journal.entries("progressive.sealed", newest_first=True):
+    for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.pool != level:
             continue
@@ -101,8 +103,7 @@ def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
     """Store an unproved message for two persons to rule on, and call them; a repeat only calls again."""
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
-        story = {"claim": claim, **to_json(prize)}
-        machine.record("progressive.held", state={key: prize}, details=story)
+        machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
     if is_held(machine, claim):
         raise_fault(machine, FAULT, detail=prize.why)
 
@@ -156,25 +157,30 @@ def ruling_is_whole(_: Machine, event: Event) -> bool:
     return has_text_in(event, "decision", "reason")
 
 
+def _read_decision(event: Event) -> Literal["pay", "decline"]:
+    return PAY if event.data["decision"] == PAY else DECLINE
+
+
 def rule_on_prize(machine: Machine, event: Event) -> None:
     """Apply the ruling of two persons on the first held message: it is accepted, or not.
 
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, waiting = str(event.data["decision"]), list_held_prizes(machine)
+    decision, waiting = _read_decision(event), list_held_prizes(machine)
     claim = next(iter(waiting or _list_unanswerable_claims(machine)))
     record = waiting.get(claim)
     own = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
-    doubted: dict[str, object] = {}
+    ruling = LevelRuling(**build_ruling_details(machine, event), claim=claim, decision=decision)
     if record is not None:
-        doubted = {
-            "pool": record.pool,
-            "play_id": record.play_id,
-            "amount_cents": record.amount_cents,
-            "why": record.why,
-        }
+        ruling = replace(
+            ruling,
+            pool=record.pool,
+            play_id=record.play_id,
+            amount_cents=record.amount_cents,
+            why=record.why,
+        )
     owed = own is not None and own.way is None and own.amount_cents is None
     if record is not None:  # nothing remains to be done for a hit that is settled or void since
         done = owed or record.won is None
@@ -182,14 +188,10 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     if own is not None and owed:  # for a hit of the game itself the question is how much is paid
         cents = record.amount_cents if record is not None and decision == PAY else own.shown_cents
         state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
-        doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
+        ruling = replace(ruling, pool=own.pool, play_id=own.play_id, awarded_cents=cents)
     if len(waiting) <= 1:
         state[f"{KernelKey.FAULT}{FAULT}"] = None
-    machine.record(
-        "progressive.ruled",
-        state=state,
-        details=build_ruling_details(machine, event, claim=claim, decision=decision, **doubted),
-    )
+    machine.post(PRIZE_RULED, ruling, state=state)
 
 
 def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
@@ -202,10 +204,10 @@ def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
         return ""
     heard = find_commitment_heard(machine, level, prize)
     if heard is None:
-        machine.record(
-            "progressive.sealed",
+        machine.post(
+            PRIZE_COMMITTED,
+            HeardPrize(pool=level, prize=prize, commitment=commitment),
             state={key: known},
-            details=HeardPrize(pool=level, prize=prize, commitment=commitment),
         )
         return ""
     return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from egm.record_codec import inline_record, omit_if_default
+from egm.record_fields import Cents, Count, Digest
 from meters.transaction import JSON
 from paytables import Outcome, Wager
 
@@ -23,7 +24,7 @@ class GameName:
 
     id: str
     version: str
-    digest: str
+    digest: Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +40,8 @@ class Share:
     """A wager's contribution to a pool; to a linked pool it has a sequence number and an exact amount."""
 
     pool: str
-    wager_cents: int
-    sequence: int | None = omit_if_default(None)
+    wager_cents: Cents
+    sequence: Cents | None = omit_if_default(None)
     amount: Fraction | None = omit_if_default(None)
 
 
@@ -55,9 +56,9 @@ class Hit:
     level: str
     mystery: bool
     share: Fraction | None = omit_if_default(None)
-    amount_cents: int | None = omit_if_default(None)
+    amount_cents: Count | None = omit_if_default(None)
     claim: str | None = omit_if_default(None)
-    shown_cents: int | None = omit_if_default(None)
+    shown_cents: Count | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +79,14 @@ class GameRecord:
 
     play_id: str
     game: GameName
-    denomination_cents: int
-    bet_credits: int
+    denomination_cents: Cents
+    bet_credits: Count
     wager: Wager
     language: str
-    credit_before_cents: int
+    credit_before_cents: Count
     steps: tuple[Step, ...]
     outcome: Outcome | None
-    standing_credits: int = omit_if_default(0)
+    standing_credits: Count = omit_if_default(0)
     """The credits left standing on the table by a decided game."""
     table: JSON = omit_if_default(None)
     """The state of the table when the game began (:meth:`paytables.game.Rules.at`)."""
@@ -171,9 +172,9 @@ class GameChoice:
     choice: JSON
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
-    staked_credits: int = omit_if_default(0)
+    staked_credits: Count = omit_if_default(0)
     """The credits that the choice adds to the stake."""
-    standing_credits: int = omit_if_default(0)
+    standing_credits: Count = omit_if_default(0)
     """The credits that the outcome leaves standing on the table."""
     hits: tuple[Hit, ...] = omit_if_default(())
     round_id: str = omit_if_default("")
@@ -228,7 +229,7 @@ class TableReturned:
     game: GameName
     denomination_cents: int
     why: Literal["taken_down", "stopped", "changed"]
-    amount_cents: int
+    amount_cents: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,13 +248,14 @@ class MysteryWon:
     """Its game, or None if no wager of this machine won it."""
     pool: str
     claim: str
-    sequence: int
-    amount_cents: int
-    order: int
+    sequence: Count
+    amount_cents: Cents
+    order: Count
     trigger: Mapping[str, JSON]
-    commitment: str | None
+    """The opened secret (:class:`egm.progressive.trigger.Trigger`), whose JSON states the drawn number as text."""
+    commitment: Digest | None
     proved: bool
     hits: tuple[Hit, ...] = omit_if_default(())
     """The hits it adds to its game, if that is still open."""
-    late: str = omit_if_default("")
+    late: Literal["", "hand", "void", "declined"] = omit_if_default("")
     """The result if its game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""

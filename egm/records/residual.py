@@ -1,8 +1,10 @@
 """The terms for residual credit, which is too small to play or pay out, as recorded for each position."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from egm.kernel.machine import Machine
+from egm.record_fields import Count
 from egm.records.keys import PlayKey
 
 
@@ -10,9 +12,9 @@ from egm.records.keys import PlayKey
 class ResidualTerms:
     """Whether residual credit may be given up or played, and below which amount credit is residual."""
 
-    way: str
+    way: Literal["stays", "given_up", "played"]
     """``stays``, ``given_up`` or ``played``, as in the profile."""
-    useful_cents: int
+    useful_cents: Count
     """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 
 

@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from egm.kernel.machine import Machine
 from egm.record_codec import omit_if_default
+from egm.record_fields import Count
 from egm.records.game_record import GameRecord
 from egm.records.keys import WheelKey
+
+MissedBecause: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
+"""Why the number of a spin was missed: the wheel moved on, the reader's line was lost, or the machine restarted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +23,12 @@ class WheelSpin:
     """
 
     round_id: str
-    spin: int
-    number: int | None = omit_if_default(None)
-    unheard: str = omit_if_default("")
+    spin: Count
+    number: Count | None = omit_if_default(None)
+    unheard: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default("")
     """Why its number was missed for good; empty while it may still arrive."""
 
-    earlier: Mapping[str, int] = omit_if_default({})
+    earlier: Mapping[str, Count] = omit_if_default({})
     """Numbers of earlier rounds, by round, that a game has not taken yet."""
 
     @property

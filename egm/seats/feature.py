@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from egm.kernel.entries import list_entries
 from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
@@ -16,6 +17,8 @@ from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
 from egm.records.games import open_game
 from egm.records.keys import WheelKey
+from egm.records.wheel import WheelSpin
+from egm.seats import entries
 from egm.seats.answers import answer_overdue_turns, follow, turn_notices
 from egm.seats.table import (
     SharedTable,
@@ -109,6 +112,8 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
 SEATS: Final = Feature(
     name="seats",
     keys=WheelKey,
+    values={WheelKey.SPIN: WheelSpin},
+    entries=list_entries(entries),
     rules=RULES,
     states=(DerivedState(State.BETTING, has_joined),),
     services=(create_betting_clock,),

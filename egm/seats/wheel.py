@@ -20,7 +20,15 @@ from egm.kernel.messages import Notice
 from egm.play.rounds import is_decided_by_wheel, waits_for_wheel
 from egm.records.games import GameInProgress, open_game
 from egm.records.keys import WheelKey
-from egm.records.wheel import WheelSpin, read_last_spin, read_recorded_number
+from egm.records.wheel import MissedBecause, WheelSpin, read_last_spin, read_recorded_number
+from egm.seats.entries import (
+    BETTING_CLOSED,
+    NUMBER_MISSED,
+    NUMBER_RECEIVED,
+    BettingClosed,
+    NumberMissed,
+    NumberReceived,
+)
 from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
 
 
@@ -42,12 +50,11 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
         spin = None
     if spin is not None:
         if report.number is not None:
-            decided = replace(spin, number=report.number)
-            machine.record(
-                "wheel.number",
-                transaction_id=f"{spin.round_id}.number",
-                state={WheelKey.SPIN: decided},
-                details=replace(decided, earlier={}),
+            machine.post(
+                NUMBER_RECEIVED,
+                NumberReceived(round_id=spin.round_id, spin=spin.spin, number=report.number),
+                entry_id=f"{spin.round_id}.number",
+                state={WheelKey.SPIN: replace(spin, number=report.number)},
             )
     elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous, report):
         _close_betting(machine, table, report.spin)
@@ -71,8 +78,10 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
     return spin
 
 
-def _find_spin_mismatch(spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned) -> str:
-    """Return why the report does not belong to the expected spin, or an empty string if it does.
+def _find_spin_mismatch(
+    spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned
+) -> MissedBecause | None:
+    """Return why the report does not belong to the expected spin, or None if it does.
 
     After a void spin, the wheel may report that it accepts bets again.
     """
@@ -80,9 +89,9 @@ def _find_spin_mismatch(spin: WheelSpin, previous: WheelTurned | None, report: W
         return "another_spin"
     launched_again = report.void or (previous is not None and previous.void)
     if report.phase is WheelPhase.BETTING and launched_again:
-        return ""
+        return None
     is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
-    return "went_on" if is_over else ""
+    return "went_on" if is_over else None
 
 
 def _has_number(previous: WheelTurned | None, report: WheelTurned) -> bool:
@@ -90,14 +99,13 @@ def _has_number(previous: WheelTurned | None, report: WheelTurned) -> bool:
     return previous is not None and previous.phase is WheelPhase.NUMBER and previous.spin == report.spin
 
 
-def _give_up(machine: Machine, spin: WheelSpin, why: str) -> None:
+def _give_up(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
     """Record that the number of a spin was missed and that the spin decides nothing."""
-    missed = replace(spin, unheard=why)
-    machine.record(
-        "wheel.unheard",
-        transaction_id=f"{spin.round_id}.unheard",
-        state={WheelKey.SPIN: missed},
-        details=replace(missed, earlier={}),
+    machine.post(
+        NUMBER_MISSED,
+        NumberMissed(round_id=spin.round_id, spin=spin.spin, unheard=why),
+        entry_id=f"{spin.round_id}.unheard",
+        state={WheelKey.SPIN: replace(spin, unheard=why)},
     )
 
 
@@ -115,11 +123,11 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         spin=spin,
         earlier={round_id: number for round_id, number in numbers.items() if round_id in waiting},
     )
-    machine.record(
-        "wheel.no_more_bets",
-        transaction_id=f"{closed.round_id}.closed",
+    machine.post(
+        BETTING_CLOSED,
+        BettingClosed(round_id=closed.round_id, spin=closed.spin),
+        entry_id=f"{closed.round_id}.closed",
         state={WheelKey.SPIN: closed},
-        details=replace(closed, earlier={}),
     )
     for game in sorted(games):
         table.close(game, closed.round_id)

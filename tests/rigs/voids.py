@@ -25,8 +25,8 @@ def void_by_an_earlier_version(room: MachineRig, ruling: Ruling = Ruling.DEFECT)
     """Stop the machine by a tilt, and void its open game without asking whether it may be."""
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     event = Event(EventType.REFUND_GAME, {"persons": ("2", "5"), "reason": "planted"})
-    details = build_ruling_details(room.machine, event, ruling=ruling.value)
-    void_game(room.machine, refund=ruling is Ruling.DEFECT, **details)
+    details = build_ruling_details(room.machine, event)
+    void_game(room.machine, refund=ruling is Ruling.DEFECT, ruling=ruling, **details)
     room.engine.settle()
 
 

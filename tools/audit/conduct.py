@@ -17,7 +17,6 @@ from tools.audit.rules import Differs, Facts, Rule, find_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import DiffersFromDeclaration, format_storage_key
 from tools.audit.rules.plain import PLAIN
-from tools.audit.rules.rule import DiffersFromDeclaration
 
 _MOVES_SHOWN: Final = 4
 #: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
@@ -73,9 +72,6 @@ class ConductAudit:
         for rule in (*find_rules(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:
                 rule.check(entry, before, self.facts)
-            except DiffersFromDeclaration as differs:
-                why = why or str(differs)
-                continue
             except Differs as differs:
                 near = 2 * (rule.phase is entry.phase) + (not isinstance(differs, DiffersFromDeclaration))
                 if near >= nearness:

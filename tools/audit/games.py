@@ -13,7 +13,16 @@ from typing import Final, TypeVar
 from egm.errors import LocalError
 from egm.memory_clear.claim_book import CARRIED_STATE
 from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
-from egm.play.void_rule import OpenGame, Ruling, reason_not_void
+from egm.play.entries import (
+    GAME_DOUBLE_UP,
+    GAME_VOID,
+    PRIZE_REGISTERED,
+    DoubleUpStakes,
+    GameEndByHand,
+    GameVoid,
+    PrizesWon,
+)
+from egm.play.void_rule import OpenGame, reason_not_void
 from egm.progressive.pools import is_of_its_worth
 from egm.record_codec import RecordError, from_json
 from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
@@ -36,7 +45,7 @@ from paytables import (
     play_through,
 )
 from tools.audit import prizes
-from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
+from tools.audit.records import record_of
 from tools.audit.rounds import RoundAudit
 from tools.audit.stakes import Games, StakeAudit, sum_stakes
 
@@ -44,17 +53,14 @@ R = TypeVar("R")
 
 #: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
-_DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
 _BETS_CLOSED: Final = "wheel.no_more_bets"
 _WHEEL: Final = "wheel.number"
 _POWER_UP: Final = "power.up"
-_PRIZE_WON: Final = "merchandise.won"
-_VOID: Final = "game.void"
 #: Kinds of a play's entries after its first one.
-_LATER_ENTRIES: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH})
+_LATER_ENTRIES: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.kind, PLAY_PUSH})
 #: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
-_SAME_DIMS: Final = _LATER_ENTRIES - {_VOID}
+_SAME_DIMS: Final = _LATER_ENTRIES - {GAME_VOID.kind}
 
 
 class Shelf:
@@ -187,10 +193,10 @@ class GameAudit:
             self._end_play(entry, kind)
         elif kind == CARRIED_GAME:
             return self._begin_play(entry)
-        elif kind == _DOUBLE_UP:
+        elif kind == GAME_DOUBLE_UP.kind:
             if (posted := self._read(entry, DoubleUpStakes)) is not None:
                 self._doubled[posted.play_id] = posted.stakes_cents
-        elif kind == _PRIZE_WON and (won := self._read(entry, PrizesWon)) is not None:
+        elif kind == PRIZE_REGISTERED.kind and (won := self._read(entry, PrizesWon)) is not None:
             self._won.setdefault(won.play_id, []).append((entry, won))
         return None
 
@@ -271,8 +277,10 @@ class GameAudit:
 
     def _end_play(self, entry: StoredEntry, kind: str) -> None:
         """Check the end of a play, replay the play, and remove it from the open ones."""
-        end_record: GameVoid | GameEnd | None
-        end_record = self._read(entry, GameVoid) if kind == _VOID else self._read(entry, GameEnd)
+        end_record: GameVoid | GameEndByHand | None
+        end_record = (
+            self._read(entry, GameVoid) if kind == GAME_VOID.kind else self._read(entry, GameEndByHand)
+        )
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
         play = self._open.pop(play_id, None)
         if play is None:
@@ -280,13 +288,13 @@ class GameAudit:
             return
         self._rounds.ends(play_id)
         found = None if play.game is None else self._replay(play, play.game)
-        if kind == _VOID:
+        if kind == GAME_VOID.kind:
             self.voided += 1
         else:
             self.replayed += 1
         if isinstance(end_record, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, end_record)
-        elif isinstance(end_record, GameEnd) and play.game is not None and found is not None:
+        elif isinstance(end_record, GameEndByHand) and play.game is not None and found is not None:
             self._check_end(play, play.game, found, (entry, end_record))
 
     # ------------------------------------------------------------------ what its numbers come to
@@ -413,7 +421,7 @@ class GameAudit:
         played: _Play,
         play: GameRecord,
         found: tuple[Game, Outcome | None],
-        ended: tuple[StoredEntry, GameEnd],
+        ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Compare what the end of a play pays and records with the replayed outcome."""
         (game, outcome), (end, end_record) = found, ended
@@ -446,7 +454,7 @@ class GameAudit:
         game: Game,
         won: tuple[str, ...],
         owed: list[prizes.Flow],
-        ended: tuple[StoredEntry, GameEnd],
+        ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check the merchandise prizes that the end of a play reserves."""
         end, end_record = ended
@@ -483,9 +491,7 @@ class GameAudit:
             lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
         )
-        if void_record.ruling in set(Ruling) and (
-            why_not := reason_not_void(Ruling(void_record.ruling), found)
-        ):
+        if why_not := reason_not_void(void_record.ruling, found):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if found.is_decided or was_at_hand:
                 self._fault(end, f"the play may not be void: {why_not}")
@@ -493,7 +499,7 @@ class GameAudit:
                 self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
         recorded, decided = void_record.recorded, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents
-        if recorded is not None and (recorded.decided, recorded.win_cents) != (decided, won_cents):
+        if (recorded.decided, recorded.win_cents) != (decided, won_cents):
             self._fault(
                 end,
                 f"it records that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "

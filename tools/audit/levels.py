@@ -12,8 +12,32 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from egm.play.entries import GAME_VOID, GameEndByHand, GameVoid
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
+from egm.progressive.entries import (
+    AWARD_LOCKED,
+    AWARD_UNANSWERED,
+    BROADCAST_LEVEL_HIT,
+    LEVEL_CHANGED,
+    LEVEL_HIT,
+    LEVEL_MOVED,
+    LEVEL_OPENED,
+    LEVELS_UNDECIDED,
+    LINK_AHEAD,
+    PRIZE_COMMITTED,
+    PRIZE_RULED,
+    PRIZE_WON,
+    ContributionsCounted,
+    LevelAward,
+    LevelChanged,
+    LevelHit,
+    LevelMoved,
+    LevelOpened,
+    LevelRuling,
+    LevelsUndecided,
+    LevelUnanswered,
+)
 from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
@@ -26,31 +50,14 @@ from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
 from tools.audit.records import (
-    GameEnd,
-    GameVoid,
-    LevelAward,
     LevelCarried,
-    LevelChanged,
-    LevelHit,
-    LevelMoved,
-    LevelOpened,
-    LevelRuling,
-    LevelsUndecided,
-    LinkAhead,
     record_of,
 )
 from tools.audit.stakes import Games
 
-_OPENED: Final = "progressive.opened"
-_CHANGED: Final = "progressive.changed"
-_ANSWERS: Final = ("progressive.award", "progressive.unanswered")
-_STORED_PRIZE: Final = "progressive.sealed"
-_WON: Final = "progressive.won"
-_REGISTERED: Final = ("progressive.hit", "progressive.hit_broadcast")
-_RULED: Final = "progressive.ruled"
+_REGISTERED: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
 _BY_HAND: Final = "out:handpay_progressive"
 _HOUSE: Final = "house:progressive:"
-_VOID: Final = "game.void"
 
 
 @dataclass(slots=True)
@@ -98,7 +105,7 @@ class LevelAudit:
                 ):
                     self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
-                if self._open or self._registered or kind == _VOID:
+                if self._open or self._registered or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
                     self._fault(entry, "it pays a level that does not belong to its play")
@@ -162,13 +169,13 @@ class LevelAudit:
         posting.compare(pool, level, lambda name: _sum_transfers_into(entry, name))
 
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
-        if kind == _OPENED:
+        if kind == LEVEL_OPENED.kind:
             self._check_level_opening(entry, record_of(entry, LevelOpened))
-        elif kind == _CHANGED:
+        elif kind == LEVEL_CHANGED.kind:
             changed = record_of(entry, LevelChanged)
             self.levels[changed.pool] = self.levels[changed.pool].change(changed.terms)
             self._check_state(entry, [changed.pool])
-        elif kind == "progressive.moved":
+        elif kind == LEVEL_MOVED.kind:
             moved = record_of(entry, LevelMoved)
             self._check_level_move(entry, moved.source, moved.target)
         else:
@@ -176,25 +183,30 @@ class LevelAudit:
 
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that records a message from a progressive controller."""
-        if kind == _STORED_PRIZE:
+        if kind == PRIZE_COMMITTED.kind:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
-        elif kind == _WON:
+        elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
         elif kind in _REGISTERED:
             self._check_register_line(entry, record_of(entry, LevelHit))
-        elif kind == "progressive.undecided":
+        elif kind == LEVELS_UNDECIDED.kind:
             undecided = record_of(entry, LevelsUndecided)
             play = self._open.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pools.values()):
                 self._fault(entry, f"the open play does not play for {list(undecided.pools)}")
-        elif kind == _RULED:
+        elif kind == PRIZE_RULED.kind:
             self._rule(entry, record_of(entry, LevelRuling))
-        elif kind in _ANSWERS:
-            answer = record_of(entry, LevelAward)
+        elif kind in {AWARD_LOCKED.kind, AWARD_UNANSWERED.kind}:
+            answer: LevelAward | LevelUnanswered
+            answer = (
+                record_of(entry, LevelAward)
+                if kind == AWARD_LOCKED.kind
+                else record_of(entry, LevelUnanswered)
+            )
             self._answers.setdefault(answer.claim, answer.amount_cents)
-        elif kind == "progressive.ahead":
-            ahead = record_of(entry, LinkAhead)
+        elif kind == LINK_AHEAD.kind:
+            ahead = record_of(entry, ContributionsCounted)
             self._sequences[ahead.pool] = ahead.counted
 
     def _rule(self, entry: StoredEntry, record: LevelRuling) -> None:
@@ -392,8 +404,10 @@ class LevelAudit:
 
     def _check_game_end(self, entry: StoredEntry) -> None:
         """Check the progressive wins that the end of a play records; those of a void play are given back."""
-        end_record: GameVoid | GameEnd
-        end_record = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
+        end_record: GameVoid | GameEndByHand
+        end_record = (
+            record_of(entry, GameVoid) if entry.kind == GAME_VOID.kind else record_of(entry, GameEndByHand)
+        )
         play = self._open.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
@@ -405,7 +419,7 @@ class LevelAudit:
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
             known = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
-            if recorded is not None and known == won and recorded.levels_cents != sum(known):
+            if known == won and recorded.levels_cents != sum(known):
                 self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
             return
         due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]

@@ -1,19 +1,17 @@
 """The check of played-off residual credit: each is decided again from its recorded draw."""
 
 from collections.abc import Callable
-from typing import Final
 
+from egm.play.entries import RESIDUAL_PLAYED, ResidualPlayed
 from egm.play.residual_credit import PURPOSE
 from egm.record_codec import RecordError
 from meters import StoredEntry
-from tools.audit.records import ResidualPlayed, record_of
-
-_PLAYED: Final = "residual.played"
+from tools.audit.records import record_of
 
 
 def check_residual_entry(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
     """Check one entry; call ``fault`` if stake, draw and win do not agree."""
-    if entry.transaction.kind != _PLAYED:
+    if entry.transaction.kind != RESIDUAL_PLAYED.kind:
         return
     try:
         record = record_of(entry, ResidualPlayed)

@@ -12,6 +12,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import split_stakes
 from egm.kernel.positions import Position
 from egm.play.conversation import Conversation, list_decided_bets
+from egm.play.entries import GAME_PUSH, TABLE_RETURNED, GameEndByHand, GameVoid, StakesBack
 from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from egm.records.game_record import (
@@ -28,14 +29,12 @@ from egm.records.tables import Keys, extract_shared_state, find_table_keys, is_a
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
-from tools.audit.records import GameEnd, GameVoid, StakesBack, record_of
+from tools.audit.records import record_of
 from tools.audit.rules.pattern import format_storage_key
 
 R = TypeVar("R")
 Staked: TypeAlias = tuple[tuple[str, int], ...]
 """Minor units by account of credit."""
-_RETURNED = "table.returned"
-_PUSHED = "game.push"
 
 
 def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
@@ -77,11 +76,11 @@ class StakeAudit:
     def check_entry(self, entry: StoredEntry) -> None:
         """Process one journal entry: check the stakes and tables it records, and store what later entries depend on."""
         kind = entry.transaction.kind
-        if kind == _PUSHED:
+        if kind == GAME_PUSH.kind:
             back = self._read(entry, StakesBack)
             if back is not None:
                 self._pushed[back.play_id] = entry, back
-        elif kind == _RETURNED:
+        elif kind == TABLE_RETURNED.kind:
             self._check_returned(entry)
         for name, value in entry.state.items():
             if TableKey.TABLE in name:
@@ -210,7 +209,7 @@ class StakeAudit:
         start: GameRecord,
         found: tuple[Game, Outcome],
         recorded: GameRecord | GameChoice,
-        ended: tuple[StoredEntry, GameEnd],
+        ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that each stake is decided, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = found, ended
@@ -252,7 +251,7 @@ class StakeAudit:
         self,
         end: StoredEntry,
         start: GameRecord,
-        end_record: GameEnd,
+        end_record: GameEndByHand,
         pushed: tuple[StoredEntry, StakesBack] | None,
         due: tuple[int, Staked],
     ) -> None:

@@ -9,11 +9,12 @@ its command then finds an error, never the result of another command.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from egm.kernel.machine import Machine
+from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatRequest, GatResult
 from egm.links.gat import codec
 from egm.links.gat.codec import (
     Calculation,
@@ -32,26 +33,10 @@ _NEVER: Final = 0xFFFFFFFF
 _SIGNER: Final = "signed by"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Last:
-    """The last request as stored in the journal; ``finished`` is empty until it is, ``trouble`` unless it failed.
-
-    ``kind``: the kind of result; None for a request that was refused.
-    """
-
-    parameters: tuple[str, ...]
-    level: int
-    kind: Kind | None
-    algorithm: str
-    finished: str
-    values: Mapping[str, str]
-    trouble: str
-
-    @property
-    def calculation(self) -> Calculation:
-        if not self.finished:
-            return Calculation.CALCULATING
-        return Calculation.ERROR if self.trouble else Calculation.FINISHED
+def _state_of(last: GatCalculation) -> Calculation:
+    if not last.finished:
+        return Calculation.CALCULATING
+    return Calculation.ERROR if last.trouble else Calculation.FINISHED
 
 
 class Service:
@@ -92,8 +77,8 @@ class Service:
                 last = self._last
                 if last is None:
                     return codec.encode_status_reply(Calculation.REQUESTED, ready=False)
-                ready = last.calculation is Calculation.FINISHED
-                return codec.encode_status_reply(last.calculation, ready=ready)
+                state = _state_of(last)
+                return codec.encode_status_reply(state, ready=state is Calculation.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
             case ResultsQuery(form, frame):
@@ -121,40 +106,42 @@ class Service:
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
         """Record a requested calculation in the journal; with ``trouble`` it is finished at once."""
-        self._machine.record(
-            "gat.request",
+        self._machine.post(
+            GAT_REQUEST,
+            GatRequest(parameters=request.parameters, level=request.level, refused=trouble),
             state={
-                LinksKey.GAT: {
-                    "parameters": list(request.parameters),
-                    "level": request.level,
-                    "kind": "" if order is None else order.kind.value,
-                    "algorithm": "" if order is None else order.algorithm or "",
-                    "finished": self._format_now() if trouble else "",
-                    "values": {},
-                    "trouble": trouble,
-                }
-            },
-            details={
-                "parameters": list(request.parameters),
-                "level": request.level,
-                **({"refused": trouble} if trouble else {}),
+                LinksKey.GAT: GatCalculation(
+                    parameters=request.parameters,
+                    level=request.level,
+                    kind="" if order is None else order.kind.value,
+                    algorithm="" if order is None or order.algorithm is None else order.algorithm.value,
+                    finished=self._format_now() if trouble else "",
+                    values={},
+                    trouble=trouble,
+                )
             },
         )
 
     def done(self, values: Mapping[str, str]) -> None:
         """Store the result of the calculation: component -> signature."""
-        self._finish(values=dict(values))
+        last = self._machine.memory.require(GatCalculation, LinksKey.GAT)
+        self._finish(replace(last, values=values))
 
     def failed(self, why: str) -> None:
         """Store that the calculation failed, with the reason."""
-        self._finish(trouble=why)
+        last = self._machine.memory.require(GatCalculation, LinksKey.GAT)
+        self._finish(replace(last, trouble=why))
 
-    def _finish(self, **facts: object) -> None:
-        stored = self._machine.memory.get(LinksKey.GAT) | {"finished": self._format_now()} | facts
-        self._machine.record(
-            "gat.result",
-            state={LinksKey.GAT: stored},
-            details={key: stored[key] for key in ("parameters", "algorithm", "values", "trouble")},
+    def _finish(self, last: GatCalculation) -> None:
+        self._machine.post(
+            GAT_RESULT,
+            GatResult(
+                parameters=last.parameters,
+                algorithm=last.algorithm,
+                values=last.values,
+                trouble=last.trouble,
+            ),
+            state={LinksKey.GAT: replace(last, finished=self._format_now())},
         )
 
     def _format_now(self) -> str:
@@ -162,16 +149,12 @@ class Service:
 
     # ------------------------------------------------------------------ what is remembered
     @property
-    def _last(self) -> _Last | None:
-        stored = self._machine.memory.get(LinksKey.GAT)
-        if stored is None:
-            return None
-        kind = Kind(stored["kind"]) if stored["kind"] else None
-        return _Last(**(stored | {"parameters": tuple(stored["parameters"]), "kind": kind}))
+    def _last(self) -> GatCalculation | None:
+        return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
         last = self._last
-        if last is None or last.kind is None or not last.finished:
+        if last is None or not last.kind or not last.finished:
             return codec.encode_last_status_reply(0, _NEVER)
         ago = self._machine.clock.now() - datetime.fromisoformat(last.finished)
         return codec.encode_last_status_reply(last.level, int(ago.total_seconds()))
@@ -179,7 +162,7 @@ class Service:
     def _build_results_reply(self, form: int, frame: int) -> Packet:
         last = self._last
         known = form in set(Format)
-        if last is None or not known or last.calculation is not Calculation.FINISHED:
+        if last is None or not known or _state_of(last) is not Calculation.FINISHED:
             return codec.encode_no_results_reply(frame)
         report = self._report(last, Format(form))
         start = (frame - 1) * codec.DATA_BYTES_MAX
@@ -188,10 +171,10 @@ class Service:
             return codec.encode_no_results_reply(frame)
         return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
-    def _report(self, last: _Last, form: Format) -> bytes:
-        if last.kind is Kind.LIST:
+    def _report(self, last: GatCalculation, form: Format) -> bytes:
+        if last.kind == Kind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
-        if last.kind is Kind.IDENTITY:
+        if last.kind == Kind.IDENTITY:
             values = dict(last.values)
             return build_identity_report(self._about, values.pop(_SIGNER, ""), values, form)
         return build_signatures_report(self._about, last.algorithm, last.values, form)

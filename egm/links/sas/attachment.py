@@ -17,6 +17,7 @@ from egm.config.sas_line import SasLine
 from egm.errors import LocalError
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.links.entries import HOST_POLL_FAILED, PollFailed
 from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported
 from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import iter_line_metrics
@@ -30,6 +31,7 @@ from egm.links.sas.ports import open_port
 from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
+from egm.money.entries import BILL_IN
 from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_transient
 
@@ -124,7 +126,7 @@ class SasChannel:
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence
         self._line.send(readout, *news)
-        if any(entry.kind == "bill.in" for entry in entries):
+        if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
     def _publish(self) -> None:
@@ -183,8 +185,8 @@ class SasChannel:
         """Record once per poll that this machine could not answer it: the host receives no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
-            details = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
-            self.host.machine.log("host.poll_failed", details)
+            failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", why=why)
+            self.host.machine.post(HOST_POLL_FAILED, failed)
 
 
 class _Cursor:

@@ -16,6 +16,7 @@ from egm.config.sas_line import SasLine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
+from egm.links.entries import HOST_TIME, HostTime
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
@@ -78,8 +79,11 @@ class Host:
         ahead = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
         if self.clock_offset_seconds - ahead in {0, 1}:
             return
-        details = {"host": self.name, "told": host_time.isoformat(), "ahead_seconds": ahead}
-        self.machine.record("host.time", state={f"{LinksKey.HOST_TIME}{self.name}": ahead}, details=details)
+        self.machine.post(
+            HOST_TIME,
+            HostTime(host=self.name, told=host_time.isoformat(), ahead_seconds=ahead),
+            state={f"{LinksKey.HOST_TIME}{self.name}": ahead},
+        )
         self.republish()
 
     def handle(self, event: EventType, **values: object) -> None:

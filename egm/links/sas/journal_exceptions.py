@@ -12,6 +12,8 @@ from egm.links.sas.exception_queue import SERVED_BY, SasException
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.money.entries import BILL_IN
+from egm.play.entries import GAME_END, GAME_START
 from egm.records.keys import MoneyKey
 from meters import Phase
 from meters.entry import StoredEntry
@@ -60,9 +62,9 @@ def _iter_exception_codes(
         yield _HANDPAY_PENDING, b"", 0  # from a game, a host's bonus or a prize exchanged for money
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
-        case "game.start":
+        case GAME_START.kind:
             yield _GAME_STARTED, _encode_game_start(entry, readout), 0
-        case "game.end":
+        case GAME_END.kind:
             won = readout.credits(int(details.get("win_cents", 0)))
             yield _GAME_ENDED, encode_bcd(won, 4), 0
         case "selection":
@@ -85,7 +87,7 @@ def _iter_significant_exception(
     known = find_significant_event(entry)
     if known is None or known.sas is None:
         return
-    if entry.kind == "bill.in":
+    if entry.kind == BILL_IN.kind:
         yield known.sas, _encode_bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
     else:
         yield known.sas, b"", 0

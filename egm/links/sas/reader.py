@@ -9,6 +9,7 @@ from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from egm.money.entries import BILL_IN
 from egm.money.host.controls import is_game_allowed
 from egm.money.host.model import HostMoney
 from egm.play.choosing import find_most_staked_credits
@@ -72,9 +73,9 @@ class Reader:
             for entry in journal.entries("fault.raised", newest_first=True)
             if _get_entry_details(entry).get("code") == _STACKER_REMOVED
         )
-        for entry in journal.entries("bill.in", since=next(removals, 0)):
+        for entry in journal.entries(BILL_IN.kind, since=next(removals, 0)):
             self.note(entry)
-        for kind in ("bill.in", "voucher.out"):
+        for kind in (BILL_IN.kind, "voucher.out"):
             for entry in journal.entries(kind, newest_first=True, limit=1):
                 self._keep_last(entry)
 
@@ -82,14 +83,14 @@ class Reader:
         """Store what the meters do not show: the last bill and ticket, and the content of the stacker."""
         self._keep_last(entry)
         details = _get_entry_details(entry)
-        if entry.kind == "bill.in":
+        if entry.kind == BILL_IN.kind:
             self._stacker_bills += 1
             self._stacker_cents += int(details["amount_cents"])
         elif entry.kind == "fault.raised" and details.get("code") == _STACKER_REMOVED:
             self._stacker_bills = self._stacker_cents = 0
 
     def _keep_last(self, entry: StoredEntry) -> None:
-        if entry.kind == "bill.in":
+        if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == "voucher.out":
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])

@@ -4,7 +4,15 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
+from egm.kernel.entries import Entry
 from egm.kernel.events import EventType
+from egm.links.entries import (
+    HOST_AWAITED,
+    HOST_LINK_LOST,
+    HOST_LINK_UP,
+    HOST_START_AWAITED,
+    HostNamed,
+)
 from egm.links.sas.host import Host
 from egm.records.keys import LinksKey
 
@@ -32,7 +40,7 @@ class LinkWatch:
         if self._host.machine.profile.host.silence_seconds is None:
             return
         if self._read_silent_since() is None:
-            self._record("host.awaited", silent=True)
+            self._post(HOST_AWAITED, silent=True)
         self._count_down()
 
     def _wait_for_start_up(self) -> None:
@@ -40,7 +48,7 @@ class LinkWatch:
         machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
-            machine.record("host.start_awaited", state={key: True}, details={"host": self._host.name})
+            machine.post(HOST_START_AWAITED, HostNamed(host=self._host.name), state={key: True})
             self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
 
     def changed(self, *, up: bool) -> None:
@@ -49,10 +57,10 @@ class LinkWatch:
             self._timer.cancel()
             self._timer = None
         if up:
-            self._record("host.link_up", silent=False)
+            self._post(HOST_LINK_UP, silent=False)
             self._host.handle(EventType.ENABLED, source=self._source)
         else:
-            self._record("host.link_lost", silent=True)
+            self._post(HOST_LINK_LOST, silent=True)
             self._count_down()
 
     def handle_queue_full(self, *, full: bool) -> None:
@@ -65,17 +73,16 @@ class LinkWatch:
         else:
             self._host.handle(EventType.ENABLED, source=source)
 
-    def _record(self, kind: str, *, silent: bool) -> None:
+    def _post(self, entry: Entry[HostNamed], *, silent: bool) -> None:
         machine = self._host.machine
-        machine.record(
-            kind,
-            counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
+        machine.post(
+            entry,
+            HostNamed(host=self._host.name),
             state={
                 f"{LinksKey.HOST_SILENT}{self._host.name}": machine.times.read_steady_time().isoformat()
                 if silent
                 else None
             },
-            details={"host": self._host.name},
         )
 
     def _read_silent_since(self) -> datetime | None:

@@ -5,12 +5,14 @@ from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
 
 from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
-from egm.kernel.events import State
+from egm.kernel.events import Event, EventType, State
 from egm.links.sas.crc import append_crc
 from egm.play.rulings import void_game
+from egm.play.void_rule import Ruling
 from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.display import LevelDisplays
 from egm.records.keys import ProgressiveKey
+from egm.staff.form import build_ruling_details
 from egm.testing.sas import Bench, create_machine_context
 from meters import open_view
 from tools.audit.games import Shelf
@@ -137,7 +139,9 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
     bench.room.shown()
     bench.long(0x80, "02030000000500")
     bench.room.play()
-    void_game(bench.room.machine, refund=True)
+    event = Event(EventType.REFUND_GAME, {"persons": ("2", "5"), "reason": "it is stuck"})
+    details = build_ruling_details(bench.room.machine, event)
+    void_game(bench.room.machine, refund=True, ruling=Ruling.DEFECT, **details)
     assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
     bench.sync()

@@ -26,7 +26,7 @@ from tools.audit.verify import Auditor
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 ONE = {"person": "2", "persons": ("2",)}
 TWO = {"person": "2", "persons": ("2", "5")}
-LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "machine": "", "place": "7"}
+LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "place": "7"}
 STAKE, WIN = 5, 300
 MYSTERY_HIT = 0
 
@@ -227,7 +227,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
         without_its_text(room)
     room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
     assert fill_in(room, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
-    void_game(room.machine, refund=True, **LIE)
+    void_game(room.machine, refund=True, machine=room.machine.identity.serial, **LIE)
     report = Auditor(Shelf([GAME.parent])).run(room.journal.iter_bodies())
     told = report.findings if kept else report.notices
     assert any("no number that it needs is missing" in each.why for each in told)

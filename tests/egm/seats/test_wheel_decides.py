@@ -15,6 +15,7 @@ from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.play.installed_games import admit
 from egm.play.rulings import void_game
+from egm.play.void_rule import Ruling
 from egm.profiles import load_profile
 from egm.records.keys import WheelKey
 from egm.records.wheel import read_last_spin
@@ -338,7 +339,13 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
 def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
     in_the_menu(room)
     void_game(
-        room.machine, refund=True, ruling="defect", persons=["2", "5"], reason="a lie", machine="", place=""
+        room.machine,
+        refund=True,
+        ruling=Ruling.DEFECT,
+        persons=["2", "5"],
+        reason="a lie",
+        machine=room.machine.identity.serial,
+        place="",
     )
     assert room.records("game.void")[0]["recorded"]["decided"]
     room.close()

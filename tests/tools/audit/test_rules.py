@@ -17,9 +17,7 @@ from tools.audit.rules import RULES, find_rules
 
 SOURCES = [path for package in (egm, meters) for path in Path(package.__file__).parent.rglob("*.py")]
 #: Kinds that are made of a value: pattern -> what it can be.
-MADE = {
-    "progressive.link_{}": {"progressive.link_lost", "progressive.link_back"},
-}
+MADE = {}
 
 
 def texts(node):

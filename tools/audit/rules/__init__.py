@@ -4,8 +4,8 @@ An entry without a matching row is a finding, and so is an entry that no machine
 state. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
 (:mod:`tools.audit.rules.pattern`). The rows are grouped by subject: ``papers``, ``cash_outs`` and
 ``transfers`` (money in and out), ``games``, ``wheel``, ``levels``, ``protection`` (play), ``hands``,
-``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``, ``openings``, ``work``, ``life`` and
-``memory``.
+``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``, ``openings``, ``work``, ``life``, ``links``
+and ``memory``.
 
 **To add a kind of entry**, add a row to its group, after the example of the code's own ``record(...)``::
 
@@ -38,6 +38,7 @@ from tools.audit.rules import (
     hands,
     levels,
     life,
+    links,
     memory,
     notes,
     openings,
@@ -65,6 +66,7 @@ _PARTS: Final = (
     disputes,
     memory,
     life,
+    links,
     staff,
     wheel,
     work,

@@ -8,6 +8,7 @@ from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
+from egm.progressive.entries import CLAIM_CLOSED
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
 from meters.entry import StoredEntry
@@ -107,7 +108,7 @@ class Facts:
             self.serial = str(read_details(entry).get("machine_id", ""))
         elif kind == "clear.carried" and "reserved_as" in read_details(entry):
             self.reserved_as[entry.id] = str(read_details(entry)["reserved_as"])
-        elif kind == "progressive.closed":
+        elif kind == CLAIM_CLOSED.kind:
             record = dict(read_details(entry))
             claim = str(record.pop("claim", ""))
             with suppress(RecordError):

@@ -10,14 +10,13 @@ from typing import Any, Final, TypeVar
 
 from egm.kernel.events import State
 from egm.kernel.states import BETTABLE, PAYABLE, RULING, SHOWING, only
-from egm.play.void_rule import Ruling
+from egm.play import entries
+from egm.play.entries import GameEndByHand
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from egm.records.game_record import GameChoice, GameRecord
 from egm.records.money import HandpayRecord
 from meters.recall import PLAY_START
-from meters.transaction import Phase
-from tools.audit.records import GameEnd
 from tools.audit.rules.parts import (
     ABSENT,
     check_signed_in,
@@ -28,7 +27,7 @@ from tools.audit.rules.parts import (
     require_stored_value,
     take,
 )
-from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, format_value, parse_as
+from tools.audit.rules.pattern import Derived, Differs, Each, Has, Scope, format_value, parse_as
 from tools.audit.rules.reasons import (
     check_cannot_go_on,
     is_dear_enough,
@@ -41,7 +40,6 @@ from tools.audit.rules.rule import Move, Rule
 R = TypeVar("R")
 
 _CASHABLE: Final = "credit:{position}:cashable"
-_DRAWS: Final = Each(["$:count", "$:count", "$:text"])
 POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
 
 
@@ -111,7 +109,7 @@ def _sum_won_cents(scope: Scope) -> int:
 
 def _sum_all_returned_cents(scope: Scope) -> int:
     """Return what the end of a game pays in money, plus the stakes returned earlier."""
-    return _sum_won_cents(scope) + scope.typed_record(GameEnd).push_cents
+    return _sum_won_cents(scope) + scope.typed_record(GameEndByHand).push_cents
 
 
 def _back_cents(scope: Scope) -> int:
@@ -143,43 +141,12 @@ LINKED: Final = {
     "shown_cents": "$:count",
     "falls": "$:count",
 }
-_LEVELS: Final = {
-    "level:{pool}?": "$:object",
-    "link:{pool}?": LINKED,
-    "claim:{claim}?": {
-        "pool": "$:text",
-        "level": "$:text",
-        "after": "$:count",
-        "share?": "$:text",
-        "shown_cents": "$:count",
-        "play_id": "$play",
-        "game": "$game:text",
-        "at_utc": "$:time",
-        "amount_cents": None,
-        "way": None,
-        "unanswered": False,
-    },
-    "progressive_win:{win}?": {"pool": "$:text", "amount_cents": "$:count", "entry": "$sequence"},
+_CLAIMS: Final = {
+    "claim:{claim}?": Has(
+        "new_claim", play_id="$play", game="$game:text", amount_cents=None, way=None, unanswered=False
+    ),
+    "progressive_win:{win}?": Has("new_win", entry="$sequence"),
 }
-_HIT: Final = {
-    "pool": "$:text",
-    "level": "$:text",
-    "mystery": "$:bool",
-    "share?": "$:text",
-    "amount_cents?": "$:count",
-    "claim?": "$:text",
-    "shown_cents?": "$:count",
-}
-_SHARED: Final = {
-    "in_common:{digest}?": {
-        "round_id": "$:text",
-        "keys": Each("$:text", least=1),
-        "bound?": Each("$:text", least=1),
-        "table": "$:object|none",
-    }
-}
-_FED: Final = {"pool": "$:text", "wager_cents": "$:cents", "sequence?": "$:cents", "amount?": "$:text"}
-_CLOSING: Final = {"awaiting_award?": None, "undecided?": None, "claim:{claim}?": "$:object"}
 
 
 def _ends(key: str, scope: Scope) -> Any:
@@ -205,9 +172,6 @@ def _require_closed_claims(way: str) -> Any:
 _TOTAL: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": Derived(_sum_all_returned_cents)},
-    "session?": "$:object",
-    "table:{digest}?": "$:object|none",
-    **_CLOSING,
 }
 _SESSION: Final = require_stored_value(
     "session", lambda scope: derive_session(scope, won_cents=_sum_won_cents(scope))
@@ -230,7 +194,7 @@ def _derive_double_up_transfers(scope: Scope) -> Any:
 def _derive_result_count(scope: Scope) -> Any:
     if scope.entry.transfers:
         return {"games_won": 1}
-    return {"games_pushed" if scope.typed_record(GameEnd).push_cents else "games_lost": 1}
+    return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
 
 
 def _list_slip_pools(scope: Scope) -> str:
@@ -248,56 +212,48 @@ def _derive_handpay(scope: Scope) -> Any:
             id=scope.entry.id,
             kind="progressive" if levels else "merchandise" if prizes else "jackpot",
             amount_cents=_sum_won_cents(scope),
-            prizes=scope.typed_record(GameEnd).prizes if prizes else (),
+            prizes=scope.typed_record(GameEndByHand).prizes if prizes else (),
             pool=_list_slip_pools(scope) if levels else "",
             play_id=scope["play"] if levels else "",
         )
     )
 
 
-PRIZES: Final = Each({"id": "$:text", "names": "$:object", "value_cents": "$:cents"}, least=1)
+#: Fields that only the record of a game carried over by a memory clear has.
+_CARRIED_FIELDS: Final = frozenset({"raised_credits", "staked", "returned", "ended", "claim", "round_steps"})
 _OPEN: Final = {"game": {"play_id": "$play"}}
 _STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
 
 _GAMES: Final = (
     Rule(
-        kind="game.start",
+        entry=entries.GAME_START,
         within=BETTABLE,
         id="{play}.start",
         before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
         record={
-            "play_id": "$play:text",
-            "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
-            "denomination_cents": "$denomination:cents",
-            "bet_credits": "$bet:count",
-            "wager": "$:object",
-            "language": "$:text",
+            "play_id": "$play",
+            "game": {"id": "$game", "version": "$version", "digest": "$digest"},
+            "denomination_cents": "$denomination",
+            "bet_credits": "$bet",
             "credit_before_cents": Derived(credit_cents),
-            "steps": [{"choice": None, "draws": _DRAWS}],
-            "outcome": "$:object|none",
-            "standing_credits?": "$:cents",
-            "table?": "$:any",
-            "pools?": "$:object",
-            "fed?": Each(_FED),
-            "mystery?": _DRAWS,
-            "hits?": Each(_HIT),
-            "broadcast_cents?": "$:object",
-            "round_id?": "$:text",
+            "steps": [{"choice": None, "draws": "$:list"}],
         },
         state={
             "game": {"play_id": "$play"},
-            "session?": "$:object",
             "definition:{digest}?": "$:text",
-            **_LEVELS,
-            **_SHARED,
+            "in_common:{digest}?": "$:object",
+            **_CLAIMS,
         },
-        counts={"games_played": 1},
         moves=Derived(_derive_wager_transfers),
         dims=_DIMS_OF_PLAY,
         also=(
             require_new_id("play", "play"),
             is_offered,
             is_dear_enough,
+            holds(
+                "it is recorded as carried over",
+                lambda scope: _CARRIED_FIELDS.isdisjoint(scope.record),
+            ),
             _check_claims_of_hits,
             require_stored_value(
                 "session",
@@ -306,21 +262,12 @@ _GAMES: Final = (
         ),
     ),
     Rule(
-        kind="game.choice",
+        entry=entries.GAME_CHOICE,
         within=only(State.PLAYING),
         id="{play}.choice-{n:n}",
         before=_OPEN,
-        record={
-            "play_id": "$play",
-            "choice": "$:any",
-            "draws": _DRAWS,
-            "outcome": "$:object|none",
-            "staked_credits?": "$:cents",
-            "standing_credits?": "$:cents",
-            "hits?": Each(_HIT, least=1),
-            "round_id?": "$:text",
-        },
-        state={**_LEVELS, **_SHARED, "session?": "$:object"},
+        record={"play_id": "$play"},
+        state=_CLAIMS,
         moves=Derived(_derive_raise_transfers),
         dims={
             "game?": "$:text",
@@ -331,7 +278,7 @@ _GAMES: Final = (
         also=(_check_claims_of_hits, _check_raise_counted),
     ),
     Rule(
-        kind="game.double_up",
+        entry=entries.GAME_DOUBLE_UP,
         within=SHOWING,
         id="{play}.double_up",
         before=_OPEN,
@@ -340,37 +287,35 @@ _GAMES: Final = (
         dims=DIMS,
     ),
     Rule(
-        kind="game.push",
+        entry=entries.GAME_PUSH,
         within=SHOWING | RULING,
         id="{play}.push",
         before=_OPEN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
-        state={"session?": "$:object"},
         moves=(_STAKE_BACK,),
         dims=DIMS,
         also=(_SESSION,),
     ),
     Rule(
-        kind="table.returned",
+        entry=entries.TABLE_RETURNED,
         within=PAYABLE | only(State.SERVICE_MENU),
         before={"game": None},
         record={
-            "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
-            "denomination_cents": "$denomination:cents",
-            "why": OneOf("taken_down", "stopped", "changed"),
+            "game": {"id": "$game", "version": "$version", "digest": "$digest"},
+            "denomination_cents": "$denomination",
             "amount_cents": Derived(_sum_won_cents),
         },
-        state={"table:{digest}": "$:object|none", "session?": "$:object"},
+        state={"table:{digest}": "$:object|none"},
         moves=(_STAKE_BACK,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
         also=(_SESSION, check_cannot_go_on),
     ),
     Rule(
-        kind="game.end",
+        entry=entries.GAME_END,
         within=SHOWING,
         id="{play}.end",
         before=_OPEN,
-        record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents"},
+        record={"play_id": "$play", "win_cents": "$win"},
         state=_TOTAL,
         counts=Derived(_derive_result_count),
         moves=(
@@ -382,14 +327,12 @@ _GAMES: Final = (
         also=(_SESSION, _require_closed_claims("credit")),
     ),
     Rule(
-        kind="game.end",
+        entry=entries.GAME_END_BY_HAND,
         within=SHOWING,
         id="{play}.end",
-        phase=Phase.RESERVE,
         before={**_OPEN, "handpay": None},
-        record={"play_id": "$play", "win_cents": "$win:count", "push_cents?": "$:cents", "prizes?": PRIZES},
+        record={"play_id": "$play", "win_cents": "$win"},
         state={**_TOTAL, "handpay": Derived(_derive_handpay)},
-        counts={"games_won": 1},
         moves=(
             Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", may_miss=True),
             Move("house:progressive:{level}", "out:handpay_progressive", many=True),
@@ -399,35 +342,12 @@ _GAMES: Final = (
         also=(_SESSION, _require_closed_claims("hand")),
     ),
     Rule(
-        kind="game.void",
+        entry=entries.GAME_VOID,
         within=RULING,
         id="{play}.void",
         before=_OPEN,
-        record={
-            "play_id": "$play",
-            "refund_cents": Derived(_back_cents),
-            "machine": "$:serial",
-            "place": "$:text",
-            "reason": "$:text",
-            "persons": "$:persons",
-            "ruling": OneOf(*(ruling.value for ruling in Ruling)),
-            "settled?": Each("$:object", least=1),
-            "recorded": {
-                "decided": "$:bool",
-                "win_cents": "$:count|none",
-                "levels_cents": "$:count",
-            },
-        },
-        state={
-            "game": None,
-            "fault:game_defective?": None,
-            "session?": "$:object",
-            "level:{pool}?": "$:object",
-            "progressive_win:{win}?": None,
-            "table:{digest}?": "$:object|none",
-            **_CLOSING,
-        },
-        counts={"games_void": 1},
+        record={"play_id": "$play", "refund_cents": Derived(_back_cents)},
+        state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         moves=(
             Move("house:refund_defect", "credit:{position}:{kind_of_credit}", many=True),
             Move("house:win", _CASHABLE, may_miss=True),
@@ -442,18 +362,15 @@ _GAMES: Final = (
                 ),
             ),
             _require_closed_claims("void"),
-            holds(
-                "to rule on a game takes two persons, and a reason",
-                lambda scope: len(set(scope.record["persons"])) > 1 and bool(scope.record["reason"].strip()),
-            ),
+            holds("to rule on a game takes two persons", lambda scope: len(scope.record["persons"]) > 1),
             check_signed_in,
         ),
     ),
     Rule(
-        kind="game.differs",
+        entry=entries.GAME_DIFFERS,
         id="{play}.differs",
         before=_OPEN,
-        record={"play_id": "$play", "why": "$:text", "win_cents": "$:count"},
+        record={"play_id": "$play"},
     ),
     Rule(
         kind="selection",
@@ -467,30 +384,26 @@ _GAMES: Final = (
             }
         },
     ),
-    Rule(kind="recall.shown", record={"play_id": "$:text", "person?": "$:text"}),
 )
 
 # ---------------------------------------------------------------------------------------------- rests
 _RESTS: Final = (
     Rule(
-        kind="residual.removed",
+        entry=entries.RESIDUAL_REMOVED,
         within=PAYABLE,
         also=(is_residual,),
         record={"amount_cents": Derived(credit_cents)},
-        counts={"residuals": 1},
         moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
     ),
     Rule(
-        kind="residual.played",
+        entry=entries.RESIDUAL_PLAYED,
         within=only(State.IDLE),
         also=(is_residual, is_for_a_prize),
         record={
             "amount_cents": Derived(credit_cents),
-            "prize_cents": "$:cents",
             "draws": [["$:cents", "$:count", "residual"]],
-            "won_cents": "$won:count",
+            "won_cents": "$won",
         },
-        counts={"residuals": 1},
         moves=Derived(
             lambda scope: [
                 *take(scope, credit_cents(scope), "house:residual"),

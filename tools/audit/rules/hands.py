@@ -8,11 +8,10 @@ from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
 from egm.money import entries
 from egm.people import Permission
+from egm.play import entries as play_entries
 from egm.record_codec import to_json
 from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
-from meters.transaction import Phase
 from tools.audit.rules.cash_outs import GIVEN_UP
-from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (
     check_in_menu,
     check_ticket_ledger_grows,
@@ -24,7 +23,17 @@ from tools.audit.rules.parts import (
     sum_money_cents,
     take,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, format_value, is_json_equal
+from tools.audit.rules.pattern import (
+    But,
+    Derived,
+    Differs,
+    Each,
+    Has,
+    OneOf,
+    Scope,
+    format_value,
+    is_json_equal,
+)
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
@@ -220,10 +229,9 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.exchanged",
+        entry=play_entries.PRIZES_EXCHANGED,
         within=only(State.HANDPAY),
         id="{id}.cash",
-        phase=Phase.RESERVE,
         before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
         record={
             "handpay": "$id",
@@ -231,8 +239,6 @@ _HANDPAYS: Final = (
             "amount_cents": Derived(
                 lambda scope: sum(prize.value_cents for prize in _read_pending_handpay(scope).prizes)
             ),
-            "machine": "$:serial",
-            "persons": "$:persons",
         },
         state={"handpay": Derived(_derive_exchanged_handpay)},
         moves=(
@@ -253,11 +259,9 @@ _HANDPAYS: Final = (
         ),
     ),
     Rule(
-        kind="handpay.replaced",
+        entry=play_entries.HANDPAY_REPLACED,
         id="{older}.replaced",
-        phase=Phase.VOID,
         ref="$older",
-        ends=("game.end",),
         before={"handpay": Has("handpay", id="$id", instead_of="$older")},
         record={"handpay": "$older", "by": "$id"},
         state={"handpay": But("handpay", less=("instead_of",))},
@@ -291,12 +295,11 @@ _HANDPAYS: Final = (
         may=Permission.SETTLE,
     ),
     Rule(
-        kind="merchandise.won",
+        entry=play_entries.PRIZE_REGISTERED,
         within=SHOWING,
         id="{play}.prize-{n:n}",
         before={"game": {"play_id": "$play"}},
-        record={"machine": "$:serial", "play_id": "$play", "game": "$:text", "prizes": PRIZES},
-        counts={"merchandise_won": 1},
+        record={"play_id": "$play", "prizes": Each("$:object", least=1)},
     ),
 )
 

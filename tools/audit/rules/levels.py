@@ -9,9 +9,9 @@ from typing import Any, Final
 from egm.kernel.events import State
 from egm.kernel.states import AT_WORK, EVERYWHERE, LISTENING, RULING_ON_PRIZES, only
 from egm.people import Permission
+from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import to_json
-from meters.transaction import Phase
 from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
 from tools.audit.rules.parts import (
     check_in_menu,
@@ -19,9 +19,7 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     Differs,
-    Each,
     Has,
-    OneOf,
     Pattern,
     Scope,
     format_value,
@@ -30,19 +28,6 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import Check, Move, Rule
 
-_TERMS: Final = {
-    "base_cents": "$:cents",
-    "increment": "$:text",
-    "hidden": "$:text",
-    "ceiling_cents": "$:cents|none",
-    "mystery": "$:bool",
-}
-_CERTIFICATE: Final = {
-    **dict.fromkeys(("key", "authority", "issuer", "since", "until", "broker"), "$:text"),
-    "serial": "$:serial",
-    "certificate": "$certificate:text",
-}
-_LEVEL: Final = "$:object"  # derived by the audit of levels
 _CLAIM: Final = {
     "pool": "$pool:text",
     "level": "$:text",
@@ -57,27 +42,7 @@ _CLAIM: Final = {
     "way": "$way:text|none",
     "unanswered": "$unanswered:bool",
 }
-_SECRET: Final = {
-    "pool": "$pool:text",
-    "claim": "$claim:text",
-    "sequence": "$contribution:count",
-    "amount_cents": "$cents:cents",
-    "order": "$:count",
-    "trigger": "$:object",
-    "commitment": "$commitment:digest|none",
-    "proved": "$proved:bool|none",
-}
-
-
-_HELD: Final = {
-    "claim": "$claim:text",
-    "pool": "$:text",
-    "play_id": "$:text",
-    "amount_cents": "$:int",
-    "why": "$:words",
-    "ruling": None,
-    "won?": "$:object",
-}
+_PRIZE: Final = {"pool": "$pool", "claim": "$claim", "sequence": "$contribution", "amount_cents": "$cents"}
 
 
 def _require_ruling(ruling: str) -> Check:
@@ -88,7 +53,7 @@ def _require_ruling(ruling: str) -> Check:
         held = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
         if (held is not None) != (key in scope.entry.state):
             raise Differs("a held prize must end with its own ruling")
-        if held is None and (ruling == "decline" or scope["proved"] is False):
+        if held is None and (ruling == "decline" or scope.record["proved"] is False):
             raise Differs("the prize is not proved, and nobody has ruled on it")
         expected = scope["pool"], scope["play"], scope["cents"], ruling
         if held is not None and (
@@ -98,6 +63,9 @@ def _require_ruling(ruling: str) -> Check:
             raise Differs(f"the ruling is another one: {format_value(held.ruling)}")
 
     return check
+
+
+_HAS_NO_HITS: Final = holds("it adds hits to its game", lambda scope: "hits" not in scope.record)
 
 
 def _check_held_prize(scope: Scope) -> None:
@@ -170,92 +138,125 @@ def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
     }
 
 
-_REGISTERED: Final = {
-    "machine": "$:serial",
-    "play_id": "$play:text",
-    "game": "$:text",
-    "pool": "$pool:text",
-    "level": "$:text",
-    "amount_cents": "$:count|none",
-    "way": OneOf("credit", "hand"),
-    "unanswered": "$:bool",
-}
-
-_PROGRESSIVES: Final = (
+_LEVELS: Final = (
     Rule(
-        kind="progressive.opened",
+        entry=entries.LEVEL_OPENED,
         within=EVERYWHERE,
         before={"level:{pool}": None},
-        record={
-            "pool": "$pool:text",
-            "game": "$game:text",
-            "level": "$level:text",
-            "stake_cents": "$stake:cents",
-            "terms": _TERMS,
-        },
+        record={"pool": "$pool"},
         also=(
             holds(
                 "the level is not named after its game and stake",
-                lambda scope: scope["pool"] == f"{scope['game']}.{scope['level']}.{scope['stake']}",
+                lambda scope: scope["pool"] == "{game}.{level}.{stake_cents}".format(**scope.record),
             ),
         ),
-        state={"level:{pool}": _LEVEL},
+        state={"level:{pool}": "$:object"},  # derived by the audit of levels
         moves=(Move("pool:{pool}:startup", "pool:{pool}:current"),),
     ),
     Rule(
-        kind="progressive.changed",
+        entry=entries.LEVEL_CHANGED,
         before={"level:{pool}": "$:object"},
-        record={"pool": "$pool:text", "terms": _TERMS},
-        state={"level:{pool}": _LEVEL},
+        record={"pool": "$pool"},
+        state={"level:{pool}": "$:object"},
     ),
     Rule(
-        kind="progressive.moved",
+        entry=entries.LEVEL_MOVED,
         within=AT_WORK,
-        record={
-            "source": "$source:text",
-            "target": "$target:text",
-            "amount": "$:text",
-            "persons": "$:persons",
-        },
-        state={"level:{source}": _LEVEL, "level:{target}": _LEVEL},
+        record={"source": "$source", "target": "$target"},
+        state={"level:{source}": "$:object", "level:{target}": "$:object"},
         moves=(POOL_FLOW,),
         may=Permission.CONFIGURE,
         also=(check_in_menu,),
     ),
+    Rule(entry=entries.LEVEL_HIT, id="{made}"),
+    Rule(entry=entries.BROADCAST_LEVEL_HIT, id="{play}.hit-{n:n}", record={"play_id": "$play"}),
+)
+
+_CLAIMS: Final = (
     Rule(
-        kind="progressive.hit",
-        id="{made}",
-        record=_REGISTERED,
-        counts={"progressive.hits_paid": 1},
+        entry=entries.AWARD_AWAITED,
+        within=only(State.PLAYING),
+        before={"game": {"play_id": "$play"}},
+        state={"awaiting_award": "$play"},
     ),
     Rule(
-        kind="progressive.hit_broadcast",
-        id="{play}.hit-{n:n}",
-        record=_REGISTERED,
-        counts={"progressive.hits_paid": 1},
-    ),
-    Rule(
-        kind="progressive.read",
-        record={"host": "$:text", "wins": "$wins:cents"},
-        state={"progressive_win:{win}?": None},
+        entry=entries.AWARD_LOCKED,
+        id="{claim}.award",
+        before={
+            "claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None),
+            "held:{claim}": None,
+        },
+        record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
+        state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
         also=(
             holds(
-                "it acknowledges another number of wins",
-                lambda scope: len(scope.entry.state) == scope["wins"],
+                "only its amount is new",
+                lambda scope: is_json_equal(
+                    scope.entry.state[f"claim:{scope['claim']}"],
+                    {**scope["kept"], "amount_cents": scope["cents"]},
+                ),
             ),
         ),
     ),
     Rule(
-        kind="progressive.sealed",
-        record={"pool": "$pool:text", "prize": "$prize:count", "commitment": "$commitment:digest"},
+        entry=entries.AWARD_DIFFERS,
+        id="{claim}.differs-{cents}",
+        record={"claim": "$claim", "amount_cents": "$cents"},
+    ),
+    Rule(
+        entry=entries.AWARD_UNANSWERED,
+        within=only(State.AWAITING_AWARD),
+        id="{claim}.unanswered",
+        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
+        record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
+        state={"claim:{claim}": "$claimed:object"},
+        may=Permission.PAY_BY_HAND,
+        also=(
+            holds(
+                "only its amount is new, and that nobody answered",
+                lambda scope: is_json_equal(
+                    scope["claimed"],
+                    {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        entry=entries.LEVELS_UNDECIDED,
+        within=only(State.AWAITING_AWARD),
+        id="{play}.undecided",
+        before={"game": {"play_id": "$play"}},
+        record={"play_id": "$play"},
+        state={"undecided": "$play"},
+        may=Permission.PAY_BY_HAND,
+        also=(holds("it names no level", lambda scope: bool(scope.record["pools"])),),
+    ),
+    Rule(
+        entry=entries.CLAIM_CLOSED,
+        before={"claim:{claim}": Has("kept", way="$way:text")},
+        record={"claim": "$claim", "way": "$way"},
+        state={"claim:{claim}": None},
+        also=(
+            holds(
+                "it differs from the stored claim",
+                lambda scope: is_json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
+            ),
+        ),
+    ),
+)
+
+_MYSTERIES: Final = (
+    Rule(
+        entry=entries.PRIZE_COMMITTED,
+        record={"pool": "$pool", "prize": "$prize", "commitment": "$commitment"},
         state={"sealed:{pool}": {"prize": "$prize", "commitment": "$commitment"}},
     ),
     Rule(
-        kind="progressive.won",
+        entry=entries.PRIZE_WON,
         id="{claim}.won",
         before={"game": {"play_id": "$play"}},
         record={
-            **_SECRET,
+            **_PRIZE,
             "play_id": "$play",
             "hits": [
                 {
@@ -275,31 +276,39 @@ _PROGRESSIVES: Final = (
                 "play_id": "$play",
             }
         },
-        also=(holds("it is not proved", lambda scope: scope["proved"] is not False),),
+        also=(
+            holds("it is not proved", lambda scope: scope.record["proved"] is not False),
+            holds("its game is over", lambda scope: "late" not in scope.record),
+        ),
     ),
     Rule(
-        kind="progressive.won",
+        entry=entries.PRIZE_RETURNED,
         id="{claim}.won",
-        record={**_SECRET, "play_id": "$play:text", "late": "void"},
-        state={"claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"}},
+        record={**_PRIZE, "play_id": "$play", "late": "void"},
+        state={
+            "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
+        },
+        also=(
+            holds("no ruling ends with it", lambda scope: f"held:{scope['claim']}" not in scope.entry.state),
+            _HAS_NO_HITS,
+        ),
     ),
     Rule(
-        kind="progressive.won",
+        entry=entries.PRIZE_RETURNED,
         id="{claim}.won",
-        record={**_SECRET, "play_id": "$play:text", "late": "declined"},
+        record={**_PRIZE, "play_id": "$play", "late": "declined"},
         state={
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
-        also=(_require_ruling("decline"),),
+        also=(_require_ruling("decline"), _HAS_NO_HITS),
     ),
     Rule(
-        kind="progressive.won",
+        entry=entries.PRIZE_PAID_BY_HAND,
         within=LISTENING,
         id="{claim}.won",
-        phase=Phase.RESERVE,
         before={"game": None, "handpay": None, "pay_out": None},
-        record={**_SECRET, "play_id": "$play:text", "late": "hand"},
+        record={**_PRIZE, "play_id": "$play", "late": "hand"},
         state={
             "claim:{claim}": {**_build_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}?": None,
@@ -313,133 +322,52 @@ _PROGRESSIVES: Final = (
         },
         moves=(Move("house:progressive:{pool}", "out:handpay_progressive", "$cents"),),
         dims=DIMS,
-        also=(_require_ruling("pay"),),
+        also=(_require_ruling("pay"), _HAS_NO_HITS),
     ),
-    Rule(kind="progressive.not_ours", id="{claim}.won", record=_SECRET),
     Rule(
-        kind="progressive.held",
+        entry=entries.PRIZE_NOT_OURS,
+        id="{claim}.won",
+        record={"claim": "$claim"},
+        also=(
+            holds(
+                "it names a game",
+                lambda scope: scope.record.keys().isdisjoint({"play_id", "hits", "late"}),
+            ),
+        ),
+    ),
+    Rule(
+        entry=entries.PRIZE_HELD,
         within=EVERYWHERE,
         before={"held:{claim}": None},
-        record=_HELD,
+        record={"claim": "$claim", "ruling": None},
         state={"held:{claim}": "$kept:object"},
         also=(_check_held_prize,),
     ),
     Rule(
-        kind="progressive.ruled",
+        entry=entries.PRIZE_RULED,
         within=RULING_ON_PRIZES,
-        record={
-            "machine": "$:serial",
-            "place": "$:text",
-            "reason": "$:words",
-            "persons": "$:persons",
-            "claim": "$claim:text",
-            "decision": OneOf("pay", "decline"),
-            "pool?": "$:text",
-            "play_id?": "$:text",
-            "amount_cents?": "$:count",
-            "why?": "$:text",
-            "awarded_cents?": "$:count",
-        },
-        state={
-            "claim:{claim}?": "$:object",
-            "held:{claim}?": "$:any",
-            "fault:progressive_unproved?": None,
-        },
         may=Permission.SETTLE,
         persons=2,
         also=(_check_ruling, check_in_menu),
     ),
+)
+
+_LINK: Final = (
     Rule(
-        kind="progressive.awaited",
-        within=only(State.PLAYING),
-        before={"game": {"play_id": "$play"}},
-        state={"awaiting_award": "$play"},
-    ),
-    Rule(
-        kind="progressive.award",
-        id="{claim}.award",
-        before={
-            "claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None),
-            "held:{claim}": None,
-        },
-        record={"claim": "$claim:text", "pool": "$pool:text", "amount_cents": "$cents:count"},
-        state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
-        also=(
-            holds(
-                "only its amount is new",
-                lambda scope: is_json_equal(
-                    scope.entry.state[f"claim:{scope['claim']}"],
-                    {**scope["kept"], "amount_cents": scope["cents"]},
-                ),
-            ),
-        ),
-    ),
-    Rule(
-        kind="progressive.award_differs",
-        id="{claim}.differs-{cents}",
-        record={"claim": "$claim:text", "amount_cents": "$cents:int"},
-    ),
-    Rule(
-        kind="progressive.unanswered",
-        within=only(State.AWAITING_AWARD),
-        id="{claim}.unanswered",
-        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
-        record={
-            "claim": "$claim:text",
-            "pool": "$pool:text",
-            "amount_cents": "$cents:count",
-            "person": "$:person",
-        },
-        state={"claim:{claim}": "$claimed:object"},
-        counts={"progressive.unanswered": 1},
-        may=Permission.PAY_BY_HAND,
-        also=(
-            holds(
-                "only its amount is new, and that nobody answered",
-                lambda scope: is_json_equal(
-                    scope["claimed"],
-                    {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
-                ),
-            ),
-        ),
-    ),
-    Rule(
-        kind="progressive.undecided",
-        within=only(State.AWAITING_AWARD),
-        id="{play}.undecided",
-        before={"game": {"play_id": "$play"}},
-        record={"play_id": "$play:text", "pools": Each("$:text", least=1), "person": "$:person"},
-        state={"undecided": "$play"},
-        may=Permission.PAY_BY_HAND,
-    ),
-    Rule(
-        kind="progressive.closed",
-        before={"claim:{claim}": Has("kept", way="$way")},
-        record={**_CLAIM, "claim": "$claim:text", "way": "$way:text"},
-        state={"claim:{claim}": None},
-        also=(
-            holds(
-                "it differs from the stored claim",
-                lambda scope: is_json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
-            ),
-        ),
-    ),
-    Rule(
-        kind="progressive.linked",
+        entry=entries.LEVEL_LINKED,
         within=EVERYWHERE,
         before={"link:{pool}": None},
-        record={"pool": "$pool:text"},
+        record={"pool": "$pool"},
         state={"link:{pool}": dict.fromkeys(LINKED, 0)},
     ),
     Rule(
-        kind="progressive.ahead",
-        record={"pool": "$pool:text", "counted": "$counted:count"},
+        entry=entries.LINK_AHEAD,
+        record={"pool": "$pool", "counted": "$counted"},
         state={"link:{pool}": {**LINKED, "sequence": "$counted"}},
     ),
     Rule(
-        kind="progressive.behind",
-        record={"pool": "$pool:text", "counted": "$counted:count"},
-        state={"claim:{claim}?": "$:object"},
+        entry=entries.LINK_BEHIND,
+        record={"pool": "$pool", "counted": "$counted"},
         also=(
             holds(
                 "the repeated hits are not the ones paid since",
@@ -447,22 +375,13 @@ _PROGRESSIVES: Final = (
             ),
         ),
     ),
-    Rule(kind="progressive.refused", record={"code": "$:text", "text": "$:text", "last?": True}),
-    Rule(
-        kind="link.requested",
-        record={"key": "$:text", "persons": "$:persons"},
-        may=Permission.CONFIGURE,
-        also=(check_in_menu,),
+    *(
+        Rule(entry=entry, may=Permission.CONFIGURE, also=(check_in_menu,))
+        for entry in (entries.ENROLMENT_REQUESTED, entries.ENROLMENT_ANSWERED)
     ),
     Rule(
-        kind="link.answered",
-        record={**_CERTIFICATE, "persons": "$:persons"},
-        may=Permission.CONFIGURE,
-        also=(check_in_menu,),
-    ),
-    Rule(
-        kind="link.enrolled",
-        record={**_CERTIFICATE, "persons": "$:persons"},
+        entry=entries.LINK_ENROLLED,
+        record={"certificate": "$certificate"},
         state={"link_certificate": {"certificate": "$certificate"}},
         may=Permission.CONFIGURE,
         persons=2,
@@ -475,24 +394,12 @@ _PROGRESSIVES: Final = (
             ),
         ),
     ),
-    Rule(kind="link.found", record=_CERTIFICATE, state={"link_certificate": {"certificate": "$certificate"}}),
     Rule(
-        kind="link.refused",
-        record={
-            "step": OneOf("request", "answer", "enrol", "start"),
-            "why": "$:text",
-            "values": "$:object",
-            "persons": "$:list",
-        },
-    ),
-    Rule(kind="progressive.disconnected", record={"why": "$:text"}),
-    Rule(kind="progressive.link_lost", record={"pool": "$:text", "status?": "$:text"}),
-    Rule(kind="progressive.link_back", record={"pool": "$:text", "status?": "$:text"}),
-    Rule(
-        kind="progressive.fell",
-        record={"pool": "$:text", "from_cents": "$:count", "to_cents": "$:count"},
+        entry=entries.LINK_FOUND,
+        record={"certificate": "$certificate"},
+        state={"link_certificate": {"certificate": "$certificate"}},
     ),
 )
 
 
-RULES: Final = _PROGRESSIVES
+RULES: Final = (*_LEVELS, *_CLAIMS, *_MYSTERIES, *_LINK)

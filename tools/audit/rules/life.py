@@ -1,4 +1,4 @@
-"""The rules of the machine's operation: start, self-tests, doors, faults, keys, attendant calls, hosts."""
+"""The rules of the machine's operation: start, self-tests, doors, faults, keys, attendant calls."""
 
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from egm.kernel.events import State
 from egm.kernel.faults import get_fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
+from egm.play import entries as play_entries
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.staff import entries as staff
 from tools.audit.rules.parts import (
@@ -19,7 +20,7 @@ from tools.audit.rules.parts import (
     holds,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Has, OneOf, Scope, format_storage_key
+from tools.audit.rules.pattern import Has, OneOf, Scope, format_storage_key
 from tools.audit.rules.rule import Rule
 
 
@@ -117,23 +118,13 @@ _LIFE: Final = (
     ),
     Rule(entry=app.GAME_REFUSED, also=(check_first_position,)),
     Rule(
-        kind="game.same_version",
+        entry=play_entries.GAME_SAME_VERSION,
         before={"definition:{digest}": None, "definition:{before}": "$:text"},
-        record={
-            "game": "$:text",
-            "version": "$:text",
-            "digest": "$digest:digest",
-            "before": "$before:digest",
-        },
+        record={"digest": "$digest", "before": "$before"},
     ),
     Rule(
-        kind="game.examined",
-        record={
-            "game": "$:text",
-            "digest": "$digest:digest",
-            "code": "$code:digest",
-            "prizes": "$prizes:list",
-        },
+        entry=play_entries.GAME_EXAMINED,
+        record={"digest": "$digest", "code": "$code", "prizes": "$prizes"},
         state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),
     Rule(
@@ -248,59 +239,4 @@ _FAULTS: Final = (
 )
 
 
-_HOSTS: Final = (
-    Rule(kind="host.start_awaited", record={"host": "$host:text"}, state={"host_known:{host}": True}),
-    Rule(kind="host.awaited", record={"host": "$host:text"}, state={"host_silent:{host}": "$:time"}),
-    Rule(
-        kind="host.link_lost",
-        record={"host": "$host:text"},
-        state={"host_silent:{host}": "$:time"},
-        counts={"host_comm_loss": 1},
-    ),
-    Rule(kind="host.link_up", record={"host": "$host:text"}, state={"host_silent:{host}": None}),
-    Rule(
-        kind="host.time",
-        record={"host": "$host:text", "told": "$:time", "ahead_seconds": "$ahead:int"},
-        state={"host_time:{host}": "$ahead"},
-    ),
-    Rule(kind="host.poll_failed", record={"host": "$:text", "poll": "$:text", "why": "$:text"}),
-    Rule(kind="host.unsigned", record={"host": "$:text", "why": "$:text"}),
-    Rule(
-        kind="gat.request",
-        record={"parameters": "$parameters:list", "level": "$level:count", "refused?": "$refused:text"},
-        state={
-            "gat": {
-                "parameters": "$parameters",
-                "level": "$level",
-                "kind": "$:text",
-                "algorithm": "$:text",
-                "finished": "$finished:text",
-                "values": {},
-                "trouble": "$trouble:text",
-            }
-        },
-        also=(
-            holds(
-                "the stored refusal differs from the recorded one",
-                lambda scope: (
-                    scope["trouble"] == scope.names.get("refused", "")
-                    and bool(scope["finished"]) == bool(scope["trouble"])
-                ),
-            ),
-        ),
-    ),
-    Rule(
-        kind="gat.result",
-        before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
-        record={
-            "parameters": "$parameters",
-            "algorithm": "$algorithm",
-            "values": "$values:object",
-            "trouble": "$trouble:text",
-        },
-        state={"gat": But("gat", finished="$:time", values="$values", trouble="$trouble")},
-    ),
-)
-
-
-RULES: Final = (*_LIFE, *_FAULTS, *_HOSTS)
+RULES: Final = (*_LIFE, *_FAULTS)

@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.kernel.states import RULING
 from egm.people import Permission
+from egm.play import entries as play_entries
 from egm.staff import entries
 from egm.staff.registers import INFORMED_BY
 from tools.audit.rules.parts import check_in_menu, holds, read_nonzero_meters
@@ -33,19 +34,12 @@ RULES: Final = (
         ),
     ),
     Rule(
-        kind="machine.checked",
+        entry=play_entries.MACHINE_CHECKED,
         within=RULING,
         record={
-            "game": "$:text",
-            "books": "$:text",
-            "play_id": "$:text|none",
-            "digest": "$:digest|none",
-            "software": "$:object|none",
             "handpay": Derived(lambda scope: (scope.value_before("handpay") or {}).get("id")),
             "meters": Derived(lambda scope: read_nonzero_meters(scope, since=True)),
             "head": Derived(lambda scope: scope.ledger.head_hex),
-            "persons": "$:persons",
-            "remark": "$:text",
         },
         may=Permission.SETTLE,
         also=(check_in_menu,),

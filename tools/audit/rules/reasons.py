@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE
-from egm.play.player_protection import LIMITS, ReminderRecord
+from egm.play.player_protection import LIMITS
 from egm.records.keys import HostKey, PlayKey
+from egm.records.protection import ReminderRecord
 from egm.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope
 from tools.audit.rules.states import state_of

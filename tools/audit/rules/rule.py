@@ -43,10 +43,6 @@ _IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
 }
 
 
-class DiffersFromDeclaration(Differs):
-    """An entry that is not of the form that a rule's declaration states; another form of its kind may fit."""
-
-
 @dataclass(frozen=True, slots=True)
 class Move:
     """A transfer from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``.

@@ -4,14 +4,13 @@ from typing import Any, Final
 
 from egm.devices.wheel.codec import NUMBERS
 from egm.records.wheel import WheelSpin
+from egm.seats import entries
 from tools.audit.rules.parts import holds
-from tools.audit.rules.pattern import But, OneOf, Scope
+from tools.audit.rules.pattern import But, Scope
 from tools.audit.rules.rule import Rule
 
-_SPIN: Final[dict[str, Any]] = {"round_id": "$round:text", "spin": "$spin:count"}
+_SPIN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
 _BEFORE: Final = {"wheel_spin": "$was:object"}
-#: The machine's codes for the reason why no number was received.
-_UNHEARD: Final = OneOf("another_spin", "went_on", "line_lost", "restart")
 
 
 def _are_earlier_recorded(scope: Scope) -> bool:
@@ -29,26 +28,26 @@ _OF_THE_SPIN: Final = holds("no number is awaited for its spin", _is_awaited)
 
 RULES: Final = (
     Rule(
-        kind="wheel.no_more_bets",
+        entry=entries.BETTING_CLOSED,
         id="{round}.closed",
         record=_SPIN,
-        state={"wheel_spin": {**_SPIN, "earlier?": {"{waits}?": "$:count"}}},
+        state={"wheel_spin": {**_SPIN, "earlier?": "$:object"}},
         also=(holds("numbers of earlier rounds are not as recorded", _are_earlier_recorded),),
     ),
     Rule(
-        kind="wheel.number",
+        entry=entries.NUMBER_RECEIVED,
         id="{round}.number",
         before=_BEFORE,
-        record={**_SPIN, "number": "$number:count"},
-        state={"wheel_spin": But("was", number="$number:count")},
+        record={**_SPIN, "number": "$number"},
+        state={"wheel_spin": But("was", number="$number")},
         also=(_OF_THE_SPIN, holds("no wheel has such a pocket", lambda scope: scope["number"] in NUMBERS)),
     ),
     Rule(
-        kind="wheel.unheard",
+        entry=entries.NUMBER_MISSED,
         id="{round}.unheard",
         before=_BEFORE,
-        record={**_SPIN, "unheard": _UNHEARD},
-        state={"wheel_spin": But("was", unheard=_UNHEARD)},
+        record={**_SPIN, "unheard": "$why"},
+        state={"wheel_spin": But("was", unheard="$why")},
         also=(_OF_THE_SPIN,),
     ),
 )

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Final
 
 from egm.config.sas_line import Group
+from egm.links.entries import WINS_READ, WinsRead
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, encode_bcd, from_bcd, prepend_length
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
@@ -120,7 +121,7 @@ def _read(host: Host, number: int) -> None:
     read = _list_unread_wins(host)[:number]
     if read:
         state = {key: None for key, _ in read}
-        host.machine.record("progressive.read", state=state, details={"host": host.name, "wins": len(read)})
+        host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read)), state=state)
     if number and _list_unread_wins(host):
         host.post(_HIT)
 

@@ -12,6 +12,7 @@ from typing import Final
 from egm.config.sas_line import Group
 from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
+from egm.links.entries import HOST_UNSIGNED, SoftwareNotSigned
 from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, Poll
@@ -44,7 +45,7 @@ async def _deliver(host: Host, seed: bytes) -> None:
     try:
         signature = await compute_rom_signature(Scope(own=own_files(host.context.file)), seed)
     except LocalError as error:
-        host.machine.log("host.unsigned", {"host": host.name, "why": str(error)})
+        host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, why=str(error)))
         return
     host.deliver(_CODE, Reply(encode_binary(signature, 2), once=True))
 

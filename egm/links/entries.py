@@ -1,0 +1,126 @@
+"""The journal entries of the links: a SAS host's line and time, what it has read, and a verifier's requests."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.entries import Entry
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Time
+from egm.records.keys import LinksKey, ProgressiveKey
+
+
+# ---------------------------------------------------------------------------------------------- hosts
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostNamed:
+    """Something has happened on the line of a host."""
+
+    host: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTime:
+    """A host sent its time; ``ahead_seconds``: how far it is ahead of the machine's, rounded up."""
+
+    host: str
+    told: Time
+    ahead_seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PollFailed:
+    """The machine could not answer a poll of a host, which got no reply; recorded once per poll."""
+
+    host: str
+    poll: str
+    """Its code, two hexadecimal digits."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwareNotSigned:
+    """The signature of the software that a host asked for could not be computed."""
+
+    host: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinsRead:
+    """A host has read wins of the levels that it broadcasts."""
+
+    host: str
+    wins: Cents
+    """How many."""
+
+
+HOST_START_AWAITED: Final = Entry(
+    kind="host.start_awaited",
+    record=HostNamed,
+    about="The machine waits for a host to start it for the first time, as the jurisdiction requires.",
+    writes=(LinksKey.HOST_KNOWN,),
+)
+HOST_AWAITED: Final = Entry(
+    kind="host.awaited",
+    record=HostNamed,
+    about="The machine has started and waits for a host to poll it.",
+    writes=(LinksKey.HOST_SILENT,),
+)
+HOST_LINK_LOST: Final = Entry(
+    kind="host.link_lost",
+    record=HostNamed,
+    about="A host has stopped polling.",
+    counts={"host_comm_loss": 1},
+    writes=(LinksKey.HOST_SILENT,),
+)
+HOST_LINK_UP: Final = Entry(
+    kind="host.link_up",
+    record=HostNamed,
+    about="A host polls the machine.",
+    writes=(LinksKey.HOST_SILENT,),
+)
+HOST_TIME: Final = Entry(kind="host.time", record=HostTime, writes=(LinksKey.HOST_TIME,))
+HOST_POLL_FAILED: Final = Entry(kind="host.poll_failed", record=PollFailed)
+HOST_UNSIGNED: Final = Entry(kind="host.unsigned", record=SoftwareNotSigned)
+WINS_READ: Final = Entry(kind="progressive.read", record=WinsRead, writes=(ProgressiveKey.WIN,))
+
+
+# ---------------------------------------------------------------------------------------------- a verifier (GAT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatCalculation:
+    """The last request of a verifier and its result.
+
+    ``kind``: the kind of result, empty for a request that was refused. ``finished``: when it was, or empty.
+    ``trouble``: why it failed, or empty.
+    """
+
+    parameters: tuple[str, ...]
+    level: Count
+    kind: str
+    algorithm: str
+    finished: str
+    values: Mapping[str, str]
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatRequest:
+    """A verifier requested a calculation; ``refused``: why it was not started."""
+
+    parameters: tuple[str, ...]
+    level: Count
+    refused: str = omit_if_default("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatResult:
+    """A calculation for a verifier has ended, with its results or with the reason why it failed."""
+
+    parameters: tuple[str, ...]
+    algorithm: str
+    values: Mapping[str, str]
+    trouble: str
+
+
+GAT_REQUEST: Final = Entry(kind="gat.request", record=GatRequest, writes=(LinksKey.GAT,))
+GAT_RESULT: Final = Entry(kind="gat.result", record=GatResult, writes=(LinksKey.GAT,))

@@ -1,0 +1,376 @@
+"""The journal entries of play: games, tables, prizes in kind, residual credit and player protection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Final, Literal
+
+from egm.kernel.entries import Entry, Moves
+from egm.kernel.keys import KernelKey
+from egm.kernel.messages import ReminderKind
+from egm.play.void_rule import Ruling
+from egm.progressive.entries import POOL_MOVES
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Digest, Persons, Serial
+from egm.records.game_record import DrawRecord, GameChoice, GameRecord, TableReturned
+from egm.records.games import CHOICE
+from egm.records.keys import MoneyKey, PlayKey, ProgressiveKey, TableKey
+from egm.records.money import PrizeRecord
+from egm.records.protection import ReminderRecord
+from egm.records.rulings import RulingDetails
+from meters import Phase
+from meters.recall import PLAY_PUSH, PLAY_START
+from meters.transaction import JSON
+
+_CASHABLE: Final = "credit:*:cashable"
+_STAKED: Final = Moves("credit:*:*", "house:wager")
+_STAKE_BACK: Final = Moves("house:push", "credit:*:*")
+_WON: Final = Moves("house:win", _CASHABLE)
+_DIMS: Final = frozenset({"game", "paytable", "denomination_cents", "wager_level"})
+
+
+# ---------------------------------------------------------------------------------------------- games
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubleUpStakes:
+    """The wins that a player staked on double-ups, round by round, were posted."""
+
+    play_id: str
+    stakes_cents: tuple[Cents, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StakesBack:
+    """A game returned stakes before its end."""
+
+    play_id: str
+    push_cents: Cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameEnd:
+    """A game ended, and its win was credited; ``win_cents`` is without levels, ``push_cents`` the stakes returned."""
+
+    play_id: str
+    win_cents: Count
+    push_cents: Count = omit_if_default(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameEndByHand(GameEnd):
+    """A game ended, and its win is reserved for a hand-pay."""
+
+    prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoidedOutcome:
+    """The result of a void game: whether it was decided, and what the game and its levels had won."""
+
+    decided: bool
+    win_cents: Count | None
+    levels_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameVoid(RulingDetails):
+    """Two persons declared a game void; ``settled``: the bets that stay decided."""
+
+    play_id: str
+    refund_cents: Count
+    ruling: Ruling
+    settled: tuple[Mapping[str, JSON], ...] = omit_if_default(())
+    recorded: VoidedOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameDiffers:
+    """The draws of a decided game no longer give its recorded outcome; it is paid as recorded."""
+
+    play_id: str
+    why: str
+    win_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSameVersion:
+    """A game is installed under a version that was played here with another definition."""
+
+    game: str
+    version: str
+    digest: Digest
+    before: Digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargestPrizes:
+    """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
+
+    code: Digest
+    """The digest of the code that computed them."""
+    prizes: tuple[tuple[int | None, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameExamined(LargestPrizes):
+    """The largest prizes of a game were computed."""
+
+    game: str
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallShown:
+    """A play was shown in the recall; ``person``: who was signed in, or empty."""
+
+    play_id: str
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineChecked:
+    """Staff had the machine checked before a large hand-pay: game, accounts, software, meters, journal head."""
+
+    game: str
+    """``right``, ``none``, or what differs."""
+    books: str
+    play_id: str | None
+    digest: Digest | None
+    software: Mapping[str, str] | None
+    handpay: str | None
+    meters: Mapping[str, int]
+    head: Digest
+    persons: Persons
+    remark: str
+
+
+_LEVELS_AND_SESSION: Final = (
+    PlayKey.SESSION,
+    TableKey.SHARED,
+    ProgressiveKey.LEVEL,
+    ProgressiveKey.LINK,
+    ProgressiveKey.CLAIM,
+    ProgressiveKey.WIN,
+)
+_CLOSING: Final = (
+    PlayKey.SESSION,
+    TableKey.TABLE,
+    ProgressiveKey.AWAITING,
+    ProgressiveKey.UNDECIDED,
+    ProgressiveKey.CLAIM,
+)
+GAME_START: Final = Entry(
+    kind=PLAY_START,
+    record=GameRecord,
+    about="A game was started: staked, drawn and, unless a decision is pending, decided.",
+    moves=(_STAKED, POOL_MOVES),
+    counts={"games_played": 1},
+    writes=(PlayKey.GAME,),
+    may_write=(PlayKey.DEFINITION, *_LEVELS_AND_SESSION),
+    dims=_DIMS,
+)
+GAME_CHOICE: Final = Entry(
+    kind=CHOICE,
+    record=GameChoice,
+    about="A further step of a game was taken: a choice, with its stake and draws.",
+    moves=(_STAKED, POOL_MOVES),
+    may_write=_LEVELS_AND_SESSION,
+    dims=_DIMS,
+)
+GAME_DOUBLE_UP: Final = Entry(
+    kind="game.double_up",
+    record=DoubleUpStakes,
+    moves=(
+        _WON,
+        Moves("house:double_up_win", _CASHABLE),
+        Moves(_CASHABLE, "house:double_up_bet"),
+    ),
+    dims=_DIMS,
+)
+GAME_PUSH: Final = Entry(
+    kind=PLAY_PUSH,
+    record=StakesBack,
+    moves=(_STAKE_BACK,),
+    may_write=(PlayKey.SESSION,),
+    dims=_DIMS,
+)
+GAME_END: Final = Entry(
+    kind="game.end",
+    record=GameEnd,
+    moves=(_WON, Moves("house:double_up_win", _CASHABLE), Moves("house:progressive:*", _CASHABLE)),
+    counts={"games_won": None, "games_pushed": None, "games_lost": None},
+    writes=(PlayKey.GAME, PlayKey.LAST),
+    may_write=_CLOSING,
+    dims=_DIMS,
+)
+GAME_END_BY_HAND: Final = Entry(
+    kind="game.end",
+    record=GameEndByHand,
+    phase=Phase.RESERVE,
+    moves=(
+        Moves("house:attendant_jackpot", "out:handpay_jackpot"),
+        Moves("house:progressive:*", "out:handpay_progressive"),
+        Moves("prizes:*:offered", "prizes:*:given"),
+    ),
+    counts={"games_won": 1},
+    writes=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
+    may_write=_CLOSING,
+    dims=_DIMS,
+)
+GAME_VOID: Final = Entry(
+    kind="game.void",
+    record=GameVoid,
+    moves=(Moves("house:refund_defect", "credit:*:*"), _WON, _STAKE_BACK, POOL_MOVES),
+    counts={"games_void": 1},
+    writes=(PlayKey.GAME,),
+    may_write=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.WIN, *_CLOSING),
+)
+GAME_DIFFERS: Final = Entry(kind="game.differs", record=GameDiffers)
+GAME_SAME_VERSION: Final = Entry(kind="game.same_version", record=GameSameVersion)
+GAME_EXAMINED: Final = Entry(kind="game.examined", record=GameExamined, writes=(PlayKey.EXAMINED,))
+TABLE_RETURNED: Final = Entry(
+    kind="table.returned",
+    record=TableReturned,
+    about="Bets were returned from a table between two games.",
+    moves=(_STAKE_BACK,),
+    writes=(TableKey.TABLE,),
+    may_write=(PlayKey.SESSION,),
+    dims=frozenset({"game", "paytable", "denomination_cents"}),
+)
+RECALL_SHOWN: Final = Entry(kind="recall.shown", record=RecallShown)
+MACHINE_CHECKED: Final = Entry(kind="machine.checked", record=MachineChecked)
+
+
+# ---------------------------------------------------------------------------------------------- prizes in kind
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizesWon:
+    """A prize in kind is entered in the register of wins."""
+
+    machine: Serial
+    play_id: str
+    game: str
+    prizes: tuple[PrizeRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizesExchanged:
+    """Staff exchanged prizes in kind for their stated value, which is reserved for a hand-pay."""
+
+    handpay: str
+    prizes: tuple[PrizeRecord, ...]
+    amount_cents: Cents
+    machine: Serial
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandpayReplaced:
+    """The reservation of exchanged prizes was voided."""
+
+    handpay: str
+    by: str
+
+
+PRIZE_REGISTERED: Final = Entry(kind="merchandise.won", record=PrizesWon, counts={"merchandise_won": 1})
+PRIZES_EXCHANGED: Final = Entry(
+    kind="handpay.exchanged",
+    record=PrizesExchanged,
+    phase=Phase.RESERVE,
+    moves=(
+        Moves("house:attendant_jackpot", "out:handpay_jackpot"),
+        Moves("house:progressive:*", "out:handpay_progressive"),
+    ),
+    writes=(MoneyKey.HANDPAY,),
+)
+HANDPAY_REPLACED: Final = Entry(
+    kind="handpay.replaced",
+    record=HandpayReplaced,
+    phase=Phase.VOID,
+    settles=(GAME_END_BY_HAND,),
+    writes=(MoneyKey.HANDPAY,),
+)
+
+
+# ---------------------------------------------------------------------------------------------- residual credit
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualRemoved:
+    """A player gave up residual credit."""
+
+    amount_cents: Cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualPlayed:
+    """A player staked residual credit on one draw for ``prize_cents``."""
+
+    amount_cents: Cents
+    prize_cents: Cents
+    draws: tuple[DrawRecord, ...]
+    won_cents: Count
+
+
+RESIDUAL_REMOVED: Final = Entry(
+    kind="residual.removed",
+    record=ResidualRemoved,
+    moves=(Moves("credit:*:*", "house:residual"),),
+    counts={"residuals": 1},
+)
+RESIDUAL_PLAYED: Final = Entry(
+    kind="residual.played",
+    record=ResidualPlayed,
+    moves=(Moves("credit:*:*", "house:residual"), Moves("house:residual_win", _CASHABLE)),
+    counts={"residuals": 1},
+)
+
+
+# ---------------------------------------------------------------------------------------------- player protection
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderEnded:
+    """A reminder or a pause has ended; ``kind``: which."""
+
+    kind: ReminderKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded:
+    """The session of a player who has left was ended."""
+
+    minutes: Count
+    spent_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSet:
+    """A player set an own limit; 0 removes it."""
+
+    of: Literal["minutes", "cents"]
+    value: Count
+
+
+REMINDER_SHOWN: Final = Entry(
+    kind="protection.reminder",
+    record=ReminderRecord,
+    about="A reminder of time or money was shown, or a limit was reached and a pause began.",
+    counts={"reminders.*": None},
+    writes=(PlayKey.REMINDER, PlayKey.SESSION),
+)
+REMINDER_ACKNOWLEDGED: Final = Entry(
+    kind="protection.acknowledged",
+    record=ReminderEnded,
+    about="The player has read a reminder.",
+    writes=(PlayKey.REMINDER,),
+)
+PAUSE_OVER: Final = Entry(
+    kind="protection.pause_over",
+    record=ReminderEnded,
+    about="The pause at a limit is over, and time and money are counted from zero.",
+    writes=(PlayKey.REMINDER, PlayKey.SESSION),
+)
+_SESSION_KEYS: Final = (PlayKey.SESSION, PlayKey.REMINDER, PlayKey.LIMITS)
+SESSION_ENDED: Final = Entry(kind="protection.session_ended", record=SessionEnded, writes=_SESSION_KEYS)
+SESSION_ENDED_UNPLAYED: Final = Entry(
+    kind="protection.session_ended",
+    record=NoneType,
+    about="The limits of a player who has left without a game were cleared.",
+    writes=_SESSION_KEYS,
+)
+LIMIT_SET: Final = Entry(kind="protection.limit_set", record=LimitSet, writes=(PlayKey.LIMITS,))

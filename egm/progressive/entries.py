@@ -1,0 +1,363 @@
+"""The journal entries of progressive levels: opened, fed by a controller, hit, claimed, ruled on; and the link."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import NoneType
+from typing import Final, Literal
+
+from egm.kernel.entries import Entry, Moves
+from egm.kernel.keys import KernelKey
+from egm.progressive.level import Terms
+from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Person, Persons, Serial, Time
+from egm.records.game_record import MysteryWon
+from egm.records.games import MYSTERY_WON
+from egm.records.keys import MoneyKey, ProgressiveKey
+from egm.records.rulings import RulingDetails
+from meters import Phase
+from meters.transaction import JSON
+
+POOL_MOVES: Final = Moves("pool:*:*", "pool:*:*")
+"""The transfers between the accounts of progressive levels."""
+
+
+# ---------------------------------------------------------------------------------------------- own levels
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelOpened:
+    """A progressive level of this machine was opened, and its base paid in."""
+
+    pool: str
+    game: str
+    level: str
+    stake_cents: Cents
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelChanged:
+    """The parameters of a level were changed; they take effect after its next win."""
+
+    pool: str
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelMoved:
+    """Staff moved everything that an abandoned level held to another level."""
+
+    source: str
+    target: str
+    amount: Fraction
+    persons: Persons
+
+
+LEVEL_OPENED: Final = Entry(
+    kind="progressive.opened",
+    record=LevelOpened,
+    moves=(Moves("pool:*:startup", "pool:*:current"),),
+    writes=(ProgressiveKey.LEVEL,),
+)
+LEVEL_CHANGED: Final = Entry(kind="progressive.changed", record=LevelChanged, writes=(ProgressiveKey.LEVEL,))
+LEVEL_MOVED: Final = Entry(
+    kind="progressive.moved", record=LevelMoved, moves=(POOL_MOVES,), writes=(ProgressiveKey.LEVEL,)
+)
+
+
+# ---------------------------------------------------------------------------------------------- the register of wins
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelHit:
+    """A line of the register of level wins; ``amount_cents`` is None if the amount is unknown."""
+
+    machine: Serial
+    play_id: str
+    game: str
+    pool: str
+    level: str
+    amount_cents: Count | None
+    way: Literal["credit", "hand"]
+    unanswered: bool
+
+
+LEVEL_HIT: Final = Entry(
+    kind="progressive.hit",
+    record=LevelHit,
+    about="A won level of this machine or of a controller is entered in the register of wins.",
+    counts={"progressive.hits_paid": 1},
+)
+BROADCAST_LEVEL_HIT: Final = Entry(
+    kind="progressive.hit_broadcast",
+    record=LevelHit,
+    about="A won level that a SAS host broadcasts is entered in the register of wins.",
+    counts={"progressive.hits_paid": 1},
+)
+
+
+# ---------------------------------------------------------------------------------------------- claims
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelAward:
+    """The controller has locked the amount of a claim."""
+
+    claim: str
+    pool: str
+    amount_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwardDiffers:
+    """A controller stated an amount for a claim that has another amount or is not open; it is not paid."""
+
+    claim: str
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelUnanswered:
+    """An attendant settled a claim without a reply at the amount that the machine showed."""
+
+    claim: str
+    pool: str
+    amount_cents: Count
+    person: Person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelsUndecided:
+    """An attendant ended a game before it was known whether it had won these mystery levels."""
+
+    play_id: str
+    pools: tuple[str, ...]
+    person: Person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimClosed(ClaimRecord):
+    """The controller has recorded the payment of a claim, which is closed."""
+
+    claim: str
+
+
+AWARD_AWAITED: Final = Entry(
+    kind="progressive.awaited",
+    record=NoneType,
+    about="A game was shown and waits for its controller to lock the award.",
+    writes=(ProgressiveKey.AWAITING,),
+)
+AWARD_LOCKED: Final = Entry(kind="progressive.award", record=LevelAward, writes=(ProgressiveKey.CLAIM,))
+AWARD_DIFFERS: Final = Entry(kind="progressive.award_differs", record=AwardDiffers)
+AWARD_UNANSWERED: Final = Entry(
+    kind="progressive.unanswered",
+    record=LevelUnanswered,
+    counts={"progressive.unanswered": 1},
+    writes=(ProgressiveKey.CLAIM,),
+)
+LEVELS_UNDECIDED: Final = Entry(
+    kind="progressive.undecided", record=LevelsUndecided, writes=(ProgressiveKey.UNDECIDED,)
+)
+CLAIM_CLOSED: Final = Entry(kind="progressive.closed", record=ClaimClosed, writes=(ProgressiveKey.CLAIM,))
+
+
+# ---------------------------------------------------------------------------------------------- mystery prizes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeHeld(HeldPrize):
+    """A controller's message is not proved; it is held until two persons rule on it."""
+
+    claim: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelRuling(RulingDetails):
+    """Two persons ruled on an unproved claim, or on a claim that nobody can answer."""
+
+    claim: str
+    decision: Literal["pay", "decline"]
+    pool: str = omit_if_default("")
+    play_id: str = omit_if_default("")
+    amount_cents: Count | None = omit_if_default(None)
+    why: str = omit_if_default("")
+    """What was in doubt."""
+    awarded_cents: Count | None = omit_if_default(None)
+    """What a hit of the game itself is worth by the ruling."""
+
+
+PRIZE_COMMITTED: Final = Entry(
+    kind="progressive.sealed",
+    record=HeardPrize,
+    about="The commitment to the secret amount of a mystery prize was received.",
+    writes=(ProgressiveKey.SEALED,),
+)
+PRIZE_WON: Final = Entry(
+    kind=MYSTERY_WON,
+    record=MysteryWon,
+    about="A controller found that the open game has won a mystery prize, which is paid with the game.",
+    writes=(ProgressiveKey.CLAIM,),
+)
+PRIZE_RETURNED: Final = Entry(
+    kind=MYSTERY_WON,
+    record=MysteryWon,
+    about="A mystery prize returns to its level: its game is void, or staff have declined it.",
+    writes=(ProgressiveKey.CLAIM,),
+    may_write=(ProgressiveKey.HELD,),
+)
+PRIZE_PAID_BY_HAND: Final = Entry(
+    kind=MYSTERY_WON,
+    record=MysteryWon,
+    about="A mystery prize of a game that is over is reserved for a hand-pay.",
+    phase=Phase.RESERVE,
+    moves=(Moves("house:progressive:*", "out:handpay_progressive"),),
+    dims=frozenset({"game", "paytable", "denomination_cents", "wager_level"}),
+    writes=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
+    may_write=(ProgressiveKey.HELD,),
+)
+PRIZE_NOT_OURS: Final = Entry(
+    kind="progressive.not_ours",
+    record=MysteryWon,
+    about="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
+)
+PRIZE_HELD: Final = Entry(kind="progressive.held", record=PrizeHeld, writes=(ProgressiveKey.HELD,))
+PRIZE_RULED: Final = Entry(
+    kind="progressive.ruled",
+    record=LevelRuling,
+    may_write=(ProgressiveKey.HELD, ProgressiveKey.CLAIM, KernelKey.FAULT),
+)
+
+
+# ---------------------------------------------------------------------------------------------- the link
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateInUse:
+    """The digest of the certificate that proves this machine to its link."""
+
+    certificate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelLinked:
+    """A level of a controller was configured, and the machine counts its contributions from now on."""
+
+    pool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContributionsCounted:
+    """How many contributions of this machine a controller has counted."""
+
+    pool: str
+    counted: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRefused:
+    """A message was refused by the controller or could not be understood; ``last``: no more are recorded."""
+
+    code: str
+    text: str
+    last: bool = omit_if_default(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkDisconnected:
+    """The connection to the controller was lost."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelLink:
+    """A level is received again, or no longer; ``status``: of a controller's level."""
+
+    pool: str
+    status: str = omit_if_default("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelFell:
+    """A broadcast level was received with a lower amount, because another machine has won it."""
+
+    pool: str
+    from_cents: Count
+    to_cents: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrolmentRequested:
+    """The machine's request for a link certificate was written to a stick."""
+
+    key: str
+    """The digest of the public key."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkCertificate:
+    """The facts in a link certificate, with the digests that persons compare."""
+
+    serial: Serial
+    key: str
+    certificate: str
+    authority: str
+    issuer: str
+    since: Time
+    until: Time
+    broker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkCertificateByPersons(LinkCertificate):
+    """The facts in a link certificate, and the persons who handled it."""
+
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrolmentRefused:
+    """A step of the enrolment with the link failed; ``why`` is the error's code."""
+
+    step: Literal["request", "answer", "enrol", "start"]
+    why: str
+    values: Mapping[str, JSON]
+    """The values of the error's text, which depend on the code."""
+    persons: tuple[str, ...]
+
+
+LEVEL_LINKED: Final = Entry(kind="progressive.linked", record=LevelLinked, writes=(ProgressiveKey.LINK,))
+LINK_AHEAD: Final = Entry(
+    kind="progressive.ahead",
+    record=ContributionsCounted,
+    about="A controller has counted contributions that this machine has not recorded.",
+    writes=(ProgressiveKey.LINK,),
+)
+LINK_BEHIND: Final = Entry(
+    kind="progressive.behind",
+    record=ContributionsCounted,
+    about="A controller has lost contributions and claims, which are reported to it again.",
+    may_write=(ProgressiveKey.CLAIM,),
+)
+MESSAGE_REFUSED: Final = Entry(kind="progressive.refused", record=MessageRefused)
+LINK_DISCONNECTED: Final = Entry(kind="progressive.disconnected", record=LinkDisconnected)
+LEVEL_LINK_LOST: Final = Entry(
+    kind="progressive.link_lost", record=LevelLink, about="A level is no longer received."
+)
+LEVEL_LINK_BACK: Final = Entry(
+    kind="progressive.link_back", record=LevelLink, about="A level is received again."
+)
+LEVEL_FELL: Final = Entry(kind="progressive.fell", record=LevelFell)
+ENROLMENT_REQUESTED: Final = Entry(kind="link.requested", record=EnrolmentRequested)
+ENROLMENT_ANSWERED: Final = Entry(
+    kind="link.answered",
+    record=LinkCertificateByPersons,
+    about="The floor's answer was read from a stick and belongs to this machine; it is not in use yet.",
+)
+LINK_ENROLLED: Final = Entry(
+    kind="link.enrolled",
+    record=LinkCertificateByPersons,
+    about="Persons who compared the digests put a link certificate into use.",
+    writes=(ProgressiveKey.CERTIFICATE,),
+)
+LINK_FOUND: Final = Entry(
+    kind="link.found",
+    record=LinkCertificate,
+    about="A link certificate was found in use that the journal did not name.",
+    writes=(ProgressiveKey.CERTIFICATE,),
+)
+ENROLMENT_REFUSED: Final = Entry(kind="link.refused", record=EnrolmentRefused)

@@ -1,0 +1,46 @@
+"""Records of player protection: the session's counts, the active reminder, and the player's own limits."""
+
+from dataclasses import dataclass
+
+from egm.kernel.messages import ReminderKind
+from egm.record_codec import omit_if_default
+from egm.record_fields import Count, Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """The counts of the current session, and how many reminders have been given in it."""
+
+    since: Time
+    wagered_cents: Count
+    won_cents: Count
+    time_reminders: Count
+    spend_reminders: Count
+
+    @property
+    def spent_cents(self) -> int:
+        """Return the net cost of the session so far, in minor units."""
+        return self.wagered_cents - self.won_cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderRecord:
+    """The active reminder; ``until``: end of the pause, or empty; ``own``: whether it is the player's own limit."""
+
+    kind: ReminderKind
+    minutes: Count
+    spent_cents: int
+    until: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnLimits:
+    """The player's own limits; 0 or None means no limit."""
+
+    minutes: Count | None = omit_if_default(None)
+    cents: Count | None = omit_if_default(None)
+
+    def of(self, what: str) -> int:
+        """Return the limit of ``minutes`` or ``cents``, or 0."""
+        return (self.minutes if what == "minutes" else self.cents) or 0

@@ -1,0 +1,36 @@
+"""The journal entries of a real wheel: betting closed for a spin, and its number or why none was received."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.entries import Entry
+from egm.record_fields import Count
+from egm.records.keys import WheelKey
+from egm.records.wheel import MissedBecause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BettingClosed:
+    """Betting was closed for a spin of the wheel."""
+
+    round_id: str
+    spin: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberReceived(BettingClosed):
+    """The wheel reported the number of the spin."""
+
+    number: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberMissed(BettingClosed):
+    """The number of the spin was missed for good, and the spin decides nothing."""
+
+    unheard: MissedBecause
+
+
+BETTING_CLOSED: Final = Entry(kind="wheel.no_more_bets", record=BettingClosed, writes=(WheelKey.SPIN,))
+NUMBER_RECEIVED: Final = Entry(kind="wheel.number", record=NumberReceived, writes=(WheelKey.SPIN,))
+NUMBER_MISSED: Final = Entry(kind="wheel.unheard", record=NumberMissed, writes=(WheelKey.SPIN,))
