@@ -15,11 +15,13 @@ from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.entries import Entries, Entry, EntryError, Moves
 from egm.money.entries import VOUCHER_REFUSED, PaperRejected
+from egm.progressive.level import Level, Terms
 from egm.record_codec import is_record, to_json
 from egm.staff.entries import OPENER
 from egm.testing.machine import MachineRig
 from meters import Phase, Transaction, Transfer
 from meters.transaction import JSON
+from paytables import Outcome, Wager
 
 #: A value that fulfils each condition, and one of the same type that does not.
 CONDITIONS = {
@@ -35,8 +37,14 @@ CONDITIONS = {
     record_fields.SERIAL: ("EGM-1", ""),
     OPENER: ("attendant", "nobody"),
 }
-#: Values of classes that write their own JSON.
-OWN: dict[type, object] = {}
+#: Values of classes that do not take just any.
+_TERMS = Terms(base_cents=100, increment=Fraction(1, 4), ceiling_cents=200)
+OWN: dict[type, object] = {
+    Terms: _TERMS,
+    Level: Level.open(_TERMS),
+    Outcome: Outcome(display={}),
+    Wager: Wager(1, {}),
+}
 ALL = list(FEATURES.entries)
 
 
@@ -62,7 +70,7 @@ def sample(hint):  # noqa: PLR0911 (one line for each type of field)
     if issubclass(hint, StrEnum):
         return next(iter(hint))
     if hint is Fraction:
-        return Fraction(1, 2)
+        return Fraction(1, 4)
     return hint(**{field.name: sample(field.type) for field in dataclasses.fields(hint)})
 
 
