@@ -1,8 +1,4 @@
-"""Recall and logs: views of the journal in the sizes that the profile asks for.
-
-The journal loses nothing, so the size of a log only limits what is shown. Journal kinds are assigned to logs
-here.
-"""
+"""Recall: the last plays of a journal, each with its steps and its end."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +7,6 @@ from typing import Any, Final
 
 from meters.chart import Role, find_account, parse_account_words
 from meters.entry import StoredEntry
-from meters.errors import JournalError
 from meters.transaction import Phase
 from meters.view import JournalView
 
@@ -24,83 +19,6 @@ PLAYS_SHOWN: Final = 100
 """Plays shown unless the profile says otherwise (at least 10, E-01)."""
 STEPS_SHOWN: Final = 50
 """Steps of a long feature that are shown: at least the last 50 (E-02)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """A log: the entries of ``kinds`` (a trailing ``*`` matches any ending), and how many are shown."""
-
-    name: str
-    kinds: tuple[str, ...]
-    size: int
-    source: str
-
-    def takes(self, kind: str) -> bool:
-        """Return whether entries of ``kind`` belong to this log."""
-        return any(kind == k or (k.endswith("*") and kind.startswith(k[:-1])) for k in self.kinds)
-
-
-#: Kinds of the machine's internal bookkeeping, which are not events.
-_QUIET: Final = (
-    "checkpoint",
-    "machine.genesis",
-    "journal.archived",
-    "selection",
-    "bill.mark",
-    "aft.told",
-    "voucher.told",
-    "voucher.read",
-    "voucher.numbered",
-    "voucher.authorised",
-    PLAY_START,
-    *PLAY_STEPS,
-    PLAY_PUSH,
-    *PLAY_ENDS,
-)
-
-#: Kinds of voucher entries, without those that record reports to a host.
-_VOUCHERS: Final = tuple(
-    f"voucher.{what}" for what in ("request", "out", "escrow", "in", "refused", "not_stacked")
-)
-
-LOGS: Final[Mapping[str, Log]] = {
-    log.name: log
-    for log in (
-        Log("events", ("*",), 100, "E-08, E-09; NY 5317.26"),
-        Log("bills", ("bill.in", "bill.returned", "bill.rejected"), 35, "E-07; FL 75-14.043(3)"),
-        Log("vouchers", ("ticket.*", *_VOUCHERS), 35, "E-06; AGE 5.1.5"),
-        Log("transfers", ("aft.complete", "aft.failed", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
-        Log("handpays", ("handpay.*", "merchandise.*"), 35, "D-10; NJ-C(a)4-5"),
-        Log("complements", ("complement.*",), 100, "Q-05; MC 21.4"),
-        Log("orphans", ("orphan.*", "handpay.unclaimed"), 100, "Q-06; MC 21.3"),
-        Log("forfeits", ("forfeit.*",), 100, "F-15; QC s.94"),
-        Log("protection", ("protection.*",), 100, "N-02, N-03"),
-        Log("disputes", ("dispute.*", "machine.checked"), 100, "Q-02, Q-04; MC 21.1-21.2"),
-        Log("progressives", ("progressive.hit*",), 25, "D-19; NY 5320.8(b)"),
-        Log(
-            "access",
-            ("menu.*", "sign_in.*", "key.*", "door.*", "intervention.*", "staff.*", "tilt.cleared"),
-            100,
-            "J-18; NY 5321.9(e)",
-        ),
-        Log("software", ("software.*", "cabinet.*"), 10, "A-16, E-11; MS 8-2.9(b)3"),
-    )
-}
-
-
-class UnknownLog(JournalError, KeyError):
-    """No log has this name."""
-
-
-def log(view: JournalView, name: str, size: int | None = None) -> Iterator[StoredEntry]:
-    """Yield a log's entries, newest first, at most ``size`` of them (the log's own size if None)."""
-    if name not in LOGS:
-        raise UnknownLog(f"no log is called {name!r}; there are: {', '.join(LOGS)}")
-    chosen = LOGS[name]
-    kinds = [k for k in view.kinds() if chosen.takes(k) and (name != "events" or k not in _QUIET)]
-    if not kinds:
-        return iter(())
-    return view.entries(kinds, limit=chosen.size if size is None else size, newest_first=True)
 
 
 def mask_validation_number(number: str) -> str:

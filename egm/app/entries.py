@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
+from egm.kernel.significance import Effect, Significance
 from egm.record_codec import from_json
 from egm.record_fields import Count
 from rng import MechanismName
@@ -35,7 +36,11 @@ class TicketsMended:
 
 GAME_REFUSED: Final = Entry(kind="game.refused", record=GameRefused)
 SCREEN_REFUSED: Final = Entry(kind="screen.refused", record=ScreenRefused)
-TICKETS_MENDED: Final = Entry(kind="tickets.mended", record=TicketsMended)
+TICKETS_MENDED: Final = Entry(
+    kind="tickets.mended",
+    record=TicketsMended,
+    significance=Significance(Effect.LOG),
+)
 
 
 # ---------------------------------------------------------------------------------------------- the generator

@@ -19,7 +19,7 @@ from egm.progressive.feature import PROGRESSIVE
 from egm.seats.feature import SEATS
 from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
-from egm.staff.service.desk import Entry
+from egm.staff.service.desk import MenuEntry
 from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: device tests before normal operation, a failed random number
@@ -45,7 +45,9 @@ FEATURES: Final = Features(
 def build_menu(features: Features) -> Menu:
     """Return the main menu of the staff. Raises InvariantError if a form could be refused without a message."""
     rules = features.rules
-    menu = Menu(pages=features.offered(Entry), forms=features.offered(Form), rules=rules)
+    menu = Menu(
+        pages=features.offered(MenuEntry), forms=features.offered(Form), rules=rules, entries=features.entries
+    )
     for form in menu.forms:
         is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)
         check_invariant(is_reported, f"the form {form.id} could be refused in silence")

@@ -3,6 +3,7 @@
 from typing import Final
 
 from egm.app import entries
+from egm.integrity import journal_entries
 from egm.integrity.lockups import (
     door_was_open,
     record_door_closed,
@@ -20,6 +21,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
+from egm.memory_clear import entries as memory_clear_entries
 from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu, note_staff
 
@@ -58,7 +60,11 @@ MACHINE: Final = Feature(
         KernelKey.DOOR: own_entries.DoorOpen,
         KernelKey.FAULT: own_entries.ActiveFault,
     },
-    entries=(*list_entries(own_entries), *list_entries(entries)),
+    entries=tuple(
+        entry
+        for module in (own_entries, entries, journal_entries, memory_clear_entries)
+        for entry in list_entries(module)
+    ),
     rules=_RULES,
 )
 """Tried last: accepts what no other feature handles."""

@@ -7,6 +7,8 @@ from typing import Final, Literal
 
 from egm.kernel.entries import Entry
 from egm.kernel.keys import KernelKey
+from egm.kernel.logs import Log
+from egm.kernel.significance import Clear, Effect, Significance
 from egm.kernel.timekeeping import Doubt
 from egm.record_codec import omit_if_default
 from egm.record_fields import Count, Digest, Person, Persons, Staff, Time, Words
@@ -94,6 +96,7 @@ POWER_UP: Final = Entry(
     writes=(IntegrityKey.BOOTS,),
     may_write=(PlayKey.RESIDUAL,),
     marks=(Mark.POWER_UP,),
+    significance=Significance(Effect.LOG, Clear.ITSELF, sas=0x17),
 )
 RESIDUAL_TERMS: Final = Entry(
     kind="residual.terms",
@@ -109,20 +112,30 @@ SELF_TEST_FAILED: Final = Entry(
     record=OutOfService,
     about="A self-test failed; the machine is out of service.",
     writes=(IntegrityKey.OUT_OF_SERVICE,),
+    significance=Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x37),
 )
 CHANCE_FAILED: Final = Entry(
     kind="chance.failed",
     record=OutOfService,
     about="The random number generator failed; the machine is out of service.",
     writes=(IntegrityKey.OUT_OF_SERVICE,),
+    significance=Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x20),
 )
 CHANCE_RESTARTED: Final = Entry(
     kind="chance.restarted", record=GeneratorRestarted, writes=(IntegrityKey.OUT_OF_SERVICE,)
 )
 SERVICE_DISABLED: Final = Entry(
-    kind="service.disabled", record=ServiceDisabled, writes=(IntegrityKey.DISABLED,)
+    kind="service.disabled",
+    record=ServiceDisabled,
+    writes=(IntegrityKey.DISABLED,),
+    significance=Significance(Effect.STOP, Clear.ITSELF),
 )
-SERVICE_ENABLED: Final = Entry(kind="service.enabled", record=ServiceEnabled, writes=(IntegrityKey.DISABLED,))
+SERVICE_ENABLED: Final = Entry(
+    kind="service.enabled",
+    record=ServiceEnabled,
+    writes=(IntegrityKey.DISABLED,),
+    significance=Significance(Effect.LOG),
+)
 
 
 # ---------------------------------------------------------------------------------------------- doors and faults
@@ -156,6 +169,16 @@ DOOR_OPENED: Final = Entry(
     about="A door was opened.",
     counts={"door.*.opens": 1},
     writes=(KernelKey.DOOR,),
+    subject="door",
+    significance={
+        "main": Significance(Effect.STOP, Clear.ITSELF, sas=0x11),
+        "drop": Significance(Effect.LAMP, Clear.ITSELF, sas=0x13),
+        "logic": Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x15),
+        "cash_box": Significance(Effect.ACCEPTOR_OFF, Clear.ITSELF, sas=0x19),
+        "belly": Significance(Effect.STOP, Clear.ITSELF, sas=0x1D),
+        "*": Significance(Effect.STOP, Clear.ITSELF, sas=0x11),
+    },
+    logs=(Log.ACCESS,),
 )
 DOOR_OPENED_WHILE_OFF: Final = Entry(
     kind="door.opened_while_off",
@@ -163,6 +186,15 @@ DOOR_OPENED_WHILE_OFF: Final = Entry(
     about="A door was opened while the machine was off.",
     counts={"door.*.opens": 1},
     writes=(KernelKey.DOOR,),
+    subject="door",
+    significance={
+        "logic": Significance(Effect.HARD_STOP, Clear.TECHNICIAN, sas=0x98),
+        "main": Significance(Effect.STOP, Clear.ITSELF, sas=0x99),
+        "cash_box": Significance(Effect.ACCEPTOR_OFF, Clear.ITSELF, sas=0x9A),
+        "drop": Significance(Effect.LAMP, Clear.ITSELF, sas=0x9B),
+        "*": Significance(Effect.STOP, Clear.ITSELF, sas=0x99),
+    },
+    logs=(Log.ACCESS,),
 )
 DOOR_CLOSED: Final = Entry(
     kind="door.closed",
@@ -170,9 +202,30 @@ DOOR_CLOSED: Final = Entry(
     about="A door was closed.",
     writes=(KernelKey.DOOR,),
     marks=(Mark.DOOR_CLOSE,),
+    subject="door",
+    significance={
+        "main": Significance(Effect.LOG, sas=0x12),
+        "drop": Significance(Effect.LOG, sas=0x14),
+        "logic": Significance(Effect.LOG, sas=0x16),
+        "cash_box": Significance(Effect.LOG, sas=0x1A),
+        "belly": Significance(Effect.LOG, sas=0x1E),
+        "*": Significance(Effect.LOG, sas=0x12),
+    },
+    logs=(Log.ACCESS,),
 )
-FAULTS_SETTLED: Final = Entry(kind="fault.settled", record=FaultsSettled, writes=(KernelKey.FAULT,))
-TILT_CLEARED: Final = Entry(kind="tilt.cleared", record=TiltCleared, writes=(KernelKey.FAULT,))
+FAULTS_SETTLED: Final = Entry(
+    kind="fault.settled",
+    record=FaultsSettled,
+    writes=(KernelKey.FAULT,),
+    significance=Significance(Effect.LOG),
+)
+TILT_CLEARED: Final = Entry(
+    kind="tilt.cleared",
+    record=TiltCleared,
+    writes=(KernelKey.FAULT,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
 
 
 # ---------------------------------------------------------------------------------------------- clock and memory
@@ -215,11 +268,28 @@ class MemoryNoted:
     detail: str
 
 
-CLOCK_CHANGED: Final = Entry(kind="clock.changed", record=ClockChanged)
-CLOCK_DOUBTED: Final = Entry(kind="clock.doubted", record=ClockDoubted, writes=(KernelKey.CLOCK,))
-CLOCK_BELIEVED: Final = Entry(kind="clock.believed", record=ClockBelieved, writes=(KernelKey.CLOCK,))
+CLOCK_CHANGED: Final = Entry(
+    kind="clock.changed",
+    record=ClockChanged,
+    significance=Significance(Effect.LOG),
+)
+CLOCK_DOUBTED: Final = Entry(
+    kind="clock.doubted",
+    record=ClockDoubted,
+    writes=(KernelKey.CLOCK,),
+    significance=Significance(Effect.LOG),
+)
+CLOCK_BELIEVED: Final = Entry(
+    kind="clock.believed",
+    record=ClockBelieved,
+    writes=(KernelKey.CLOCK,),
+    significance=Significance(Effect.LOG),
+)
 CLOCK_CONFIRMED: Final = Entry(
-    kind="clock.confirmed", record=ClockConfirmed, writes=(KernelKey.CLOCK, KernelKey.FAULT)
+    kind="clock.confirmed",
+    record=ClockConfirmed,
+    writes=(KernelKey.CLOCK, KernelKey.FAULT),
+    significance=Significance(Effect.LOG),
 )
 MEMORY_NOTED: Final = Entry(kind="memory.noted", record=MemoryNoted, writes=(IntegrityKey.MEDIUM_REPLACED,))
 
@@ -245,7 +315,10 @@ HARD_METERS_FITTED: Final = Entry(
     kind="hard_meters.fitted", record=HardMetersFitted, writes=(IntegrityKey.HARD_METERS,)
 )
 HARD_METERS_EXCHANGED: Final = Entry(
-    kind="hard_meters.exchanged", record=HardMetersExchanged, writes=(IntegrityKey.HARD_METERS,)
+    kind="hard_meters.exchanged",
+    record=HardMetersExchanged,
+    writes=(IntegrityKey.HARD_METERS,),
+    significance=Significance(Effect.LOG),
 )
 
 
@@ -292,10 +365,36 @@ class CabinetSigned(SignedBy):
     text: Words
 
 
-SOFTWARE_CHECK: Final = Entry(kind="software.check", record=SoftwareCheckRequested)
-SOFTWARE_VERIFIED: Final = Entry(kind="software.verified", record=SoftwareVerified)
-SOFTWARE_DIFFERS: Final = Entry(kind="software.differs", record=SoftwareDiffers, counts={"verify_fail": 1})
-SOFTWARE_CHANGED: Final = Entry(
-    kind="software.changed", record=SoftwareChanged, writes=(IntegrityKey.SOFTWARE,)
+SOFTWARE_CHECK: Final = Entry(
+    kind="software.check",
+    record=SoftwareCheckRequested,
+    significance=Significance(Effect.LOG),
+    logs=(Log.SOFTWARE,),
 )
-CABINET_SIGNED: Final = Entry(kind="cabinet.signed", record=CabinetSigned, writes=(IntegrityKey.CABINET,))
+SOFTWARE_VERIFIED: Final = Entry(
+    kind="software.verified",
+    record=SoftwareVerified,
+    significance=Significance(Effect.LOG),
+    logs=(Log.SOFTWARE,),
+)
+SOFTWARE_DIFFERS: Final = Entry(
+    kind="software.differs",
+    record=SoftwareDiffers,
+    counts={"verify_fail": 1},
+    significance=Significance(Effect.LOG),
+    logs=(Log.SOFTWARE,),
+)
+SOFTWARE_CHANGED: Final = Entry(
+    kind="software.changed",
+    record=SoftwareChanged,
+    writes=(IntegrityKey.SOFTWARE,),
+    significance=Significance(Effect.LOG, sas=0x8E),
+    logs=(Log.SOFTWARE,),
+)
+CABINET_SIGNED: Final = Entry(
+    kind="cabinet.signed",
+    record=CabinetSigned,
+    writes=(IntegrityKey.CABINET,),
+    significance=Significance(Effect.LOG, sas=0x3C),
+    logs=(Log.SOFTWARE,),
+)

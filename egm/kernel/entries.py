@@ -16,8 +16,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from egm.errors import InvariantError, check_invariant
 from egm.kernel.keys import Key, Keys
+from egm.kernel.logs import Log
+from egm.kernel.significance import Significance, find_by_pattern
 from egm.record_codec import RecordError, check_value
-from meters import Mark, Phase, Transaction
+from meters import JournalView, Mark, Phase, Transaction
+from meters.entry import StoredEntry
 from meters.transaction import JSON
 
 R = TypeVar("R")
@@ -59,6 +62,14 @@ class Entry(Generic[R]):
     may_write: tuple[Key, ...] = ()
     marks: tuple[Mark, ...] = ()
     dims: frozenset[str] = frozenset()
+    subject: str = ""
+    """The field of the record that says what the entry concerns: a door, a fault, a menu."""
+    significance: Significance | Mapping[str, Significance] | None = None
+    """What it means as a significant event: for every entry, or by patterns of the subject, the first that fits."""
+    logs: tuple[Log, ...] = ()
+    """The logs that show it, besides the log of all events."""
+    is_bookkeeping: bool = False
+    """Whether it is no event: the log of events leaves it out."""
 
     def __post_init__(self) -> None:
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
@@ -132,6 +143,19 @@ class Entry(Generic[R]):
             if by is not None and not any(map(pattern.match, counts)):
                 raise self._error(f"counts.{name} is missing")
 
+    def format_subject(self, entry: StoredEntry) -> str:
+        """Return what an entry of this kind concerns, or an empty string."""
+        record = entry.record if isinstance(entry.record, Mapping) else {}
+        value = record.get(self.subject)
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return "" if value is None else str(value)
+
+    def find_significance(self, subject: str) -> Significance | None:
+        """Return what an entry that concerns ``subject`` means as a significant event, or None."""
+        found = self.significance
+        return find_by_pattern(found, subject) if isinstance(found, Mapping) else found
+
     @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
         """Return the occurrence meters that every such entry advances by the same number."""
@@ -155,6 +179,13 @@ def list_entries(module: ModuleType) -> tuple[Entry[Any], ...]:
     return tuple(value for value in vars(module).values() if isinstance(value, Entry))
 
 
+def find_author(entry: StoredEntry) -> str:
+    """Return the person that an entry names as its author, or an empty string."""
+    record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
+    found = record.get("person") or record.get("key")
+    return str(found) if found else ""
+
+
 class Entries:
     """All declared entries of a machine, by kind."""
 
@@ -173,6 +204,49 @@ class Entries:
 
     def __contains__(self, entry: Entry[Any]) -> bool:
         return any(each is entry for each in self._by_kind.get(entry.kind, ()))
+
+    def find_subject(self, entry: StoredEntry) -> str:
+        """Return an entry's kind and, after a colon, what it concerns (``door.opened:main``)."""
+        form = self._first_form(entry.kind)
+        subject = "" if form is None else form.format_subject(entry)
+        return f"{entry.kind}:{subject}" if subject else entry.kind
+
+    def find_significance(self, entry: StoredEntry) -> Significance | None:
+        """Return what an entry means as a significant event, or None."""
+        form = self._first_form(entry.kind)
+        return None if form is None else form.find_significance(form.format_subject(entry))
+
+    def iter_significant(self) -> Iterator[tuple[str, Significance]]:
+        """Yield every significant event: a kind, with ``:`` and a pattern if it depends on the subject."""
+        for kind in self._by_kind:
+            form = self._first_form(kind)
+            found = None if form is None else form.significance
+            if isinstance(found, Mapping):
+                yield from ((f"{kind}:{pattern}", each) for pattern, each in found.items())
+            elif found is not None:
+                yield kind, found
+
+    def list_kinds_of_log(self, log: Log) -> tuple[str, ...]:
+        """Return the kinds of entries that a log shows."""
+        return tuple(kind for kind, forms in self._by_kind.items() if any(log in form.logs for form in forms))
+
+    def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
+        """Yield a log's entries, newest first, at most ``size`` of them (the log's own size if None)."""
+        kinds = (
+            [kind for kind in view.kinds() if self.is_event(kind)]
+            if log is Log.EVENTS
+            else list(self.list_kinds_of_log(log))
+        )
+        if not kinds:
+            return iter(())
+        return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)
+
+    def is_event(self, kind: str) -> bool:
+        """Return whether the log of events shows entries of a kind; an undeclared one it shows."""
+        return not any(form.is_bookkeeping for form in self.of(kind))
+
+    def _first_form(self, kind: str) -> Entry[Any] | None:
+        return next(iter(self.of(kind)), None)
 
     def of(self, kind: str) -> tuple[Entry[Any], ...]:
         """Return the declared forms of a kind of entry, or an empty tuple for an unknown kind."""

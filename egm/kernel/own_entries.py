@@ -6,8 +6,9 @@ from types import NoneType
 from typing import Final
 
 from egm.kernel.entries import Entry
-from egm.kernel.faults import ClearedBy
+from egm.kernel.faults import FAULTS, ClearedBy
 from egm.kernel.keys import KernelKey
+from egm.kernel.significance import Effect, Significance
 from egm.kernel.timekeeping import Doubt
 from egm.record_codec import omit_if_default
 from egm.record_fields import Time, Words
@@ -74,17 +75,26 @@ SELECTION: Final = Entry(
     record=NoneType,
     about="The player selected another game, denomination, bet or language.",
     writes=(KernelKey.SELECTION,),
+    is_bookkeeping=True,
 )
 FAULT_RAISED: Final = Entry(
     kind="fault.raised",
     record=FaultRaised,
     counts={"fault.*": 1},
     writes=(KernelKey.FAULT,),
+    subject="code",
+    significance=FAULTS,
 )
 FAULT_CLEARED: Final = Entry(
     kind="fault.cleared",
     record=FaultCleared,
     writes=(KernelKey.FAULT,),
+    subject="code",
+    significance={
+        "bill_acceptor.stacker_removed": Significance(Effect.LOG, sas=0x1C),
+        "ticket_printer.power": Significance(Effect.LOG, sas=0x76),
+        "*": Significance(Effect.LOG),
+    },
 )
 EVENT_UNEXPECTED: Final = Entry(
     kind="event.unexpected",

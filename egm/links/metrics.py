@@ -25,8 +25,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from egm.devices.interface import FaultCode
+from egm.kernel.entries import Entries
 from egm.links.screen.private import is_token
-from meters.events import EVENTS
 from meters.reading import MeterReading
 from meters.table import BY_NAME, Unit
 
@@ -92,13 +92,13 @@ def build_series(meter: str) -> Series:
     return Series(f"egm_{base}_total", meaning, {})
 
 
-def iter_known_occurrences() -> Iterator[str]:
+def iter_known_occurrences(entries: Entries) -> Iterator[str]:
     """Yield the occurrence meters of all significant events: door openings, faults, memory events.
 
     They are exported as 0 before anything has happened: Prometheus sees no increase of a series that first
     appears as 1, so an alert on the first occurrence would never fire.
     """
-    for subject in (line.pattern for line in EVENTS):
+    for subject, _ in entries.iter_significant():
         kind, _, about = subject.partition(":")
         if kind == "fault.raised" and about.endswith(".*"):
             yield from (f"fault.{about[:-1]}{code}" for code in FaultCode)
@@ -106,10 +106,13 @@ def iter_known_occurrences() -> Iterator[str]:
             yield _OCCURRENCE_OF[kind].format(about)
 
 
-def build_meter_families(reading: MeterReading) -> list[Metric]:
-    """Return every meter of the machine, and those that determine the return of each game."""
+def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
+    """Return every meter of the machine, and those that determine the return of each game.
+
+    ``occurrences``: the occurrence meters to export even if they never advanced.
+    """
     families: dict[str, _Family] = {}
-    for meter, value in {**_NEVER, **reading.values}.items():
+    for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
         if _SINCE not in meter:
             _add(families, build_series(meter), value)
     split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
@@ -128,9 +131,6 @@ def _add(families: dict[str, _Family], series: Series, value: int) -> None:
     if family is None:
         family = families[series.name] = kind(series.name, series.help, labels=tuple(series.labels))
     family.add_metric(tuple(series.labels.values()), value)
-
-
-_NEVER: Final = dict.fromkeys(iter_known_occurrences(), 0)
 
 
 class MachineCollector(Collector):

@@ -16,7 +16,7 @@ from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.device_health import iter_device_metrics
-from egm.links.metrics import Exporter, MachineCollector, build_meter_families
+from egm.links.metrics import Exporter, MachineCollector, build_meter_families, iter_known_occurrences
 from egm.links.screen.private import read_or_create_token
 from egm.records.keys import IntegrityKey, StaffKey
 from egm.secret_files import replace_transient
@@ -156,7 +156,7 @@ class Monitoring:
             "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
             int(self._machine.journal.head_hash[:12], 16),
         )
-        yield from build_meter_families(reading)
+        yield from build_meter_families(reading, iter_known_occurrences(self._machine.entries))
         yield _build_flags_metric(
             "egm_state", "state", State, (now.state,), "1 for the state the machine is in."
         )

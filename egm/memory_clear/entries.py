@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.kernel.entries import Entry
+from egm.kernel.significance import Effect, Significance
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Digest, Words
 from egm.records.keys import HostKey
@@ -101,7 +102,12 @@ class StateKept:
     """The text of the cabinet file that was signed last."""
 
 
-MACHINE_GENESIS: Final = Entry(kind=GENESIS_KIND, record=MachineGenesis)
+MACHINE_GENESIS: Final = Entry(
+    kind=GENESIS_KIND,
+    record=MachineGenesis,
+    significance=Significance(Effect.LOG, sas=0x7A),
+    is_bookkeeping=True,
+)
 TRANSFERS_UNPROVED: Final = Entry(
     kind="clear.unproved",
     record=TransfersUnproved,

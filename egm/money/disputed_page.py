@@ -9,7 +9,7 @@ from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
 from egm.staff.form import Form
-from egm.staff.service.desk import Entry, Go, Move, Place, refuse
+from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, build_column_titles, say, say_money, say_plain, say_time
 
@@ -55,4 +55,4 @@ def _build_ruling_form(disputed: DisputedAmount) -> Form:
     return replace(DISPUTED, fields=fields, values={"disputed": disputed.id})
 
 
-PAGES: Final = (Entry("disputed", "money", Permission.SETTLE, DisputedList),)
+PAGES: Final = (MenuEntry("disputed", "money", Permission.SETTLE, DisputedList),)

@@ -7,7 +7,9 @@ from typing import Final, Literal
 
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
+from egm.kernel.logs import Log
 from egm.kernel.messages import HandpayKind
+from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.host import entries as host_entries
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
@@ -100,6 +102,20 @@ BILL_IN: Final = Entry(
     settles=(BILL_ESCROW,),
     counts={"bills_accepted": 1},
     writes=(MoneyKey.PAPER,),
+    subject="amount_cents",
+    significance={
+        "100": Significance(Effect.LOG, sas=0x47),
+        "200": Significance(Effect.LOG, sas=0x4D),
+        "500": Significance(Effect.LOG, sas=0x48),
+        "1000": Significance(Effect.LOG, sas=0x49),
+        "2000": Significance(Effect.LOG, sas=0x4A),
+        "5000": Significance(Effect.LOG, sas=0x4B),
+        "10000": Significance(Effect.LOG, sas=0x4C),
+        "20000": Significance(Effect.LOG, sas=0x50),
+        "50000": Significance(Effect.LOG, sas=0x4E),
+        "*": Significance(Effect.LOG, sas=0x4F),
+    },
+    logs=(Log.BILLS,),
 )
 BILL_NOT_STACKED: Final = Entry(
     kind="bill.not_stacked",
@@ -117,6 +133,8 @@ VOUCHER_ESCROW: Final = Entry(
     phase=Phase.RESERVE,
     moves=(Moves("world:voucher_in:*", "credit:*:*"),),
     writes=(MoneyKey.PAPER,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_IN: Final = Entry(
     kind="voucher.in",
@@ -126,6 +144,8 @@ VOUCHER_IN: Final = Entry(
     counts={"vouchers_accepted": 1},
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKETS),
+    significance=Significance(Effect.LOG),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_DISPUTED: Final = Entry(
     kind="voucher.disputed",
@@ -134,6 +154,7 @@ VOUCHER_DISPUTED: Final = Entry(
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
     writes=(MoneyKey.PAPER, MoneyKey.DISPUTED),
+    significance=Significance(Effect.LOG),
 )
 VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
@@ -143,18 +164,21 @@ VOUCHER_NOT_STACKED: Final = Entry(
     counts={"vouchers_not_stacked": 1},
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.DISPUTED),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_REFUSED: Final = Entry(
     kind="voucher.refused",
     record=PaperRejected,
     about="No ledger redeems the ticket; it is returned.",
     counts={"vouchers_refused": 1},
+    logs=(Log.VOUCHERS,),
 )
 PAPER_MARK: Final = Entry(
     kind="bill.mark",
     record=NoneType,
     about="The position of the acceptor's protocol changed while a bill or ticket is open.",
     writes=(MoneyKey.PAPER,),
+    is_bookkeeping=True,
 )
 PAPER_MOVING: Final = Entry(
     kind="bill.moving",
@@ -174,6 +198,7 @@ BILL_RETURNED: Final = Entry(
     about="A bill was returned to the player.",
     counts={"bills_returned": 1},
     may_write=(HostKey.TICKET,),
+    logs=(Log.BILLS,),
 )
 VOUCHER_RETURNED: Final = Entry(
     kind="voucher.returned",
@@ -187,6 +212,8 @@ BILL_REJECTED: Final = Entry(
     record=PaperRejected,
     about="The acceptor rejected something by itself.",
     counts={"bills_rejected": 1},
+    significance=Significance(Effect.LOG, sas=0x2B),
+    logs=(Log.BILLS,),
 )
 
 
@@ -252,18 +279,22 @@ VOUCHER_REQUEST: Final = Entry(
     phase=Phase.RESERVE,
     moves=(Moves("credit:*:*", "out:voucher:*"),),
     writes=(MoneyKey.PAY_OUT, MoneyKey.GOES_ON),
+    significance=Significance(Effect.LOG, sas=0x66),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_PENDING: Final = Entry(
     kind="ticket.pending",
     record=NoneType,
     about="The printer has accepted a ticket, a slip or a test print.",
     writes=(MoneyKey.PRINT,),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_PRINTING: Final = Entry(
     kind="ticket.printing",
     record=NoneType,
     about="The printer has started to print.",
     writes=(MoneyKey.PRINT,),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_OUT: Final = Entry(
     kind="voucher.out",
@@ -272,11 +303,14 @@ VOUCHER_OUT: Final = Entry(
     settles=(VOUCHER_REQUEST,),
     writes=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
     may_write=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
+    significance=Significance(Effect.LOG, sas=0x3D),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_TAKEN: Final = Entry(
     kind="ticket.taken",
     record=TicketTaken,
     writes=(MoneyKey.PRINT,),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_CASH_OUT_VOID: Final = Entry(
     kind="cashout.void",
@@ -292,6 +326,8 @@ TICKET_DISPUTED: Final = Entry(
     record=DisputeDetails,
     about="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
     writes=(MoneyKey.PRINT, MoneyKey.DISPUTED),
+    significance=Significance(Effect.LOG),
+    logs=(Log.VOUCHERS,),
 )
 
 
@@ -333,6 +369,7 @@ COINS_REQUEST: Final = Entry(
     phase=Phase.RESERVE,
     moves=_DISPENSED,
     writes=(MoneyKey.PAY_OUT, MoneyKey.GOES_ON),
+    significance=Significance(Effect.LOG, sas=0x66),
 )
 COINS_ORDERED: Final = Entry(
     kind="coins.ordered",
@@ -447,11 +484,14 @@ HANDPAY_PENDING: Final = Entry(
     phase=Phase.RESERVE,
     moves=(Moves(_CASHABLE, "out:handpay_cancelled_credit"),),
     writes=(MoneyKey.HANDPAY, MoneyKey.GOES_ON),
+    significance=Significance(Effect.LOCK, Clear.ATTENDANT, sas=0x51),
+    logs=(Log.HANDPAYS,),
 )
 HANDPAY_WAY: Final = Entry(
     kind="handpay.way",
     record=HandpayWay,
     writes=(MoneyKey.HANDPAY,),
+    logs=(Log.HANDPAYS,),
 )
 HANDPAY_RETURNED: Final = Entry(
     kind="handpay.returned",
@@ -459,11 +499,14 @@ HANDPAY_RETURNED: Final = Entry(
     phase=Phase.VOID,
     settles=(HANDPAY_PENDING,),
     writes=(MoneyKey.HANDPAY, MoneyKey.GOES_ON),
+    significance=Significance(Effect.LOG, sas=0x52),
+    logs=(Log.HANDPAYS,),
 )
 HANDPAY_FORM: Final = Entry(
     kind="handpay.form",
     record=HandpayFormFilled,
     writes=(MoneyKey.HANDPAY,),
+    logs=(Log.HANDPAYS,),
 )
 HANDPAY_PAID: Final = Entry(
     kind="handpay.paid",
@@ -472,6 +515,8 @@ HANDPAY_PAID: Final = Entry(
     settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
     counts={"handpays.*": 1},
     writes=(MoneyKey.HANDPAY, MoneyKey.SLIP),
+    significance=Significance(Effect.LOG, sas=0x52),
+    logs=(Log.HANDPAYS,),
 )
 HANDPAY_UNCLAIMED: Final = Entry(
     kind="handpay.unclaimed",
@@ -479,6 +524,7 @@ HANDPAY_UNCLAIMED: Final = Entry(
     phase=Phase.VOID,
     settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
     writes=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
+    logs=(Log.HANDPAYS, Log.ORPHANS),
 )
 
 
@@ -506,6 +552,7 @@ DISPUTE_OPENED: Final = Entry(
     about="A device's reports do not settle whether money was paid or taken; staff decide.",
     moves=(Moves("stock:hopper", "stock:floor"),),
     writes=(MoneyKey.DISPUTED,),
+    significance=Significance(Effect.LOG),
 )
 DISPUTE_OPENED_WITH_CREDIT: Final = Entry(
     kind="disputed.opened",
@@ -514,6 +561,7 @@ DISPUTE_OPENED_WITH_CREDIT: Final = Entry(
     phase=Phase.RESERVE,
     moves=(Moves(_CASHABLE, "out:handpay_disputed"),),
     writes=(MoneyKey.DISPUTED,),
+    significance=Significance(Effect.LOG),
 )
 DISPUTE_RELEASED: Final = Entry(
     kind="disputed.released",
@@ -521,6 +569,7 @@ DISPUTE_RELEASED: Final = Entry(
     phase=Phase.VOID,
     settles=(DISPUTE_OPENED_WITH_CREDIT,),
     writes=(MoneyKey.RULING,),
+    significance=Significance(Effect.LOG),
 )
 DISPUTE_RULED: Final = Entry(
     kind="disputed.ruled",
@@ -535,6 +584,7 @@ DISPUTE_RULED: Final = Entry(
     counts={"rulings": 1},
     writes=(MoneyKey.DISPUTED,),
     may_write=(KernelKey.FAULT, MoneyKey.RULING, MoneyKey.PRINT, MoneyKey.TICKETS, HostKey.TICKET),
+    significance=Significance(Effect.LOG),
 )
 
 
@@ -614,6 +664,8 @@ COMPLEMENT_PAID: Final = Entry(
     record=ComplementPaid,
     moves=(Moves("house:complement", "out:handpay_complement"),),
     counts={"complements": 1},
+    significance=Significance(Effect.LOG),
+    logs=(Log.COMPLEMENTS,),
 )
 ORPHAN_CREDITS: Final = Entry(
     kind="orphan.credits",
@@ -624,6 +676,8 @@ ORPHAN_CREDITS: Final = Entry(
         Moves("credit:*:restricted", "house:expired"),
     ),
     counts={"orphans": 1},
+    significance=Significance(Effect.LOG),
+    logs=(Log.ORPHANS,),
 )
 ORPHAN_HANDPAY: Final = Entry(
     kind="orphan.handpay",
@@ -631,6 +685,8 @@ ORPHAN_HANDPAY: Final = Entry(
     moves=(Moves("*", "house:orphan"), Moves("prizes:*:offered", "prizes:*:unclaimed")),
     counts={"orphans": 1},
     writes=(MoneyKey.UNCLAIMED,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ORPHANS,),
 )
 ORPHAN_TICKET: Final = Entry(
     kind="orphan.ticket",
@@ -638,8 +694,15 @@ ORPHAN_TICKET: Final = Entry(
     moves=(Moves("world:voucher_in:*", "house:orphan"),),
     counts={"orphans": 1},
     may_write=(MoneyKey.TICKETS,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ORPHANS,),
 )
-ORPHAN_REFUSED: Final = Entry(kind="orphan.refused", record=OrphanRefused)
+ORPHAN_REFUSED: Final = Entry(
+    kind="orphan.refused",
+    record=OrphanRefused,
+    significance=Significance(Effect.LOG),
+    logs=(Log.ORPHANS,),
+)
 PRIZE_FORFEITED: Final = Entry(
     kind="forfeit.prize",
     record=PrizeForfeited,
@@ -647,12 +710,16 @@ PRIZE_FORFEITED: Final = Entry(
     settles=(host_entries.AFT_JACKPOT, *_WON),
     counts={"forfeits": 1},
     writes=(MoneyKey.HANDPAY,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.FORFEITS,),
 )
 CREDITS_FORFEITED: Final = Entry(
     kind="forfeit.credits",
     record=CreditsForfeited,
     moves=(Moves("credit:*:*", "house:forfeit"),),
     counts={"forfeits": 1},
+    significance=Significance(Effect.LOG),
+    logs=(Log.FORFEITS,),
 )
 
 
@@ -686,10 +753,16 @@ TICKETS_CHECKED: Final = Entry(
     kind="tickets.checked",
     record=TicketsChecked,
     writes=(MoneyKey.TICKETS,),
+    significance=Significance(Effect.LOG),
 )
 TICKETS_CONTRADICTED: Final = Entry(
     kind="tickets.contradicted",
     record=TicketsContradicted,
     writes=(MoneyKey.TICKETS,),
+    significance=Significance(Effect.LOG),
 )
-TICKETS_MENDED: Final = Entry(kind="tickets.mended", record=TicketsMended)
+TICKETS_MENDED: Final = Entry(
+    kind="tickets.mended",
+    record=TicketsMended,
+    significance=Significance(Effect.LOG),
+)

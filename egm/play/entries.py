@@ -7,7 +7,9 @@ from typing import Final, Literal
 
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
+from egm.kernel.logs import Log
 from egm.kernel.messages import ReminderKind
+from egm.kernel.significance import Clear, Effect, Significance
 from egm.play.void_rule import Ruling
 from egm.progressive.entries import POOL_MOVES
 from egm.record_codec import omit_if_default
@@ -160,6 +162,7 @@ _CLOSING: Final = (
 )
 GAME_START: Final = Entry(
     kind=PLAY_START,
+    is_bookkeeping=True,
     record=GameRecord,
     about="A game was started: staked, drawn and, unless a decision is pending, decided.",
     moves=(_STAKED, POOL_MOVES),
@@ -170,6 +173,7 @@ GAME_START: Final = Entry(
 )
 GAME_CHOICE: Final = Entry(
     kind=CHOICE,
+    is_bookkeeping=True,
     record=GameChoice,
     about="A further step of a game was taken: a choice, with its stake and draws.",
     moves=(_STAKED, POOL_MOVES),
@@ -188,6 +192,7 @@ GAME_DOUBLE_UP: Final = Entry(
 )
 GAME_PUSH: Final = Entry(
     kind=PLAY_PUSH,
+    is_bookkeeping=True,
     record=StakesBack,
     moves=(_STAKE_BACK,),
     may_write=(PlayKey.SESSION,),
@@ -201,6 +206,7 @@ GAME_END: Final = Entry(
     writes=(PlayKey.GAME, PlayKey.LAST),
     may_write=_CLOSING,
     dims=_DIMS,
+    is_bookkeeping=True,
 )
 GAME_END_BY_HAND: Final = Entry(
     kind="game.end",
@@ -215,6 +221,7 @@ GAME_END_BY_HAND: Final = Entry(
     writes=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
     may_write=_CLOSING,
     dims=_DIMS,
+    is_bookkeeping=True,
 )
 GAME_VOID: Final = Entry(
     kind="game.void",
@@ -223,8 +230,14 @@ GAME_VOID: Final = Entry(
     counts={"games_void": 1},
     writes=(PlayKey.GAME,),
     may_write=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.WIN, *_CLOSING),
+    significance=Significance(Effect.LOG),
+    is_bookkeeping=True,
 )
-GAME_DIFFERS: Final = Entry(kind="game.differs", record=GameDiffers)
+GAME_DIFFERS: Final = Entry(
+    kind="game.differs",
+    record=GameDiffers,
+    significance=Significance(Effect.LOG),
+)
 GAME_SAME_VERSION: Final = Entry(kind="game.same_version", record=GameSameVersion)
 GAME_EXAMINED: Final = Entry(kind="game.examined", record=GameExamined, writes=(PlayKey.EXAMINED,))
 TABLE_RETURNED: Final = Entry(
@@ -236,8 +249,17 @@ TABLE_RETURNED: Final = Entry(
     may_write=(PlayKey.SESSION,),
     dims=frozenset({"game", "paytable", "denomination_cents"}),
 )
-RECALL_SHOWN: Final = Entry(kind="recall.shown", record=RecallShown)
-MACHINE_CHECKED: Final = Entry(kind="machine.checked", record=MachineChecked)
+RECALL_SHOWN: Final = Entry(
+    kind="recall.shown",
+    record=RecallShown,
+    significance=Significance(Effect.LOG, sas=0x8A),
+)
+MACHINE_CHECKED: Final = Entry(
+    kind="machine.checked",
+    record=MachineChecked,
+    significance=Significance(Effect.LOG),
+    logs=(Log.DISPUTES,),
+)
 
 
 # ---------------------------------------------------------------------------------------------- prizes in kind
@@ -270,7 +292,13 @@ class HandpayReplaced:
     by: str
 
 
-PRIZE_REGISTERED: Final = Entry(kind="merchandise.won", record=PrizesWon, counts={"merchandise_won": 1})
+PRIZE_REGISTERED: Final = Entry(
+    kind="merchandise.won",
+    record=PrizesWon,
+    counts={"merchandise_won": 1},
+    significance=Significance(Effect.LOCK, Clear.ATTENDANT),
+    logs=(Log.HANDPAYS,),
+)
 PRIZES_EXCHANGED: Final = Entry(
     kind="handpay.exchanged",
     record=PrizesExchanged,
@@ -280,6 +308,7 @@ PRIZES_EXCHANGED: Final = Entry(
         Moves("house:progressive:*", "out:handpay_progressive"),
     ),
     writes=(MoneyKey.HANDPAY,),
+    logs=(Log.HANDPAYS,),
 )
 HANDPAY_REPLACED: Final = Entry(
     kind="handpay.replaced",
@@ -287,6 +316,7 @@ HANDPAY_REPLACED: Final = Entry(
     phase=Phase.VOID,
     settles=(GAME_END_BY_HAND,),
     writes=(MoneyKey.HANDPAY,),
+    logs=(Log.HANDPAYS,),
 )
 
 
@@ -313,6 +343,7 @@ RESIDUAL_REMOVED: Final = Entry(
     record=ResidualRemoved,
     moves=(Moves("credit:*:*", "house:residual"),),
     counts={"residuals": 1},
+    significance=Significance(Effect.LOG),
 )
 RESIDUAL_PLAYED: Final = Entry(
     kind="residual.played",
@@ -352,25 +383,45 @@ REMINDER_SHOWN: Final = Entry(
     about="A reminder of time or money was shown, or a limit was reached and a pause began.",
     counts={"reminders.*": None},
     writes=(PlayKey.REMINDER, PlayKey.SESSION),
+    significance=Significance(Effect.LOG),
+    logs=(Log.PROTECTION,),
 )
 REMINDER_ACKNOWLEDGED: Final = Entry(
     kind="protection.acknowledged",
     record=ReminderEnded,
     about="The player has read a reminder.",
     writes=(PlayKey.REMINDER,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.PROTECTION,),
 )
 PAUSE_OVER: Final = Entry(
     kind="protection.pause_over",
     record=ReminderEnded,
     about="The pause at a limit is over, and time and money are counted from zero.",
     writes=(PlayKey.REMINDER, PlayKey.SESSION),
+    significance=Significance(Effect.LOG),
+    logs=(Log.PROTECTION,),
 )
 _SESSION_KEYS: Final = (PlayKey.SESSION, PlayKey.REMINDER, PlayKey.LIMITS)
-SESSION_ENDED: Final = Entry(kind="protection.session_ended", record=SessionEnded, writes=_SESSION_KEYS)
+SESSION_ENDED: Final = Entry(
+    kind="protection.session_ended",
+    record=SessionEnded,
+    writes=_SESSION_KEYS,
+    significance=Significance(Effect.LOG),
+    logs=(Log.PROTECTION,),
+)
 SESSION_ENDED_UNPLAYED: Final = Entry(
     kind="protection.session_ended",
     record=NoneType,
     about="The limits of a player who has left without a game were cleared.",
     writes=_SESSION_KEYS,
+    significance=Significance(Effect.LOG),
+    logs=(Log.PROTECTION,),
 )
-LIMIT_SET: Final = Entry(kind="protection.limit_set", record=LimitSet, writes=(PlayKey.LIMITS,))
+LIMIT_SET: Final = Entry(
+    kind="protection.limit_set",
+    record=LimitSet,
+    writes=(PlayKey.LIMITS,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.PROTECTION,),
+)

@@ -18,7 +18,7 @@ from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import describe_choice, iter_wager_rows, win_rows
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
-from egm.staff.service.desk import Entry, Go, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import Go, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
     BACK,
     build_column_titles,
@@ -292,4 +292,4 @@ def _step_shown(conversation: Conversation) -> ReplayStep:
     return ReplayStep(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
 
 
-PAGES: Final = (Entry("recall", "games", Permission.READ_RECALL, PlayList),)
+PAGES: Final = (MenuEntry("recall", "games", Permission.READ_RECALL, PlayList),)

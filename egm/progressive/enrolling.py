@@ -44,7 +44,7 @@ from egm.progressive.entries import (
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import IntegrityKey, ProgressiveKey
 from egm.staff.form import Form, list_event_persons
-from egm.staff.service.desk import Entry, Go, Move, Place, refuse
+from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, build_pair_table, say, say_plain, say_time
 
@@ -284,4 +284,4 @@ def build_error_table(error: OperatorError) -> Table:
     return Table(rows=(Row(cells=(text,), mark="alarm"),))
 
 
-PAGES: Final = (Entry("link", "machine", Permission.CONFIGURE, LinkPage),)
+PAGES: Final = (MenuEntry("link", "machine", Permission.CONFIGURE, LinkPage),)

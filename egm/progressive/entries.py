@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
+from egm.kernel.logs import Log
+from egm.kernel.significance import Clear, Effect, Significance
 from egm.progressive.level import Terms
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
 from egm.record_codec import omit_if_default
@@ -85,12 +87,16 @@ LEVEL_HIT: Final = Entry(
     record=LevelHit,
     about="A won level of this machine or of a controller is entered in the register of wins.",
     counts={"progressive.hits_paid": 1},
+    significance=Significance(Effect.LOG, sas=0x54),
+    logs=(Log.PROGRESSIVES,),
 )
 BROADCAST_LEVEL_HIT: Final = Entry(
     kind="progressive.hit_broadcast",
     record=LevelHit,
     about="A won level that a SAS host broadcasts is entered in the register of wins.",
     counts={"progressive.hits_paid": 1},
+    significance=Significance(Effect.LOG, sas=0x56),
+    logs=(Log.PROGRESSIVES,),
 )
 
 
@@ -215,11 +221,17 @@ PRIZE_NOT_OURS: Final = Entry(
     record=MysteryWon,
     about="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
 )
-PRIZE_HELD: Final = Entry(kind="progressive.held", record=PrizeHeld, writes=(ProgressiveKey.HELD,))
+PRIZE_HELD: Final = Entry(
+    kind="progressive.held",
+    record=PrizeHeld,
+    writes=(ProgressiveKey.HELD,),
+    significance=Significance(Effect.LOG),
+)
 PRIZE_RULED: Final = Entry(
     kind="progressive.ruled",
     record=LevelRuling,
     may_write=(ProgressiveKey.HELD, ProgressiveKey.CLAIM, KernelKey.FAULT),
+    significance=Significance(Effect.LOG),
 )
 
 
@@ -336,7 +348,10 @@ LINK_BEHIND: Final = Entry(
 MESSAGE_REFUSED: Final = Entry(kind="progressive.refused", record=MessageRefused)
 LINK_DISCONNECTED: Final = Entry(kind="progressive.disconnected", record=LinkDisconnected)
 LEVEL_LINK_LOST: Final = Entry(
-    kind="progressive.link_lost", record=LevelLink, about="A level is no longer received."
+    kind="progressive.link_lost",
+    record=LevelLink,
+    about="A level is no longer received.",
+    significance=Significance(Effect.LOG, Clear.ITSELF, sas=0x53),
 )
 LEVEL_LINK_BACK: Final = Entry(
     kind="progressive.link_back", record=LevelLink, about="A level is received again."

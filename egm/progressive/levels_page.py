@@ -12,7 +12,7 @@ from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown
 from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
-from egm.staff.service.desk import Entry
+from egm.staff.service.desk import MenuEntry
 from egm.staff.service.pages import Listing
 from egm.staff.service.words import build_pair_table, number, say, say_local, say_money, say_plain
 
@@ -59,4 +59,6 @@ def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words
     yield "levels.counted", number(made.counted)
 
 
-PAGES: Final = (Entry("levels", "games", Permission.READ_METERS, partial(Listing, "levels", level_tables)),)
+PAGES: Final = (
+    MenuEntry("levels", "games", Permission.READ_METERS, partial(Listing, "levels", level_tables)),
+)

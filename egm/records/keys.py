@@ -165,6 +165,8 @@ class IntegrityKey(Key):
     """Prefix; one key per host or person that has taken the machine out of service."""
     HARD_METERS = "hard_meters", Fate.TRANSIENT, Owner.MACHINE
     """The offset between the electronic meters and the hard meters when the latter were first seen, in pulses."""
+    ARCHIVE = "journal.archive", Fate.TRANSIENT, Owner.MACHINE
+    """Set by the journal: the end of its archive (:class:`meters.archive.Boundary`)."""
     MEDIUM_REPLACED = "memory.medium_replaced", Fate.IDENTITY, Owner.MACHINE
     """Set by the journal: a medium was replaced, and staff have not been notified yet."""
     SOFTWARE = "software", Fate.TRANSIENT, Owner.MACHINE

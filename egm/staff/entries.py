@@ -7,7 +7,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 from egm.devices.ioboard.codec import KEYS
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
+from egm.kernel.logs import Log
 from egm.kernel.machine import Machine
+from egm.kernel.significance import Clear, Effect, Significance
 from egm.people import Permission
 from egm.people.roles import Role
 from egm.record_codec import Condition, omit_if_default
@@ -191,26 +193,36 @@ class RosterRenewed:
 
 
 def _declare_roster_change(kind: str, about: str) -> Entry[RosterChanged]:
-    return Entry(kind=kind, record=RosterChanged, about=about, writes=(StaffKey.STAFF,))
+    return Entry(kind=kind, record=RosterChanged, about=about, writes=(StaffKey.STAFF,), logs=(Log.ACCESS,))
 
 
 STAFF_ADDED: Final = _declare_roster_change("staff.added", "A person was enrolled.")
 STAFF_DISABLED: Final = _declare_roster_change("staff.disabled", "A member of staff was disabled.")
 STAFF_ENABLED: Final = _declare_roster_change("staff.enabled", "A disabled member of staff was enabled.")
 STAFF_PIN: Final = _declare_roster_change("staff.pin", "A member of staff received a new PIN.")
-STAFF_CARRIED: Final = Entry(kind="staff.carried", record=RosterCarried, writes=(StaffKey.STAFF,))
+STAFF_CARRIED: Final = Entry(
+    kind="staff.carried",
+    record=RosterCarried,
+    writes=(StaffKey.STAFF,),
+    logs=(Log.ACCESS,),
+)
 STAFF_RENEWED: Final = Entry(
-    kind="staff.renewed", record=RosterRenewed, writes=(StaffKey.STAFF, KernelKey.FAULT)
+    kind="staff.renewed",
+    record=RosterRenewed,
+    writes=(StaffKey.STAFF, KernelKey.FAULT),
+    logs=(Log.ACCESS,),
 )
 STAFF_RESTORED: Final = Entry(
     kind="staff.restored",
     record=Reason,
     about="The second copy of the roster has replaced the first, which was refused.",
+    logs=(Log.ACCESS,),
 )
 STAFF_UNREADABLE: Final = Entry(
     kind="staff.unreadable",
     record=Reason,
     about="Neither copy of the roster is the recorded one: nobody can sign in.",
+    logs=(Log.ACCESS,),
 )
 
 
@@ -290,24 +302,64 @@ class SignInUnlocked(ByPersons):
     reason: Words
 
 
-MENU_ASKED: Final = Entry(kind="menu.asked", record=MenuAsked, writes=(StaffKey.MENU,))
-MENU_ENTERED: Final = Entry(kind="menu.entered", record=MenuEntered, writes=(StaffKey.MENU,))
-MENU_LEFT: Final = Entry(kind="menu.left", record=MenuLeft, writes=(StaffKey.MENU,))
+MENU_ASKED: Final = Entry(
+    kind="menu.asked",
+    record=MenuAsked,
+    writes=(StaffKey.MENU,),
+    logs=(Log.ACCESS,),
+)
+MENU_ENTERED: Final = Entry(
+    kind="menu.entered",
+    record=MenuEntered,
+    writes=(StaffKey.MENU,),
+    subject="menu",
+    significance={
+        "attendant": Significance(Effect.LOG, sas=0x82),
+        "operator": Significance(Effect.LOG, sas=0x84),
+    },
+    logs=(Log.ACCESS,),
+)
+MENU_LEFT: Final = Entry(
+    kind="menu.left",
+    record=MenuLeft,
+    writes=(StaffKey.MENU,),
+    subject="menu",
+    significance={
+        "attendant": Significance(Effect.LOG, sas=0x83),
+        "operator": Significance(Effect.LOG, sas=0x85),
+    },
+    logs=(Log.ACCESS,),
+)
 MENU_GIVEN_UP: Final = Entry(
     kind="menu.given_up",
     record=Reason,
     about="The service menu was closed before anybody had signed in.",
     writes=(StaffKey.MENU,),
+    logs=(Log.ACCESS,),
 )
-SIGN_IN_NOT_PERMITTED: Final = Entry(kind="sign_in.not_permitted", record=SignInNotPermitted)
+SIGN_IN_NOT_PERMITTED: Final = Entry(
+    kind="sign_in.not_permitted",
+    record=SignInNotPermitted,
+    logs=(Log.ACCESS,),
+)
 SIGN_IN_WHILE_LOCKED: Final = Entry(
-    kind="sign_in.refused", record=SignInWhileLocked, may_write=(StaffKey.TRIES,)
+    kind="sign_in.refused",
+    record=SignInWhileLocked,
+    may_write=(StaffKey.TRIES,),
+    logs=(Log.ACCESS,),
 )
 SIGN_IN_REFUSED: Final = Entry(
-    kind="sign_in.refused", record=WrongPinTyped, counts={"sign_in_refused": 1}, writes=(StaffKey.TRIES,)
+    kind="sign_in.refused",
+    record=WrongPinTyped,
+    counts={"sign_in_refused": 1},
+    writes=(StaffKey.TRIES,),
+    logs=(Log.ACCESS,),
 )
 SIGN_IN_REFUSED_AT_TERMINAL: Final = Entry(
-    kind="sign_in.refused", record=WrongPinAtTerminal, counts={"sign_in_refused": 1}
+    kind="sign_in.refused",
+    record=WrongPinAtTerminal,
+    counts={"sign_in_refused": 1},
+    logs=(Log.ACCESS,),
 )
 SIGN_IN_LOCKED: Final = Entry(
     kind="sign_in.locked",
@@ -315,11 +367,22 @@ SIGN_IN_LOCKED: Final = Entry(
     about="Somebody typed a wrong PIN once too often; the number is locked for a while.",
     counts={"sign_in_refused": 1},
     writes=(StaffKey.TRIES,),
+    significance=Significance(Effect.LOG, Clear.ITSELF),
+    logs=(Log.ACCESS,),
 )
 TRIES_FORGOTTEN: Final = Entry(
-    kind="sign_in.tries_forgotten", record=TriesForgotten, writes=(StaffKey.TRIES,)
+    kind="sign_in.tries_forgotten",
+    record=TriesForgotten,
+    writes=(StaffKey.TRIES,),
+    logs=(Log.ACCESS,),
 )
-SIGN_IN_UNLOCKED: Final = Entry(kind="sign_in.unlocked", record=SignInUnlocked, writes=(StaffKey.TRIES,))
+SIGN_IN_UNLOCKED: Final = Entry(
+    kind="sign_in.unlocked",
+    record=SignInUnlocked,
+    writes=(StaffKey.TRIES,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
 
 
 # ---------------------------------------------------------------------------------------------- keys and calls
@@ -348,11 +411,33 @@ class ServiceAnswered:
     persons: Persons | None = omit_if_default(None)
 
 
-KEY_TURNED: Final = Entry(kind="key.turned", record=KeyMoved, about="A key switch was turned.")
-KEY_RETURNED: Final = Entry(kind="key.returned", record=KeyMoved, about="A key switch was turned back.")
-SERVICE_CALL: Final = Entry(kind="service.call", record=ServiceCalled, writes=(IntegrityKey.SERVICE,))
+KEY_TURNED: Final = Entry(
+    kind="key.turned",
+    record=KeyMoved,
+    about="A key switch was turned.",
+    logs=(Log.ACCESS,),
+)
+KEY_RETURNED: Final = Entry(
+    kind="key.returned",
+    record=KeyMoved,
+    about="A key switch was turned back.",
+    logs=(Log.ACCESS,),
+)
+SERVICE_CALL: Final = Entry(
+    kind="service.call",
+    record=ServiceCalled,
+    writes=(IntegrityKey.SERVICE,),
+    subject="on",
+    significance={
+        "on": Significance(Effect.LAMP, Clear.ATTENDANT, sas=0x71),
+        "off": Significance(Effect.LOG, sas=0x72),
+    },
+)
 SERVICE_ANSWERED: Final = Entry(
-    kind="service.answered", record=ServiceAnswered, writes=(IntegrityKey.SERVICE,)
+    kind="service.answered",
+    record=ServiceAnswered,
+    writes=(IntegrityKey.SERVICE,),
+    significance=Significance(Effect.LOG, sas=0x72),
 )
 
 
@@ -386,7 +471,12 @@ class InventoryChanged:
     after: InventoryEntry
 
 
-OPTIONS_CHANGED: Final = Entry(kind="options.changed", record=OptionsChanged, writes=(StaffKey.OPTIONS,))
+OPTIONS_CHANGED: Final = Entry(
+    kind="options.changed",
+    record=OptionsChanged,
+    writes=(StaffKey.OPTIONS,),
+    significance=Significance(Effect.LOG, sas=0x3C),
+)
 MACHINE_RESTART: Final = Entry(kind="machine.restart", record=RestartRequested)
 INVENTORY_CHANGED: Final = Entry(
     kind="inventory.changed", record=InventoryChanged, writes=(StaffKey.INVENTORY,)
@@ -476,28 +566,54 @@ INTERVENTION_OPENED: Final = Entry(
     kind="intervention.opened",
     record=InterventionOpened,
     writes=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
 )
 INTERVENTION_SEEN: Final = Entry(
-    kind="intervention.seen", record=InterventionSeen, writes=(StaffKey.MONITORED,)
+    kind="intervention.seen",
+    record=InterventionSeen,
+    writes=(StaffKey.MONITORED,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
 )
 INTERVENTION_CLOSED: Final = Entry(
     kind="intervention.closed",
     record=InterventionClosed,
     writes=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
     may_write=(StaffKey.COLLECTED,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
 )
 BASE_WITHDRAWN: Final = Entry(
-    kind="base.withdrawn", record=BaseWithdrawn, writes=(StaffKey.BASE, IntegrityKey.DISABLED)
+    kind="base.withdrawn",
+    record=BaseWithdrawn,
+    writes=(StaffKey.BASE, IntegrityKey.DISABLED),
+    significance=Significance(Effect.LOG),
 )
 BASE_RETURNED: Final = Entry(
-    kind="base.returned", record=BaseReturned, writes=(StaffKey.BASE, IntegrityKey.DISABLED)
+    kind="base.returned",
+    record=BaseReturned,
+    writes=(StaffKey.BASE, IntegrityKey.DISABLED),
+    significance=Significance(Effect.LOG),
 )
-HOPPER_OPENING: Final = Entry(kind="hopper.opening", record=HopperOpening, moves=_FILL)
+HOPPER_OPENING: Final = Entry(
+    kind="hopper.opening",
+    record=HopperOpening,
+    moves=_FILL,
+    significance=Significance(Effect.LOG),
+)
 HOPPER_FILLED: Final = Entry(
-    kind="hopper.filled", record=HopperFilled, moves=_FILL, counts={"hopper_fills": 1}
+    kind="hopper.filled",
+    record=HopperFilled,
+    moves=_FILL,
+    counts={"hopper_fills": 1},
+    significance=Significance(Effect.LOG),
 )
 COLLECTION_COUNTED: Final = Entry(
-    kind="collection.counted", record=CollectionCounted, writes=(StaffKey.COLLECTED,)
+    kind="collection.counted",
+    record=CollectionCounted,
+    writes=(StaffKey.COLLECTED,),
+    significance=Significance(Effect.LOG),
 )
 
 
@@ -514,9 +630,16 @@ class SlipOrdered:
     witness: str
 
 
-SLIP_ORDERED: Final = Entry(kind="slip.ordered", record=SlipOrdered)
+SLIP_ORDERED: Final = Entry(
+    kind="slip.ordered",
+    record=SlipOrdered,
+    significance=Significance(Effect.LOG),
+)
 SLIP_NOT_STARTED: Final = Entry(
-    kind="slip.failed", record=JobFailed, about="The printer could not start to print a slip."
+    kind="slip.failed",
+    record=JobFailed,
+    about="The printer could not start to print a slip.",
+    significance=Significance(Effect.LOG),
 )
 SLIP_PRINTED: Final = Entry(
     kind="slip.printed",
@@ -524,9 +647,14 @@ SLIP_PRINTED: Final = Entry(
     about="A slip was printed.",
     counts={"slips_printed": 1},
     writes=(MoneyKey.PRINT,),
+    significance=Significance(Effect.LOG),
 )
 SLIP_FAILED: Final = Entry(
-    kind="slip.failed", record=JobFailed, about="A slip was not printed.", writes=(MoneyKey.PRINT,)
+    kind="slip.failed",
+    record=JobFailed,
+    about="A slip was not printed.",
+    writes=(MoneyKey.PRINT,),
+    significance=Significance(Effect.LOG),
 )
 
 
@@ -629,6 +757,19 @@ class IncidentJudged:
     persons: Persons
 
 
-DISPUTE_DECIDED: Final = Entry(kind="dispute.decided", record=DisputeDecided)
-EXCLUSION_NOTED: Final = Entry(kind="exclusion.noted", record=ExclusionNoted)
-INCIDENT_JUDGED: Final = Entry(kind="incident.judged", record=IncidentJudged)
+DISPUTE_DECIDED: Final = Entry(
+    kind="dispute.decided",
+    record=DisputeDecided,
+    significance=Significance(Effect.LOG),
+    logs=(Log.DISPUTES,),
+)
+EXCLUSION_NOTED: Final = Entry(
+    kind="exclusion.noted",
+    record=ExclusionNoted,
+    significance=Significance(Effect.LOG),
+)
+INCIDENT_JUDGED: Final = Entry(
+    kind="incident.judged",
+    record=IncidentJudged,
+    significance=Significance(Effect.LOG),
+)

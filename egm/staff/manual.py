@@ -13,8 +13,9 @@ from typing import Final
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
 from egm.kernel.events import EventName, State
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.service_pages import Row, Table, Words
+from egm.kernel.significance import Clear, Effect
 from egm.kernel.states import PRESSING, SETS
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
@@ -22,10 +23,8 @@ from egm.staff.form import Form
 from egm.staff.interventions import COVERED
 from egm.staff.service.menu import SUBJECTS, Menu
 from egm.staff.service.words import say, say_code, say_plain
-from meters.events import EVENTS, Clear, Effect
 from meters.table import METERS, OCCURRENCES
 
-_FAULT: Final = "fault.raised:"
 #: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
 _OF_DEVICES: Final = {
     "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
@@ -88,9 +87,8 @@ def join_texts(keys: Iterable[str], between: str = "") -> Words:
 
 def list_fault_codes() -> list[str]:
     """Return every fault of the machine, as ``device.code`` or a code alone."""
-    named = (line.pattern.removeprefix(_FAULT) for line in EVENTS if line.pattern.startswith(_FAULT))
     known = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
-    return sorted({*known, "monitoring.port_taken", *(code for code in named if "*" not in code)})
+    return sorted({*known, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
 
 
 def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
@@ -239,29 +237,26 @@ def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
         yield say("manual.input.counter"), say("manual.input.counter"), say_plain(number)
 
 
-def _iter_event_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
-    for line in EVENTS:
+def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    for subject, event in menu.entries.iter_significant():
         yield (
-            say_event(line.pattern),
-            say(f"manual.effect.{_EFFECTS[line.effect]}"),
-            say(f"manual.clears.{_CLEARS[line.clear]}"),
-            say_plain("-" if line.sas is None else f"{line.sas:02X}"),
-            say_plain(line.pattern),
+            say_event(subject),
+            say(f"manual.effect.{_EFFECTS[event.effect]}"),
+            say(f"manual.clears.{_CLEARS[event.clear]}"),
+            say_plain("-" if event.sas is None else f"{event.sas:02X}"),
+            say_plain(subject),
         )
 
 
 def say_event(pattern: str) -> Words:
-    """Return the text of a significant event, by its pattern in :data:`meters.events.EVENTS`."""
+    """Return the text of a significant event, by the kind of its entry and the pattern of its subject."""
     kind, _, about = pattern.partition(":")
-    if kind.endswith(".*"):
-        return say(f"manual.event.{kind.removesuffix('.*')}")
     if kind == "event":
         return say(f"manual.event.{about.replace('.', '_')}")
     if kind == "bill.in" and about.isdigit():
         return say("manual.event.bill_in", amount_cents=int(about))
-    entry = f"entry.{kind.removesuffix('*').replace('.', '_')}"
-    subject = "manual.any" if kind == "bill.in*" else ""
-    return join_texts(filter(None, (entry, _find_subject_text_key(kind, about) or subject)), "  ·  ")
+    entry = f"entry.{kind.replace('.', '_')}"
+    return join_texts(filter(None, (entry, _find_subject_text_key(kind, about))), "  ·  ")
 
 
 def _find_subject_text_key(kind: str, about: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from egm.kernel.entries import Entries, find_author
 from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
 from egm.kernel.service_pages import Row, Table, Words
 from egm.staff.entries import (
@@ -30,7 +31,6 @@ from egm.staff.service.words import (
 )
 from meters import JournalView
 from meters.entry import StoredEntry
-from meters.events import find_author, find_subject
 from meters.recall import read_details
 
 _OPENED: Final = INTERVENTION_OPENED.kind
@@ -143,19 +143,22 @@ class Sheet:
         return head, done, meters
 
 
-def iter_sheets(view: JournalView) -> Iterator[Sheet]:
-    """Yield every intervention of a journal, oldest first; the last may still be open."""
+def iter_sheets(view: JournalView, entries: Entries) -> Iterator[Sheet]:
+    """Yield every intervention of a journal, oldest first; the last may still be open.
+
+    ``entries``: the declared entries, which say what the entry of an event concerns.
+    """
     opened = list(view.entries(_OPENED))
     for start in opened:
         end = view.get(f"{start.id}.closed")
-        yield _build_sheet(view, start, end)
+        yield _build_sheet(view, entries, start, end)
 
 
-def _build_sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sheet:
+def _build_sheet(view: JournalView, entries: Entries, start: StoredEntry, end: StoredEntry | None) -> Sheet:
     record, ended = read_details(start), {} if end is None else read_details(end)
     until = None if end is None else end.sequence
     lines = tuple(
-        Line(entry.time_utc.isoformat(), _name_event(entry), find_author(entry))
+        Line(entry.time_utc.isoformat(), _name_event(entry, entries), find_author(entry))
         for entry in view.entries(since=start.sequence, until=until)
         if entry.kind.startswith(_DONE)
     )
@@ -178,11 +181,12 @@ def _build_sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None)
     )
 
 
-def _name_event(entry: StoredEntry) -> str:
+def _name_event(entry: StoredEntry, entries: Entries) -> str:
     """Return the event, with the device of a test."""
     record = read_details(entry)
     device = record.get("device")
-    return f"{find_subject(entry)}:{device}" if isinstance(device, str) else find_subject(entry)
+    subject = entries.find_subject(entry)
+    return f"{subject}:{device}" if isinstance(device, str) else subject
 
 
 def _say_event_and_subject(what: str) -> tuple[Words, Words]:

@@ -121,7 +121,9 @@ class SasChannel:
         news = [
             what
             for entry in entries
-            for what in iter_exceptions(entry, readout, self._answered, self._selected_game)
+            for what in iter_exceptions(
+                entry, self.host.machine.entries, readout, self._answered, self._selected_game
+            )
         ]
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence

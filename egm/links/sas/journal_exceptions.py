@@ -1,12 +1,13 @@
 """SAS exceptions from journal entries: which entries a host receives, and as which exception.
 
-The journal's table of significant events contains most exception codes; this module adds the others, and the
+The declarations of the entries contain most exception codes; this module adds the others, and the
 data of real-time reporting (general knowledge: see ``Group.REAL_TIME``).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from egm.kernel.entries import Entries
 from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import SERVED_BY, SasException
 from egm.links.sas.readout import Readout
@@ -17,7 +18,6 @@ from egm.play.entries import GAME_END, GAME_START
 from egm.records.keys import MoneyKey
 from meters import Phase
 from meters.entry import StoredEntry
-from meters.events import EVENTS, find_significant_event
 
 BILL_ACCEPTED: Final = 0x4F
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
@@ -29,32 +29,40 @@ _FIRST_POWER_UP: Final = "power-up-1"
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
 
 
-#: In the table of significant events, but for an entry kind that is never recorded: hand-pays are not
-#: validated.
-_NOT_RECORDED: Final = frozenset({0x3E})
-RAISED: Final = (
-    frozenset(event.sas for event in EVENTS if event.sas is not None)
-    | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE, _STACKER_COUNT_RESET}
-) - _NOT_RECORDED
-"""The exceptions that journal entries raise."""
+_OTHERS: Final = frozenset(
+    {
+        BILL_ACCEPTED,
+        _GAME_STARTED,
+        _GAME_ENDED,
+        _GAME_SELECTED,
+        _OUT_OF_SERVICE,
+        _POWER_LOST,
+        _STACKER_COUNT_RESET,
+    }
+)
+
+
+def list_raised_exceptions(entries: Entries) -> frozenset[int]:
+    """Return the exceptions that journal entries raise."""
+    return _OTHERS | {event.sas for _, event in entries.iter_significant() if event.sas is not None}
 
 
 def iter_exceptions(
-    entry: StoredEntry, readout: Readout, answered: frozenset[int], selected_before: int
+    entry: StoredEntry, entries: Entries, readout: Readout, answered: frozenset[int], selected_before: int
 ) -> Iterator[SasException]:
     """Yield the exceptions of an entry.
 
     ``answered``: the polls that the host may use; ``selected_before``: the number of the game selected until
     now. A priority exception that none of the polls serves is not raised, because it could never be cleared.
     """
-    for code, data, event in _iter_exception_codes(entry, readout, selected_before):
+    for code, data, event in _iter_exception_codes(entry, entries, readout, selected_before):
         servants = SERVED_BY.get(code)
         if code in EXCEPTIONS and (servants is None or servants & answered):
             yield SasException(code, data, event, entry.sequence)
 
 
 def _iter_exception_codes(
-    entry: StoredEntry, readout: Readout, selected_before: int
+    entry: StoredEntry, entries: Entries, readout: Readout, selected_before: int
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield exception code, event data and event code (0: as the exception)."""
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
@@ -77,14 +85,14 @@ def _iter_exception_codes(
         case "service.disabled" if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            yield from _iter_significant_exception(entry, details, readout)
+            yield from _iter_significant_exception(entry, entries, details, readout)
 
 
 def _iter_significant_exception(
-    entry: StoredEntry, details: Mapping[str, Any], readout: Readout
+    entry: StoredEntry, entries: Entries, details: Mapping[str, Any], readout: Readout
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the exception from the journal's table of significant events."""
-    known = find_significant_event(entry)
+    """Yield the exception that the entry's declaration names."""
+    known = entries.find_significance(entry)
     if known is None or known.sas is None:
         return
     if entry.kind == BILL_IN.kind:

@@ -6,6 +6,8 @@ from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import Entry, Moves
+from egm.kernel.logs import Log
+from egm.kernel.significance import Effect, Significance
 from egm.money.host.model import Redeeming
 from egm.money.host.records import CashOutTerms, HostTicketRecord, TransferRecord
 from egm.money.ticket_terms import TicketTerms
@@ -70,6 +72,7 @@ VOUCHER_NUMBERED: Final = Entry(
     kind="voucher.numbered",
     record=VoucherNumbered,
     writes=(MoneyKey.PAY_OUT,),
+    is_bookkeeping=True,
 )
 VOUCHER_UNREAD: Final = Entry(
     kind="voucher.unread",
@@ -80,36 +83,42 @@ VOUCHER_AUTHORISED: Final = Entry(
     kind="voucher.authorised",
     record=VoucherAuthorised,
     writes=(HostKey.TICKET,),
+    is_bookkeeping=True,
 )
 HOST_VOUCHER_REFUSED: Final = Entry(
     kind="voucher.refused",
     record=HostVoucherRefused,
     counts={"vouchers_refused": 1},
     may_write=(HostKey.TICKET,),
+    logs=(Log.VOUCHERS,),
 )
 HOST_VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
     record=HostTicketRecord,
     about="A ticket that the host authorised was never ordered into the box before the machine stopped.",
     writes=(HostKey.TICKET,),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_RESULT_READ: Final = Entry(
     kind="voucher.told",
     record=NoneType,
     about="The host has read the result of the last ticket it was queried about.",
     writes=(HostKey.TICKET,),
+    is_bookkeeping=True,
 )
 VOUCHER_READ: Final = Entry(
     kind="voucher.read",
     record=NoneType,
     about="The host has read the oldest printed ticket that it had not read.",
     writes=(HostKey.RING_READ,),
+    is_bookkeeping=True,
 )
 VOUCHER_ENROLLED: Final = Entry(kind="voucher.enrolled", record=VoucherEnrolled)
 TICKET_TERMS_CHANGED: Final = Entry(
     kind="options.changed",
     record=TicketTermsChanged,
     writes=(MoneyKey.TICKET_TERMS,),
+    significance=Significance(Effect.LOG, sas=0x3C),
 )
 
 
@@ -153,6 +162,8 @@ AFT_COMPLETE: Final = Entry(
     ),
     writes=(HostKey.TRANSFERS, HostKey.TRANSFER),
     may_write=(MoneyKey.RESTRICTED,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.TRANSFERS,),
 )
 AFT_JACKPOT: Final = Entry(
     kind="aft.complete",
@@ -161,18 +172,22 @@ AFT_JACKPOT: Final = Entry(
     phase=Phase.RESERVE,
     moves=(Moves("house:bonus", "out:handpay_bonus"),),
     writes=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
+    significance=Significance(Effect.LOG),
+    logs=(Log.TRANSFERS,),
 )
 AFT_FAILED: Final = Entry(
     kind="aft.failed",
     record=TransferRecord,
     about="A transfer that the host ordered was refused or cancelled; nothing has moved.",
     writes=(HostKey.TRANSFER,),
+    logs=(Log.TRANSFERS,),
 )
 AFT_RESULT_READ: Final = Entry(
     kind="aft.told",
     record=NoneType,
     about="The host has read the result of the last transfer.",
     writes=(HostKey.TRANSFER,),
+    is_bookkeeping=True,
 )
 AFT_CASH_OUT: Final = Entry(
     kind="aft.cash_out",

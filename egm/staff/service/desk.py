@@ -89,7 +89,7 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """One line of the main menu, shown to persons with ``permission``; None: to every signed-in person.
 
     ``subject``: its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.

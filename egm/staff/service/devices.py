@@ -16,7 +16,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.touch import CalibrationError, fit
 from egm.people import Permission
-from egm.staff.service.desk import Back, Do, Entry, Go, Move, Place, ServiceDesk, refuse
+from egm.staff.service.desk import Back, Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.service.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
 
@@ -228,4 +228,4 @@ def _build_input_table(machine: Machine) -> Table:
     )
 
 
-PAGES: Final = (Entry("devices", "machine", Permission.TEST_DEVICES, DeviceList),)
+PAGES: Final = (MenuEntry("devices", "machine", Permission.TEST_DEVICES, DeviceList),)

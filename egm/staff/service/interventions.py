@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.staff.service.desk import Entry, Go, Move, Place, refuse
+from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.words import BACK, build_column_titles, say, say_plain, say_time
 from egm.staff.sheet import Sheet, iter_sheets
 
@@ -57,11 +57,11 @@ class OneSheet(Place):
 
 
 def _list_last_sheets(machine: Machine) -> list[Sheet]:
-    return list(iter_sheets(machine.journal))[::-1][:_LISTED]
+    return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED]
 
 
 def _format_end(sheet: Sheet) -> Words:
     return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
 
 
-PAGES: Final = (Entry("interventions", "staff", Permission.READ_LOGS, SheetList),)
+PAGES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, SheetList),)

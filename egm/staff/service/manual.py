@@ -6,7 +6,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
 from egm.staff.manual import CHAPTERS, Chapter, list_fault_codes
-from egm.staff.service.desk import Entry, Go, Move, Place, refuse
+from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.menu import Menu
 from egm.staff.service.words import BACK, build_pair_table, say, say_code
 
@@ -88,4 +88,4 @@ class _Line(Place):
 
 
 #: Every signed-in person may read it.
-PAGES: Final = (Entry("manual", "machine", None, Manual),)
+PAGES: Final = (MenuEntry("manual", "machine", None, Manual),)

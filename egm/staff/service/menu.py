@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from egm.kernel.entries import Entries
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rules
@@ -12,7 +13,7 @@ from egm.kernel.side_by_side import SideBySide
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
 from egm.staff.form import Form
-from egm.staff.service.desk import Do, Entry, Go, Move, Place, ServiceDesk, refuse
+from egm.staff.service.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, build_column_titles, number, say, say_code, say_money, say_plain
 
@@ -24,14 +25,15 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 class Menu:
     """Contributions of the features to the main menu: pages, and forms.
 
-    ``rules`` decide what a form's event does.
+    ``rules`` decide what a form's event does. ``entries``: the declared journal entries, for the manual.
     """
 
-    pages: tuple[Entry, ...]
+    pages: tuple[MenuEntry, ...]
     forms: tuple[Form, ...]
     rules: Rules[Machine]
+    entries: Entries
 
-    def list_subject_pages(self, subject: str) -> tuple[Entry, ...]:
+    def list_subject_pages(self, subject: str) -> tuple[MenuEntry, ...]:
         """Return the pages of a subject."""
         return tuple(entry for entry in self.pages if entry.subject == subject)
 

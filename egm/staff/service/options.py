@@ -9,7 +9,7 @@ from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
 from egm.staff.entries import Options
 from egm.staff.forms import OPTIONS
-from egm.staff.service.desk import Entry, Go, Move, Place, refuse
+from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import (
     BACK,
@@ -118,4 +118,4 @@ class OneGame(Place):
         return Go(Filling(replace(form, fields=fields, values={**form.values, "game": self.game_id})))
 
 
-PAGES: Final = (Entry("options", "games", Permission.CONFIGURE, OptionList),)
+PAGES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionList),)

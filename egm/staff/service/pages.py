@@ -10,13 +10,15 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
+from egm.kernel import logs
+from egm.kernel.entries import find_author
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.records.keys import IntegrityKey
 from egm.staff.inventory import read_technical_sheet
-from egm.staff.service.desk import Entry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import MenuEntry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
     BACK,
     METER_GROUPS,
@@ -37,7 +39,6 @@ from egm.staff.service.words import (
 )
 from meters import recall
 from meters.entry import StoredEntry
-from meters.events import find_author, find_significant_event
 from meters.names import NAMES, read_jurisdiction_meters
 from meters.reading import MeterReading
 from meters.table import BY_NAME
@@ -126,28 +127,26 @@ def _format_local_value(machine: Machine, name: str, value: int) -> Words:
 class Log(Place):
     """Page of one log of the journal, newest first, with as many entries as its rule requires."""
 
-    name: str
+    log: logs.Log
 
     def page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per entry: when, what, how much, who."""
-        entries = recall.log(machine.journal, self.name)
+        entries = machine.entries.read_log(machine.journal, self.log)
         table = Table(
             columns=build_column_titles("time", "event", "amount", "detail", "person"),
-            rows=tuple(_build_entry_row(entry) for entry in entries),
+            rows=tuple(_build_entry_row(machine, entry) for entry in entries),
         )
-        return ServicePage(
-            id="", title=say(f"service.menu.log.{self.name}"), tables=(table,), actions=(BACK,)
-        )
+        return ServicePage(id="", title=say(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 
-def _build_entry_row(entry: StoredEntry) -> Row:
+def _build_entry_row(machine: Machine, entry: StoredEntry) -> Row:
     record = recall.read_details(entry)
     cents = record.get("amount_cents")
-    known = find_significant_event(entry)
+    known = machine.entries.find_significance(entry)
     return Row(
         cells=(
             say_time(entry.time_utc.isoformat()),
@@ -307,17 +306,19 @@ _LOGS: Final[Mapping[str, str]] = {
 }
 
 PAGES: Final = (
-    Entry("meters", "money", Permission.READ_METERS, Meters),
-    *(Entry(f"log.{name}", _LOGS[name], Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
-    Entry(
+    MenuEntry("meters", "money", Permission.READ_METERS, Meters),
+    *(MenuEntry(f"log.{log}", _LOGS[log], Permission.READ_LOGS, partial(Log, log)) for log in logs.Log),
+    MenuEntry(
         "software", "machine", Permission.READ_SOFTWARE, partial(Listing, "software", _build_software_tables)
     ),
-    Entry(
+    MenuEntry(
         "inventory",
         "machine",
         Permission.READ_INVENTORY,
         partial(Listing, "inventory", _build_inventory_tables),
     ),
-    Entry("memory", "machine", Permission.READ_SOFTWARE, partial(Listing, "memory", _build_memory_tables)),
-    Entry("clock", "machine", Permission.READ_SOFTWARE, partial(Listing, "clock", _build_clock_tables)),
+    MenuEntry(
+        "memory", "machine", Permission.READ_SOFTWARE, partial(Listing, "memory", _build_memory_tables)
+    ),
+    MenuEntry("clock", "machine", Permission.READ_SOFTWARE, partial(Listing, "clock", _build_clock_tables)),
 )

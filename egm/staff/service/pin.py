@@ -7,7 +7,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
-from egm.staff.service.desk import Back, Entry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import Back, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import read_staff
 from egm.staff.service.words import BACK, say
 
@@ -49,4 +49,4 @@ class OwnPin(Place):
         return Back(notice=say("service.done"))
 
 
-PAGES: Final = (Entry("own_pin", "staff", None, OwnPin),)
+PAGES: Final = (MenuEntry("own_pin", "staff", None, OwnPin),)

@@ -1,34 +1,28 @@
 """Every effect of the table of faults is held against what the machine does: none stands there that nothing does."""
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from typing import Final
 
 import pytest
 
 from egm.devices.interface import FaultCode
 from egm.kernel.events import EventType, State
+from egm.kernel.faults import FAULTS
+from egm.kernel.significance import Effect, find_by_pattern
 from egm.money import ways_out
 from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
-from meters.events import EVENTS, Effect
 
-_RAISED: Final = "fault.raised:"
 #: What a device may report under a pattern that leaves it open.
 _CODES: Final = {
     code
-    for line in EVENTS
-    if line.pattern.startswith(_RAISED)
-    for code in (
-        [line.pattern.removeprefix(_RAISED)]
-        if "*" not in line.pattern
-        else [line.pattern.removeprefix(_RAISED).replace("*", each) for each in FaultCode]
-    )
+    for pattern in FAULTS
+    for code in ([pattern] if "*" not in pattern else [pattern.replace("*", each) for each in FaultCode])
 }
 
 
 def effect_of(code: str) -> Effect:
-    return next(line.effect for line in EVENTS if fnmatchcase(_RAISED + code, line.pattern))
+    return find_by_pattern(FAULTS, code).effect
 
 
 class Does:

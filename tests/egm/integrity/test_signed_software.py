@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from egm.app.features import FEATURES
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, create_reverification
@@ -19,7 +20,6 @@ from egm.verify.digest import measure
 from egm.verify.examine import find_scope
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 from egm.verify.tree import list_software_files
-from meters.events import find_significant_event
 from tools.cli.sheets import format_as_text
 
 LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
@@ -243,7 +243,7 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     assert set(changes[1]["components"]) == {"own"}
     entry = next(room.journal.entries("software.changed"))
     assert entry.time_utc
-    assert find_significant_event(entry).sas == 0x8E
+    assert FEATURES.entries.find_significance(entry).sas == 0x8E
 
 
 @pytest.mark.requirement("A-13", "A-22")

@@ -13,10 +13,15 @@ from prometheus_client.parser import text_string_to_metric_families
 import tools.audit.rules
 from egm.app.features import FEATURES
 from egm.links import metrics
-from egm.links.metrics import Exporter, MachineCollector, build_meter_families, build_series
+from egm.links.metrics import (
+    Exporter,
+    MachineCollector,
+    build_meter_families,
+    build_series,
+    iter_known_occurrences,
+)
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.line import LineHealth
-from meters.events import EVENTS
 from meters.reading import Cell, MeterReading
 from meters.table import METERS, OCCURRENCES, Unit
 
@@ -57,7 +62,7 @@ def test_a_scrape_says_what_the_reading_says(exporter):
             Cell("fault.hopper.jam", "", {}, 0, 3),
         ),
     )
-    collector.hand_over(build_meter_families(reading))
+    collector.hand_over(build_meter_families(reading, ()))
     samples = _scrape(server.port)
     assert samples["egm_credits_cents",] == 1500
     assert samples["egm_coin_in_cents_total",] == 500
@@ -74,12 +79,12 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
     """An increase of a series that is born at 1 is none: the alert on a first door or fault could not fire."""
     never = {
         (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in build_meter_families(MeterReading(0, "", ()))
+        for family in build_meter_families(MeterReading(0, "", ()), iter_known_occurrences(FEATURES.entries))
         for sample in family.samples
     }
     assert never["egm_memory_repaired_total",] == 0
-    for line in EVENTS:
-        kind, _, about = line.pattern.partition(":")
+    for subject, _ in FEATURES.entries.iter_significant():
+        kind, _, about = subject.partition(":")
         if "*" in about or kind not in {"door.opened", "fault.raised", "event"}:
             continue
         meter = {"door.opened": f"door.{about}.opens", "fault.raised": f"fault.{about}", "event": about}[kind]

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.names import MeterUnit, PollType
 from egm.links.sas.tables.denominations import BILLS, DENOMINATIONS_CENTS
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import MINIMUM, POLLS
-from meters.events import EVENTS
 
 SEEN = Path(__file__).parents[2] / "vectors" / "sas_frames_seen.toml"
 KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
@@ -45,7 +46,7 @@ def test_polls_have_the_published_types() -> None:
 
 
 def test_every_exception_the_journal_can_raise_has_a_name() -> None:
-    assert {event.sas for event in EVENTS if event.sas is not None} <= set(EXCEPTIONS)
+    assert list_raised_exceptions(FEATURES.entries) <= set(EXCEPTIONS)
 
 
 def test_meters_cover_every_code_that_is_not_reserved() -> None:

@@ -9,6 +9,7 @@ from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.logs import Log
 from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.transfer_port import HostTransfers
@@ -17,7 +18,7 @@ from egm.money.pay_out import payout_is_due
 from egm.records.keys import HostKey, MoneyKey
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Transfer
-from meters.recall import log, read_details
+from meters.recall import read_details
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
 IN, OUT, BONUS, JACKPOT = TransferKind.IN, TransferKind.OUT, TransferKind.BONUS, TransferKind.BONUS_JACKPOT
@@ -245,7 +246,7 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
     ask(room, cashable=1000, if_locked=True)
     ask(room, "T-2", cashable=300_001)
     ask(room, "T-3", OUT, cashable=400)
-    shown = [read_details(entry) for entry in log(room.journal, "transfers")]
+    shown = [read_details(entry) for entry in room.machine.entries.read_log(room.journal, Log.TRANSFERS)]
     assert [(line["identifier"], line["status"], line["cents"]["cashable"]) for line in shown] == [
         ("T-3", "full", 400),
         ("T-2", "over_limit", 0),

@@ -9,8 +9,9 @@ import pytest
 from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.rules import Refusal
+from egm.kernel.significance import Effect
 from egm.profiles import load_profile
 from egm.screen.text import (
     CATALOGUES,
@@ -22,7 +23,6 @@ from egm.screen.text import (
     read_catalogue,
 )
 from egm.staff.service.words import say_regulation_meter_name
-from meters.events import EVENTS, Effect
 from meters.names import NAMES
 from meters.table import BY_NAME, OCCURRENCES
 from tools.audit.rules import RULES
@@ -86,12 +86,7 @@ def test_every_text_that_the_source_asks_for_exists():
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_code_of_the_machine_has_words(language):
     texts = Texts(language)
-    faults = [
-        event.pattern.removeprefix("fault.raised:")
-        for event in EVENTS
-        if event.pattern.startswith("fault.raised:")
-    ]
-    codes = [f"tilt.text.{code}" for code in faults if "*" not in code]
+    codes = [f"tilt.text.{code}" for code in FAULTS if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
     codes += [
         f"notice.refused.{guard.__name__}"
@@ -171,11 +166,7 @@ def test_what_quebecs_players_are_told_of_a_failure_is_the_refund(place):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(language):
     texts = Texts(language)
-    codes = [
-        event.pattern.removeprefix("fault.raised:")
-        for event in EVENTS
-        if event.pattern.startswith("fault.raised:") and event.effect in {Effect.STOP, Effect.HARD_STOP}
-    ]
+    codes = [code for code, event in FAULTS.items() if event.effect in {Effect.STOP, Effect.HARD_STOP}]
     named = [code for code in codes if "*" not in code]
     assert len(named) > 8
     said = {code: format_fault(texts, code) for code in named}

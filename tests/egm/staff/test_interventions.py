@@ -6,6 +6,7 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import FEATURES
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Role
@@ -58,7 +59,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert room.machine.faults == {}
     finish(room, "belt replaced", "belt 12").touch("leave")
     assert (room.state, room.credit_cents) == (State.IDLE, 2000)
-    (sheet,) = iter_sheets(room.journal)
+    (sheet,) = iter_sheets(room.journal, FEATURES.entries)
     assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
@@ -104,7 +105,7 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
     room.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert room.machine.faults == {}
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
-    assert [sheet.kind for sheet in iter_sheets(room.journal)] == ["repair", "collection"]
+    assert [sheet.kind for sheet in iter_sheets(room.journal, FEATURES.entries)] == ["repair", "collection"]
 
 
 @pytest.mark.requirement("J-04")
@@ -147,7 +148,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
     menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
     menu.home().fill("collection_end", "base in place").touch("leave")
     assert again.state is State.IDLE
-    first, second = iter_sheets(again.journal)
+    first, second = iter_sheets(again.journal, FEATURES.entries)
     assert "base.withdrawn" in {line.what for line in first.lines}
     assert "base.returned" in {line.what for line in second.lines}
     again.close()
@@ -210,7 +211,7 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_pat
     assert again.notice == "refused.authorised"
     Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
     assert again.state is State.IDLE
-    assert next(iter_sheets(again.journal)).lines[-1].what.startswith("menu.")
+    assert next(iter_sheets(again.journal, FEATURES.entries)).lines[-1].what.startswith("menu.")
     again.close()
 
 
@@ -220,7 +221,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu = finish(room, "cleaned", "")
-    name = next(iter_sheets(room.journal)).id
+    name = next(iter_sheets(room.journal, FEATURES.entries)).id
     menu.home().touch("interventions").touch(name)
     shown = menu.lines()
     assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (

@@ -17,7 +17,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
-from egm.staff.service.desk import Entry, Move, Place, refuse
+from egm.staff.service.desk import MenuEntry, Move, Place, refuse
 from egm.staff.service.words import BACK, build_pair_table, number, say
 
 SECONDS = 0.01
@@ -154,7 +154,7 @@ JUKEBOX = Feature(
         ),
         Rule(JukeboxEvent.SONG_OVER, AWAKE, (song_plays,), (end_song,)),
     ),
-    offers=(FORM, Entry("jukebox", "machine", None, SongPage)),
+    offers=(FORM, MenuEntry("jukebox", "machine", None, SongPage)),
     services=(player,),
     notices=notices,
     metrics=metrics,

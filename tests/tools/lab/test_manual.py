@@ -7,14 +7,13 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import MENU
+from egm.app.features import FEATURES, MENU
 from egm.devices.catalogue import PROTOCOLS
-from egm.kernel.faults import get_fault
+from egm.kernel.faults import FAULTS, get_fault
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.screen.text import Texts, read_catalogue
 from egm.staff.manual import list_fault_codes
-from meters.events import EVENTS
 from meters.table import METERS
 from tools.cli import main
 from tools.lab.manual import manual_chapters
@@ -76,8 +75,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
 def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it_raises():
     known = {key.removeprefix("tilt.text.") for key in read_catalogue("en") if key.startswith("tilt.text.")}
     assert known - {"other"} == set(list_fault_codes())
-    named = {line.pattern.removeprefix("fault.raised:") for line in EVENTS if "fault.raised:" in line.pattern}
-    assert {code for code in named if "*" not in code} <= set(list_fault_codes())
+    assert {code for code in FAULTS if "*" not in code} <= set(list_fault_codes())
     remedies = {key for key in read_catalogue("fr") if key.startswith("manual.remedy.")}
     assert remedies == {f"manual.remedy.{code}" for code in list_fault_codes()}
 
@@ -101,11 +99,11 @@ def test_the_memory_clear_and_the_change_of_denomination_are_told_with_who_may(l
 def test_the_service_manual_has_every_significant_event_and_every_line(language, tmp_path):
     texts, page = Texts(language), printed("service", language)
     found = rows(page, texts, "events")
-    for line in EVENTS:
-        words, *_, sas, pattern = found[line.pattern]
-        assert sas == ("-" if line.sas is None else f"{line.sas:02X}")
+    for subject, event in FEATURES.entries.iter_significant():
+        words, *_, sas, pattern = found[subject]
+        assert sas == ("-" if event.sas is None else f"{event.sas:02X}")
         assert words
-        assert pattern == line.pattern
+        assert pattern == subject
     found = rows(page, texts, "lines")
     for protocol, entry in PROTOCOLS.items():
         wiring = found[texts.say(f"manual.wiring.{protocol}")]
@@ -141,7 +139,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
         for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
             assert bare(texts.say(key)) in joined, key
         assert code in joined
-    assert all(line.pattern in joined for line in EVENTS)
+    assert all(subject in joined for subject, _ in FEATURES.entries.iter_significant())
     document.close()
 
 

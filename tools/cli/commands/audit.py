@@ -10,13 +10,15 @@ from typing import Any
 
 import click
 
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
+from egm.kernel.entries import find_author
+from egm.kernel.logs import Log
 from meters import (
     JournalDamaged,
     JournalError,
     JournalUnwritable,
     StoredEntry,
-    events,
     export,
     open_view,
     recall,
@@ -340,7 +342,7 @@ def readout(file: Path) -> None:
 
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
-@click.argument("name", metavar="LOG", type=click.Choice(["plays", *recall.LOGS]))
+@click.argument("name", metavar="LOG", type=click.Choice(["plays", *Log]))
 @click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
 @add_form_options
@@ -355,7 +357,9 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
             if name == "plays":
                 rows = [_play_row(play) for play in recall.plays(view, last or recall.PLAYS_SHOWN)]
             else:
-                rows = [_build_row(entry) for entry in recall.log(view, name, last)]
+                rows = [
+                    _build_row(entry) for entry in FEATURES.entries.read_log(view, Log[name.upper()], last)
+                ]
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     if form == "text":
@@ -371,7 +375,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
     details = dict(recall.read_details(entry))
     if "validation_number" in details:
         details["validation_number"] = recall.mask_validation_number(str(details["validation_number"]))
-    event = events.find_significant_event(entry)
+    event = FEATURES.entries.find_significance(entry)
     return {
         "entry": entry.sequence,
         "time": entry.time_utc.isoformat(timespec="seconds"),
@@ -379,7 +383,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "effect": str(event.effect) if event else "",
         "clear": str(event.clear) if event else "",
         "sas": event.sas if event else None,
-        "person": events.find_author(entry),
+        "person": find_author(entry),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": details,
     }

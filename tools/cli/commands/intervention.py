@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
 from egm.gaming_day import GamingDay
 from egm.kernel.service_pages import Row
@@ -45,7 +46,7 @@ def _open_view(state: Path | None) -> Iterator[JournalView]:
 @contextmanager
 def _read_sheets(state: Path | None) -> Iterator[list[Sheet]]:
     with _open_view(state) as view:
-        yield list(iter_sheets(view))
+        yield list(iter_sheets(view, FEATURES.entries))
 
 
 def _find_sheet(found: list[Sheet], name: str) -> Sheet:
@@ -125,7 +126,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     and marked as open. The first page lists all sheets, so that a missing one is noticed.
     """
     with _open_view(state) as view:
-        found = list(iter_sheets(view))
+        found = list(iter_sheets(view, FEATURES.entries))
         powered = next(view.entries(("power.up",), newest_first=True, limit=1), None)
     days = GamingDay.recorded(None if powered is None else powered.record)
     of_day = [

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from egm.app.features import FEATURES
 from egm.config.sas_line import ON
 from egm.links.sas import money
-from egm.links.sas.journal_exceptions import RAISED
+from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.meters import SUPPORTED
 from egm.links.sas.polls import BUILT
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
@@ -17,7 +18,7 @@ from tools.dev.conformance.page import witnesses
 from tools.lab.markdown import format_table
 
 _ROOT: Final = "../../"
-_SENT: Final = RAISED | money.RAISED | {NOTHING, OVERFLOW}
+_SENT: Final = list_raised_exceptions(FEATURES.entries) | money.RAISED | {NOTHING, OVERFLOW}
 
 _INTRODUCTION: Final = """\
 # SAS: polls, exceptions and meters

@@ -1,0 +1,80 @@
+"""The journal entries that the journal itself writes: seals, archived segments, and repairs of its copies."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from egm.kernel.entries import Entry
+from egm.kernel.significance import Effect, Significance
+from egm.record_fields import Count, Digest
+from egm.records.keys import IntegrityKey
+from meters import checkpoint
+from meters.archive import ARCHIVED_KIND
+from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """The machine has signed the sums of all entries so far."""
+
+    ledger: JSON
+    ledger_sha256: Digest
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedSegment:
+    """Old entries were written to a signed segment of the archive and removed from the database."""
+
+    first: Count
+    last: Count
+    head: Digest
+    """The hash of the last archived entry."""
+    segment: Digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEvent:
+    """The journal found something about its media, copies or archive, and has repaired what it could."""
+
+    code: Literal[
+        "memory.repaired",
+        "memory.completed",
+        "memory.anchor_lost",
+        "memory.medium_missing",
+        "memory.medium_replaced",
+        "memory.full",
+        "memory.archive_delayed",
+        "memory.archive_damaged",
+    ]
+    where: str
+    why: str
+
+
+CHECKPOINT: Final = Entry(
+    kind=checkpoint.KIND,
+    record=Checkpoint,
+    is_bookkeeping=True,
+)
+ARCHIVED: Final = Entry(
+    kind=ARCHIVED_KIND,
+    record=ArchivedSegment,
+    writes=(IntegrityKey.ARCHIVE,),
+    is_bookkeeping=True,
+)
+MEMORY_EVENT: Final = Entry(
+    kind="event",
+    record=MemoryEvent,
+    counts={"memory.*": 1},
+    may_write=(IntegrityKey.MEDIUM_REPLACED,),
+    subject="code",
+    significance={
+        "memory.repaired": Significance(Effect.LOG, sas=0x31),
+        "memory.completed": Significance(Effect.LOG, sas=0x31),
+        "memory.archive_delayed": Significance(Effect.LOG),
+        "memory.archive_damaged": Significance(Effect.LOG, sas=0x31),
+        "memory.anchor_lost": Significance(Effect.LOG, sas=0x31),
+        "memory.medium_replaced": Significance(Effect.LOG, sas=0x31),
+        "memory.medium_missing": Significance(Effect.LOG, sas=0x31),
+        "memory.full": Significance(Effect.LOG),
+    },
+)

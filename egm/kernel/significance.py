@@ -1,0 +1,54 @@
+"""Significant events: what an entry means for play, who may clear it, and its SAS exception code.
+
+Effects and clearing follow Mississippi 8-2.8, New York 5317.26 and AGCO 6.1.1; SAS codes are those of
+general-poll exceptions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+
+class Effect(StrEnum):
+    """What an event does to the machine."""
+
+    LOG = "log"
+    STOP = "stop"
+    """A tilt: no play until cleared."""
+    HARD_STOP = "hard_stop"
+    ACCEPTOR_OFF = "acceptor_off"
+    PAYOUT_OFF = "payout_off"
+    LAMP = "lamp"
+    OUT_OF_SERVICE = "out_of_service"
+    """No new game or payment method starts; what is owed is paid."""
+    LOCK = "lock"
+    """Play waits for a person, but nothing is wrong."""
+
+
+class Clear(StrEnum):
+    """Who or what clears an event."""
+
+    NOTHING = "nothing"
+    """There is nothing to clear."""
+    ITSELF = "itself"
+    """Cleared when its cause ends."""
+    ATTENDANT = "attendant"
+    TECHNICIAN = "technician"
+    RULING = "ruling"
+    """Cleared when a person has decided the disputed amount."""
+    MEMORY_CLEAR = "memory_clear"
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """What an event does, who clears it, and its SAS exception code or None."""
+
+    effect: Effect
+    clear: Clear = Clear.NOTHING
+    sas: int | None = None
+
+
+def find_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
+    """Return the first significance of a table whose pattern matches a subject, or None."""
+    return next((found for pattern, found in table.items() if fnmatchcase(subject, pattern)), None)

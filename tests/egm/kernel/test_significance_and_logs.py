@@ -1,0 +1,85 @@
+"""Significant events carry effect, person and who may clear; logs are views of the journal."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+
+import pytest
+
+from egm.app.features import FEATURES
+from egm.kernel.entries import find_author
+from egm.kernel.logs import Log
+from egm.kernel.significance import Clear, Effect
+from meters import Journal, Transaction, recall
+
+ENTRIES = FEATURES.entries
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal.open(tmp_path, now=clock) as opened:
+        yield opened
+
+
+def say(journal, kind, **record):
+    journal.append(Transaction(id=f"e{journal.sequence}", kind=kind, record=record or None))
+    return next(journal.entries(newest_first=True, limit=1))
+
+
+@pytest.mark.requirement("E-08", "E-14", "K-12")
+@pytest.mark.parametrize(
+    ("kind", "record", "effect", "clear", "sas"),
+    [
+        ("door.opened", {"door": "main"}, Effect.STOP, Clear.ITSELF, 0x11),
+        ("door.closed", {"door": "main"}, Effect.LOG, Clear.NOTHING, 0x12),
+        ("door.opened", {"door": "logic"}, Effect.HARD_STOP, Clear.TECHNICIAN, 0x15),
+        ("fault.raised", {"code": "bill_acceptor.stacker_jam"}, Effect.ACCEPTOR_OFF, Clear.ITSELF, 0x28),
+        ("fault.raised", {"code": "ticket_printer.paper_out"}, Effect.PAYOUT_OFF, Clear.ITSELF, 0x61),
+        ("fault.raised", {"code": "something.unheard_of"}, Effect.STOP, Clear.ATTENDANT, 0x20),
+        ("fault.cleared", {"code": "ticket_printer.paper_out"}, Effect.LOG, Clear.NOTHING, None),
+        ("bill.in", {"amount_cents": 2000}, Effect.LOG, Clear.NOTHING, 0x4A),
+        ("bill.in", {"amount_cents": 777}, Effect.LOG, Clear.NOTHING, 0x4F),
+        ("handpay.pending", {"amount_cents": 5}, Effect.LOCK, Clear.ATTENDANT, 0x51),
+        ("service.call", {"on": True}, Effect.LAMP, Clear.ATTENDANT, 0x71),
+        ("service.call", {"on": False}, Effect.LOG, Clear.NOTHING, 0x72),
+        ("event", {"code": "memory.repaired"}, Effect.LOG, Clear.NOTHING, 0x31),
+    ],
+)
+def test_each_significant_event_has_its_effect_and_who_may_clear(journal, kind, record, effect, clear, sas):
+    entry = say(journal, kind, **record)
+    found = ENTRIES.find_significance(entry)
+    assert (found.effect, found.clear, found.sas) == (effect, clear, sas)
+
+
+def test_the_table_has_no_line_an_earlier_one_hides():
+    for entry in ENTRIES:
+        patterns = [*entry.significance] if isinstance(entry.significance, Mapping) else []
+        for n, pattern in enumerate(patterns):
+            hidden = [each for each in patterns[:n] if fnmatchcase(pattern, each)]
+            assert not hidden, f"{entry.kind}: {pattern} is hidden by {hidden}"
+
+
+@pytest.mark.requirement("E-12", "D-19")
+def test_the_person_is_kept_with_the_event(journal):
+    assert find_author(say(journal, "tilt.cleared", person="A. Tremblay", codes=["x"])) == "A. Tremblay"
+    assert find_author(say(journal, "door.opened", door="main")) == ""
+    assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
+
+
+@pytest.mark.requirement("E-05", "E-06", "E-07", "D-18", "A-16")
+def test_every_ring_is_as_long_as_the_rules_ask(journal):
+    least = {"events": 100, "bills": 5, "vouchers": 35, "transfers": 35, "progressives": 25, "software": 10}
+    assert [log for log in Log if log.size < least.get(log, 0)] == []
+    assert recall.PLAYS_SHOWN >= 10
+    for n in range(40):
+        say(journal, "voucher.out", n=n)
+        say(journal, "aft.complete", n=n)
+        say(journal, "selection", n=n)
+    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.VOUCHERS)] == list(range(39, 4, -1))
+    assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TRANSFERS, 2)] == [39, 38]
+    assert {e.kind for e in ENTRIES.read_log(journal, Log.EVENTS)} == {"voucher.out", "aft.complete"}
+    assert list(ENTRIES.read_log(journal, Log.SOFTWARE)) == []

@@ -1,0 +1,82 @@
+"""Plays are views of the journal."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from meters import Journal, Phase, Transaction, Transfer
+from meters.recall import mask_validation_number, plays
+
+CREDIT = "credit:1:cashable"
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal.open(tmp_path, now=clock) as opened:
+        yield opened
+
+
+def play(journal, number, steps=0):
+    play_id = f"p{number}"
+    record = {"play_id": play_id, "credit_before_cents": 100, "outcome": {"display": {"stops": [number]}}}
+    journal.append(
+        Transaction(
+            id=f"{play_id}.start",
+            kind="game.start",
+            transfers=(Transfer(CREDIT, "house:wager", 5),),
+            record=record,
+        )
+    )
+    for step in range(steps):
+        record = {"play_id": play_id, "choice": step, "outcome": {"display": {"step": step}}}
+        journal.append(Transaction(id=f"{play_id}.{step}", kind="game.choice", record=record))
+    journal.append(
+        Transaction(
+            id=f"{play_id}.end",
+            kind="game.end",
+            transfers=(Transfer("house:win", CREDIT, 10),),
+            record={"play_id": play_id, "win_cents": 10},
+        )
+    )
+
+
+@pytest.mark.requirement("E-01", "E-02", "E-04")
+def test_plays_come_back_whole_with_what_was_added_before(journal):
+    def bring(tx_id, source, cents):
+        journal.append(Transaction(id=tx_id, kind="in", transfers=(Transfer(source, CREDIT, cents),)))
+
+    bring("b1", "world:bill", 500)
+    play(journal, 1)
+    escrow = Transfer("world:bill", CREDIT, 2000)
+    journal.append(Transaction(id="b2", kind="bill.escrow", phase=Phase.RESERVE, transfers=(escrow,)))
+    journal.append(Transaction(id="b2.in", kind="bill.in", phase=Phase.SETTLE, ref="b2"))
+    bring("v1", "world:voucher_in:cashable", 300)
+    play(journal, 2, steps=60)
+    journal.append(
+        Transaction(
+            id="p3.start",
+            kind="game.start",
+            transfers=(Transfer(CREDIT, "house:wager", 5),),
+            record={"play_id": "p3"},
+        )
+    )
+    third, second, first = plays(journal)
+    assert (third.play_id, third.end, third.win_cents) == ("p3", None, None)
+    assert second.added_cents == {"world:bill": 2000, "world:voucher_in:cashable": 300}
+    assert (second.bet_cents, second.win_cents, second.credit_before_cents) == (5, 10, 100)
+    assert len(second.steps) == 60
+    assert len(second.shown_steps) == 50
+    assert second.outcome == {"display": {"step": 59}}
+    assert first.added_cents == {"world:bill": 500}
+    assert first.outcome == {"display": {"stops": [1]}}
+    assert [p.play_id for p in plays(journal, 2)] == ["p3", "p2"]
+
+
+@pytest.mark.requirement("E-06")
+def test_a_validation_number_is_never_shown_whole():
+    assert mask_validation_number("001234567890123456") == "**************3456"
+    assert mask_validation_number("12") == "12"
