@@ -182,6 +182,22 @@ def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(room, 
     assert (Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []) is is_honest
 
 
+@pytest.mark.requirement("E-13")
+def test_the_audit_names_an_entry_that_stores_a_second_fault(room):
+    active = {"since": room.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}
+    room.machine.record(
+        "fault.raised",
+        counts={"fault.hopper.jam": 1},
+        state={
+            "fault:hopper.jam": {**active, "locks": get_fault("hopper.jam").locks},
+            "fault:hopper.empty": {**active, "locks": False},
+        },
+        details={"code": "hopper.jam"},
+    )
+    [finding] = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
+    assert "'fault:hopper.empty': not expected here" in finding.why
+
+
 def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
     room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")

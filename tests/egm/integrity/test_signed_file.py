@@ -190,6 +190,9 @@ def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothin
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     Signature(digest, ("3",), "mine", at).write(path)
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
+    for reason, when in ((" ", at), ("mine", "today")):
+        Signature(digest, ("1",), reason, when).write(path)
+        assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     path.write_text("{")
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     assert len(cabinet.signed()) == 1
