@@ -682,7 +682,11 @@ ORPHAN_CREDITS: Final = Entry(
 ORPHAN_HANDPAY: Final = Entry(
     kind="orphan.handpay",
     record=OrphanHandpay,
-    moves=(Moves("*", "house:orphan"), Moves("prizes:*:offered", "prizes:*:unclaimed")),
+    moves=(
+        Moves(_CASHABLE, "house:orphan"),
+        Moves("house:*", "house:orphan"),
+        Moves("prizes:*:offered", "prizes:*:unclaimed"),
+    ),
     counts={"orphans": 1},
     writes=(MoneyKey.UNCLAIMED,),
     significance=Significance(Effect.LOG),

@@ -15,8 +15,9 @@ from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules import Differs, Facts, Rule, find_rules
 from tools.audit.rules.facts import read_position
-from tools.audit.rules.pattern import DiffersFromDeclaration, format_storage_key
+from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.plain import PLAIN
+from tools.audit.rules.rule import DiffersFromDeclaration
 
 _MOVES_SHOWN: Final = 4
 #: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
@@ -68,14 +69,15 @@ class ConductAudit:
                 pass  # the entry's rule reports what is wrong with it
         self._check_position(entry, before)
         self._check_converted(entry)
-        why, nearness = "", -1
+        why = ""
         for rule in (*find_rules(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:
                 rule.check(entry, before, self.facts)
+            except DiffersFromDeclaration as differs:
+                why = why or str(differs)
+                continue
             except Differs as differs:
-                near = 2 * (rule.phase is entry.phase) + (not isinstance(differs, DiffersFromDeclaration))
-                if near >= nearness:
-                    why, nearness = str(differs), near
+                why = self._choose_nearer_reason(why, rule, entry, str(differs))
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 why = why or f"cannot be followed: {error!r}"
@@ -87,6 +89,11 @@ class ConductAudit:
             self._fault(entry, f"{entry.kind}: {why}{_format_moved_money(entry)}")
         self.facts.see(entry)
         return False
+
+    @staticmethod
+    def _choose_nearer_reason(why: str, rule: Rule, entry: StoredEntry, new_reason: str) -> str:
+        """Return the reason of the rule that comes nearest to the entry, out of the reasons of all its rules."""
+        return new_reason if not why or rule.phase is entry.phase else why
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
         """Check that the entry names an existing position if the entries of its run name theirs."""

@@ -49,6 +49,7 @@ class RestrictedTerms:
 class TransferRecord:
     """A transfer ordered by a host and its result; ``cents`` is the amount moved, by kind.
 
+    ``asked_cents`` is as ordered: if the order was refused for it, it may be negative.
     ``position``: index in the transfer history, 1 to 35; 0 or None if nothing moved. ``codes``: protocol
     codes to return to the host as received. ``told``: whether the host has read the result.
     """
@@ -57,7 +58,7 @@ class TransferRecord:
     kind: TransferKind
     status: TransferStatus
     cents: Mapping[CreditKind, Count]
-    asked_cents: Count
+    asked_cents: int
     expires: str
     pool: Count
     codes: Mapping[str, int]

@@ -5,6 +5,7 @@ those before and the change, a tax that comes and goes, a pocket that no wheel h
 """
 
 import json
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -161,3 +162,11 @@ def test_no_wheel_has_a_pocket_thirty_seven(played):
         else:
             with pytest.raises(Differs, match="no wheel has such a pocket"):
                 rule.check(read, ledger, facts)
+
+
+@pytest.mark.requirement("E-13")
+def test_an_entry_of_the_first_position_stores_nothing_for_another(played):
+    entries = deepcopy(played)
+    raw = next(raw for raw in entries if raw["kind"] == "bill.in")
+    raw["state"]["2/paper"] = None
+    assert "2/paper: it does not belong to position 1" in " ".join(found_in(entries).values())

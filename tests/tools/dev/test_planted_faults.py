@@ -36,12 +36,16 @@ def doing(*names):
 
 def recorded(monkeypatch, change):
     """Have the machine record every entry as ``change`` makes of it."""
-    honest = Machine.record
+    honest, honest_post = Machine.record, Machine.post
 
     def record(machine, kind, **said):
         return honest(machine, kind, **change(machine, kind, said))
 
+    def post(machine, entry, details=None, **said):
+        return honest_post(machine, entry, details, **change(machine, entry.kind, said))
+
     monkeypatch.setattr(Machine, "record", record)
+    monkeypatch.setattr(Machine, "post", post)
 
 
 def coins_metered_into_a_hopper_that_is_not_there(monkeypatch):

@@ -48,10 +48,6 @@ class Differs(Exception):
         return f"{where}: {self.args[0]}" if where else str(self.args[0])
 
 
-class DiffersFromDeclaration(Differs):
-    """An entry that differs from its declaration: of a kind with several forms, it may be another form."""
-
-
 class Scope:
     """The context of one check: the entry, the ledger before it, and the named values."""
 

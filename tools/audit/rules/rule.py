@@ -21,7 +21,6 @@ from tools.audit.rules.pattern import (
     OWN,
     Derived,
     Differs,
-    DiffersFromDeclaration,
     Matcher,
     Pattern,
     Scope,
@@ -41,6 +40,10 @@ _IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
     PERSONS: lambda facts, persons: all(map(facts.is_staff, persons)),
     SERIAL: Facts.is_serial,
 }
+
+
+class DiffersFromDeclaration(Differs):
+    """An entry that is not of the form that a rule's declaration states; another form of its kind may fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,10 @@ class Rule:
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the state with its keys in the form of the first position."""
         if position == 1:
+            for key in state:
+                number, slash, _ = key.partition("/")
+                if slash and number.isdigit():
+                    raise Differs(f"state.{key}: it does not belong to position 1")
             return state
         mark = f"{position}/"
         bare = {}
