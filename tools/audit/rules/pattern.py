@@ -343,16 +343,23 @@ class Template:
 
 
 def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
-    """Return a function that matches the members of an object that ``pattern`` lists, and other members.
+    """Return a function that matches the members of an object that ``pattern`` lists, whatever others it has.
 
-    A member that begins like a template of the pattern must match one of its templates.
+    Of the members under a prefix (``fault:{code}``, ``disabled:base``), all must be listed.
     """
     return _compile_object(pattern, is_partial=True)
+
+
+def _find_prefix(key: str) -> str:
+    """Return the prefix that a member's name belongs to, or an empty string for a name of its own."""
+    head, colon, _ = key.partition(":")
+    return key[: key.index("{")] if "{" in key else f"{head}:" if colon else ""
 
 
 def _compile_object(  # noqa: C901 (one loop over one object)
     pattern: Mapping[str, Pattern], *, is_partial: bool = False
 ) -> Matcher:
+    prefixes = tuple(_find_prefix(key) for key in pattern if _find_prefix(key))
     plain: dict[str, tuple[bool, Matcher]] = {}
     templates: list[tuple[Template, bool, Matcher]] = []
     for key, part in pattern.items():
@@ -386,10 +393,8 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             if not matched and not may_miss:
                 raise Differs(f"{expected or 'a member'} is missing")
             remaining = [key for key in remaining if key not in matched]
-        if (
-            is_partial
-        ):  # what a template describes is described completely: "level:{pool}" allows no other level
-            remaining = [key for key in remaining if any(key.startswith(t.parts[0]) for t, *_ in templates)]
+        if is_partial:
+            remaining = [key for key in remaining if key.startswith(prefixes)]
         if remaining:
             raise Differs(f"{', '.join(map(format_value, remaining))}: not expected here")
 
@@ -403,7 +408,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                 _match_at_key(key, matcher, value[key], scope)
             elif not may_miss:
                 raise Differs(f"{key} is missing")
-        if templates or (seen != len(value) and not is_partial):
+        if templates or (seen != len(value) and (prefixes or not is_partial)):
             match_templates(value, scope)
 
     return match
