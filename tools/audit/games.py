@@ -30,6 +30,7 @@ from egm.records.games import CARRIED_GAME
 from egm.records.keys import IntegrityKey, PlayKey, WheelKey
 from egm.records.money import PrizeRecord
 from egm.records.wheel import WheelSpin
+from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
@@ -54,8 +55,6 @@ R = TypeVar("R")
 #: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _TEXT_MAX_BYTES: Final = 4_000_000
-_BETS_CLOSED: Final = "wheel.no_more_bets"
-_WHEEL: Final = "wheel.number"
 _POWER_UP: Final = "power.up"
 #: Kinds of a play's entries after its first one.
 _LATER_ENTRIES: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.kind, PLAY_PUSH})
@@ -169,9 +168,9 @@ class GameAudit:
             self._rounds.check_all_started()
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
-        if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
+        if kind == BETTING_CLOSED.kind and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
-        elif kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
+        elif kind == NUMBER_RECEIVED.kind and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.record_wheel_number(spin.round_id, spin.number)
         elif kind == _POWER_UP:
             self._rounds.was_cut()

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from egm.play.definitions import decode_definition
+from egm.play.entries import GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_START, GAME_VOID
 from egm.records.keys import PlayKey
 from meters import JournalView
 from paytables import (
@@ -133,21 +134,22 @@ def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
     started: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     raised: Counter[str] = Counter()
-    for entry in view.entries(("game.start", "game.choice", "game.double_up", "game.end", "game.void")):
+    read = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
+    for entry in view.entries(tuple(each.kind for each in read)):
         record: Any = entry.record
         play_id = record["play_id"]
-        if entry.kind == "game.start":
+        if entry.kind == GAME_START.kind:
             started[play_id] = record
             continue
-        if entry.kind == "game.choice":
+        if entry.kind == GAME_CHOICE.kind:
             raised[play_id] += record.get("staked_credits", 0)
             continue
-        if entry.kind == "game.double_up":
+        if entry.kind == GAME_DOUBLE_UP.kind:
             doubled.add(play_id)
             continue
         start = started.pop(play_id, None)
         if (
-            start is None or entry.kind == "game.void"
+            start is None or entry.kind == GAME_VOID.kind
         ):  # a game that started before a clear is in another journal
             continue
         game, cents = start["game"], start["denomination_cents"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from egm.kernel.events import State
+from egm.play.entries import GAME_END
 from egm.record_codec import RecordError
 from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
@@ -28,7 +29,6 @@ from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.states import state_of
 from tools.audit.vouchers import VoucherAudit
 
-_GAME_END: Final = "game.end"
 FINDINGS_MAX: Final = 100
 """The number of findings reported individually; more are only counted. Also the number of the last notices."""
 
@@ -284,7 +284,7 @@ class Auditor:
         elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self._conduct.facts.mark}.start":
             self._ids_of_plays[tx_id] = set()
             return
-        elif kind == _GAME_END and tx_id.endswith(".end"):
+        elif kind == GAME_END.kind and tx_id.endswith(".end"):
             used = self._ids_of_plays.get(start := f"{tx_id[:-4]}.start")
             if used is not None and tx_id not in used:
                 del self._ids_of_plays[start]

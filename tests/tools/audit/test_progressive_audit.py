@@ -83,7 +83,7 @@ def hit(raw, **changes):
         ("game.start", 1, lambda raw: hit(raw, amount_cents=9999), "was locked"),
         ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "but it records"),
         ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT | {"mystery": False}), "draws hit"),
-        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT), "record.hits.0: mystery is missing"),
+        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT), "record: hits.0.mystery is missing"),
         ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "draws hit"),
         ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "a number below"),
         ("game.start", 0, lambda raw: raw["record"].pop("pools"), "differ on level"),
