@@ -1,5 +1,6 @@
 """The journal entries that the journal itself writes: seals, archived segments, and repairs of its copies."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,7 +17,7 @@ from meters.transaction import JSON
 class Checkpoint:
     """The machine has signed the sums of all entries so far."""
 
-    ledger: JSON
+    ledger: Mapping[str, JSON]
     ledger_sha256: Digest
     signature: str
 

@@ -372,18 +372,6 @@ _GAMES: Final = (
         before=_OPEN,
         record={"play_id": "$play"},
     ),
-    Rule(
-        kind="selection",
-        state={
-            "selection": {
-                "game_id": "$:text",
-                "denomination_cents": "$:cents",
-                "bet_credits": "$:count",
-                "language": "$:text",
-                "options": "$:object",
-            }
-        },
-    ),
 )
 
 # ---------------------------------------------------------------------------------------------- rests

@@ -11,11 +11,6 @@ _GAT: Final = {"parameters": "$parameters", "trouble": "$trouble"}
 
 RULES: Final = (
     Rule(
-        kind="host.control",
-        record={"source": "$source:text", "name": "$control:text", "value": "$wish:any"},
-        state={"control:{control}:{source}": "$wish"},
-    ),
-    Rule(
         entry=entries.HOST_START_AWAITED,
         record={"host": "$host"},
         state={"host_known:{host}": True},

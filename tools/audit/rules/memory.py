@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.integrity import entries
+from egm.integrity import entries, journal_entries
 from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.people import Permission
 from meters.journal import FORMAT
@@ -11,7 +11,7 @@ from tools.audit.rules.parts import (
     check_in_menu,
     holds,
 )
-from tools.audit.rules.pattern import OneOf
+from tools.audit.rules.pattern import Has
 from tools.audit.rules.rule import Rule
 
 RULES: Final = (
@@ -29,49 +29,27 @@ RULES: Final = (
             ),
         ),
     ),
+    Rule(entry=journal_entries.CHECKPOINT, id="checkpoint:{sequence}"),
     Rule(
-        kind="checkpoint",
-        id="checkpoint:{sequence}",
-        record={"ledger": "$:object", "ledger_sha256": "$:digest", "signature": "$:text"},
-    ),
-    Rule(
-        kind="journal.archived",
+        entry=journal_entries.ARCHIVED,
         id="journal.archived:{last}",
-        record={"first": "$:cents", "last": "$last:cents", "head": "$:digest", "segment": "$:digest"},
-        state={
-            "journal.archive": {
-                "through": "$last:cents",
-                "head": "$:digest",
-                "segment": "$:digest",
-                "index": "$:digest",
-                "genesis": "$:words",
-            }
-        },
+        record={"last": "$last"},
+        state={"journal.archive": Has("archive", through="$last")},
     ),
     Rule(
-        kind="event",
+        entry=journal_entries.MEMORY_EVENT,
         id="{code}:{sequence}:{number:n}",
-        record={
-            "code": OneOf(
-                "memory.repaired",
-                "memory.completed",
-                "memory.anchor_lost",
-                "memory.medium_missing",
-                "memory.full",
-                "memory.archive_delayed",
-                "memory.archive_damaged",
+        record={"code": "$code"},
+        counts={"{code}": 1},
+        also=(
+            holds(
+                "a replaced medium is noted, and nothing else is",
+                lambda scope: (
+                    (scope["code"] == "memory.medium_replaced")
+                    is (scope.value_after("memory.medium_replaced") is not None)
+                ),
             ),
-            "where": "$:text",
-            "why": "$:text",
-        },
-        counts={"{code}": 1},
-    ),
-    Rule(
-        kind="event",
-        id="{code}:{sequence}:{number:n}",
-        record={"code": "memory.medium_replaced", "where": "$:text", "why": "$:text"},
-        state={"memory.medium_replaced": "$:text"},
-        counts={"{code}": 1},
+        ),
     ),
     Rule(entry=entries.MEMORY_NOTED, state={"memory.medium_replaced": None}),
     Rule(entry=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"),  # by the journal itself when it opens
