@@ -7,13 +7,15 @@ exist at all is decided by the table of rules (:mod:`tools.audit.rules`).
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from egm.app.features import FEATURES
 from egm.config.cabinet_file import POSITIONS_MOST
+from egm.kernel.feature import Features
 from egm.money import entries
 from egm.records.keys import IntegrityKey, PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
-from tools.audit.rules import Differs, Facts, Rule, find_rules
+from tools.audit.rules import BY_KIND, Differs, Facts, Rule, group_by_kind, list_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.plain import PLAIN
@@ -41,13 +43,19 @@ def _format_moved_money(entry: StoredEntry) -> str:
 class ConductAudit:
     """The check of each entry against its rules, in order; ``fault`` is called for each that no rule allows.
 
-    ``more``: the rules of features added to the standard ones.
+    ``features``: those of the machine that wrote the journal. ``more``: rules for entries of added features.
     """
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None], more: Iterable[Rule] = ()) -> None:
+    def __init__(
+        self,
+        fault: Callable[[StoredEntry, str], None],
+        features: Features = FEATURES,
+        more: Iterable[Rule] = (),
+    ) -> None:
         self._fault = fault
-        self._more: Final = tuple(more)
-        self.facts = Facts()
+        is_added = features is not FEATURES or bool(more)
+        self._rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
+        self.facts = Facts(features.keys)
         self.used: set[int] = set()
         """Rules that have accepted an entry, by ``id()``; read by tests."""
         self._odd: list[StoredEntry] = []
@@ -69,15 +77,15 @@ class ConductAudit:
                 pass  # the entry's rule reports what is wrong with it
         self._check_position(entry, before)
         self._check_converted(entry)
-        why = ""
-        for rule in (*find_rules(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
+        why, nearness = "", -1
+        for rule in self._rules.get(entry.kind, ()):
             try:
                 rule.check(entry, before, self.facts)
-            except DiffersFromDeclaration as differs:
-                why = why or str(differs)
-                continue
-            except Differs as differs:
-                why = self._choose_nearer_reason(why, rule, entry, str(differs))
+            except Differs as differs:  # the reason of the form that comes nearest to the entry is reported
+                is_declared = not isinstance(differs, DiffersFromDeclaration)
+                near = 2 * (rule.entry.phase is entry.phase) + is_declared
+                if near > nearness:
+                    why, nearness = str(differs), near
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 why = why or f"cannot be followed: {error!r}"
@@ -89,11 +97,6 @@ class ConductAudit:
             self._fault(entry, f"{entry.kind}: {why}{_format_moved_money(entry)}")
         self.facts.see(entry)
         return False
-
-    @staticmethod
-    def _choose_nearer_reason(why: str, rule: Rule, entry: StoredEntry, new_reason: str) -> str:
-        """Return the reason of the rule that comes nearest to the entry, out of the reasons of all its rules."""
-        return new_reason if not why or rule.phase is entry.phase else why
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
         """Check that the entry names an existing position if the entries of its run name theirs."""

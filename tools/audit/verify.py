@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from egm.app.features import FEATURES
 from egm.kernel.events import State
+from egm.kernel.feature import Features
 from egm.play.entries import GAME_END
 from egm.record_codec import RecordError
 from egm.records.game_record import GameName
@@ -126,16 +128,18 @@ class Auditor:
         games: Shelf,
         heads: Mapping[int, str] | None = None,
         witnesses: Iterable[tuple[int, str]] = (),
+        features: Features = FEATURES,
         rules: Iterable[Rule] = (),
     ) -> None:
         """Create an audit with the available ``games``; ``heads``: sequence -> hash of an earlier export.
 
         ``witnesses``: journal heads that were printed or sent while the journal was written, as (sequence,
-        hash or its first digits). ``rules``: rules for the entries of features added to the standard ones.
+        hash or its first digits). ``features``: those of the machine
+        that wrote the journal; ``rules``: rules for entries of added ones.
         """
         self.report = Report()
         self._ledger = Ledger()
-        self._conduct = ConductAudit(self.fault, rules)
+        self._conduct = ConductAudit(self.fault, features, rules)
         self._at_hand = GamesAtHand(games)
         self._games = GameAudit(self._at_hand, self.fault, self.may_play, self.memory, self.note)
         self._levels = LevelAudit(self._at_hand, self.fault)

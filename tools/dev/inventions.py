@@ -110,8 +110,8 @@ class _Making:
     def whole(self) -> dict[str, Any]:
         """Return the entry, built in three passes because derived values need the others."""
         raw: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
-        if self._rule.phase is not Phase.POST:
-            raw["phase"] = str(self._rule.phase)
+        if self._rule.entry.phase is not Phase.POST:
+            raw["phase"] = str(self._rule.entry.phase)
         self._hold(raw)
         self._remember()
         for _ in range(3):
@@ -120,8 +120,8 @@ class _Making:
 
     def _hold(self, raw: dict[str, Any]) -> None:
         pending = list(self._ledger.pending.values())
-        if self._rule.ends and pending:
-            fit = [held for held in pending if held.kind in self._rule.ends] or pending
+        if self._rule.entry.settled_kinds and pending:
+            fit = [held for held in pending if held.kind in self._rule.entry.settled_kinds] or pending
             held = self._dice.choice(fit)
             raw["ref"] = held.id
             first = held.transfers[0]
@@ -169,8 +169,8 @@ class _Making:
         moves = self._moves()
         if moves:
             raw["transfers"] = moves
-        if rule.marks:
-            raw["marks"] = [str(mark) for mark in rule.marks]
+        if rule.entry.marks:
+            raw["marks"] = [str(mark) for mark in rule.entry.marks]
         with suppress(*_BROKEN):
             body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = Scope(decode(body), self._ledger, self._facts)

@@ -3,19 +3,24 @@
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from egm.kernel.entries import Entry
 from egm.kernel.events import Event, EventName, State
 from egm.kernel.feature import Feature
 from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.logs import Log
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import Rule
 from egm.kernel.service_pages import ServicePage
 from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.significance import Effect, Significance
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
+from egm.record_fields import Cents, Persons
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
 from egm.staff.service.desk import MenuEntry, Move, Place, refuse
 from egm.staff.service.words import BACK, build_pair_table, number, say
@@ -30,6 +35,32 @@ class JukeboxKey(Key):
 class JukeboxEvent(EventName):
     SONG_CHOSEN = "song_chosen"
     SONG_OVER = "song_over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SongStarted:
+    """Staff have started a song."""
+
+    song: Cents
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SongEnded:
+    """A song is over."""
+
+    song: Cents
+
+
+SONG_STARTED: Final = Entry(
+    kind="song.started",
+    record=SongStarted,
+    counts={"songs": 1},
+    writes=(JukeboxKey.SONG,),
+    significance=Significance(Effect.LOG, sas=0x71),
+    logs=(Log.ACCESS,),
+)
+SONG_ENDED: Final = Entry(kind="song.ended", record=SongEnded, writes=(JukeboxKey.SONG,))
 
 
 @dataclass
@@ -49,19 +80,15 @@ def no_song_plays(machine: Machine, event: Event) -> bool:
 
 
 def start_song(machine: Machine, event: Event) -> None:
-    song, persons = int(event.data["number"]), list(event.data["persons"])
-    machine.record(
-        "song.started",
-        state={JukeboxKey.SONG: song},
-        counts={"songs": 1},
-        details={"song": song, "persons": persons},
-    )
+    song = int(event.data["number"])
+    started = SongStarted(song=song, persons=tuple(event.data["persons"]))
+    machine.post(SONG_STARTED, started, state={JukeboxKey.SONG: song})
     machine.state(Turntable).turns += 1
 
 
 def end_song(machine: Machine, _: Event) -> None:
     song = machine.memory.get(JukeboxKey.SONG)
-    machine.record("song.ended", state={JukeboxKey.SONG: None}, details={"song": song})
+    machine.post(SONG_ENDED, SongEnded(song=song), state={JukeboxKey.SONG: None})
 
 
 # ---------------------------------------------------------------------------------------------- what it shows
@@ -148,6 +175,8 @@ WORDS = {
 JUKEBOX = Feature(
     name="jukebox",
     keys=JukeboxKey,
+    values={JukeboxKey.SONG: Cents},
+    entries=(SONG_STARTED, SONG_ENDED),
     rules=(
         build_form_rule(
             (FORM,), JukeboxEvent.SONG_CHOSEN, only(State.SERVICE_MENU), (no_song_plays,), start_song

@@ -1,16 +1,17 @@
-"""What the audit holds the jukebox's entries against: written from what a song is, not from the feature's code."""
+"""What relates the jukebox's entries to those before them: written from what a song is, not from the feature's code."""
+
+from jukebox import SONG_ENDED, SONG_STARTED
 
 from egm.people import Permission
 from tools.audit.rules import Rule
 
 RULES = (
     Rule(
-        kind="song.started",
+        entry=SONG_STARTED,
         before={"song": None},
-        record={"song": "$song:count", "persons": "$:persons"},
+        record={"song": "$song"},
         state={"song": "$song"},
-        counts={"songs": 1},
         may=Permission.CONFIGURE,
     ),
-    Rule(kind="song.ended", before={"song": "$song"}, record={"song": "$song:count"}, state={"song": None}),
+    Rule(entry=SONG_ENDED, before={"song": "$song"}, record={"song": "$song"}, state={"song": None}),
 )

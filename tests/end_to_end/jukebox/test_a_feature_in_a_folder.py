@@ -182,7 +182,7 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
     room.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    assert Auditor(Shelf(), rules=RULES).run(bodies).findings == []
+    assert Auditor(Shelf(), features=WITH_JUKEBOX, rules=RULES).run(bodies).findings == []
     unknown = Auditor(Shelf()).run(bodies).findings
     assert len(unknown) == 2
     assert all("no journal entry may have this kind" in finding.why for finding in unknown)

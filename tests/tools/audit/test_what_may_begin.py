@@ -70,8 +70,8 @@ def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
         for rule in RULES
         if rule.within is None
         and (
-            rule.phase is Phase.RESERVE
-            or (rule.phase is Phase.POST and rule.moves)
+            rule.entry.phase is Phase.RESERVE
+            or (rule.entry.phase is Phase.POST and rule.moves)
             or any(was is None and rule.state.get(key) is not None for key, was in rule.before.items())
         )
     ]

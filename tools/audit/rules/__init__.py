@@ -7,14 +7,14 @@ state. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
 ``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``, ``openings``, ``work``, ``life``, ``links``
 and ``memory``.
 
-**To add a kind of entry**, add a row to its group, after the example of the code's own ``record(...)``::
+**To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
+value, or depends on what was before it, add a row to its group::
 
     Rule(
-        kind="lamp.changed",
+        entry=LAMP_CHANGED,
         before={"lamp": "$was:bool"},  # the stored value before the entry; None: nothing stored
-        record={"on": "$on:bool", "why?": "$:text", "person": "$:staff"},
+        record={"on": "$on"},
         state={"lamp": "$on"},  # the same value as in the record
-        counts={"lamps": 1},
     )
 
 A row of an entry that starts something (reserves or moves money, or creates a storage key) lists in
@@ -22,15 +22,14 @@ A row of an entry that starts something (reserves or moves money, or creates a s
 state.
 
 An entry's id is a new one of its kind unless the row says otherwise. A value that occurs in two fields gets
-one name, so that neither can be altered alone. Several rows of one kind are alternatives. A field that may be
-missing ends in ``?``. ``tests/tools/audit/test_rules.py`` finds kinds without a row, and rows that are never
-used: run it after adding an entry.
+one name, so that neither can be altered alone. Several rows of one kind are alternatives.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from egm.app.features import FEATURES
+from egm.kernel.entries import Entry
 from tools.audit.rules import (
     cash_outs,
     disputes,
@@ -72,26 +71,34 @@ _PARTS: Final = (
     work,
 )
 _STATED: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)
-RULES: Final[tuple[Rule, ...]] = (
-    *_STATED,
-    *(Rule(entry=entry) for entry in FEATURES.entries if not any(rule.entry is entry for rule in _STATED)),
-)
-"""The rules, and one without conditions of its own for each declared entry that depends on nothing before it."""
 
 
-def _group_rules_by_kind() -> Mapping[str, tuple[Rule, ...]]:
+def list_rules(entries: Iterable[Entry[Any]], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+    """Return the rules for all declared entries.
+
+    ``more``: rules for entries of added features. A declared entry without a rule gets one that relates it to
+    nothing: it moves no value, and its id is a new one of its kind.
+    """
+    stated = (*_STATED, *more)
+    known = {id(rule.entry) for rule in stated}
+    return (*stated, *(Rule(entry=entry) for entry in entries if id(entry) not in known))
+
+
+def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:
+    """Return the rules by kind of entry, in the order they are tried."""
     kinds: dict[str, tuple[Rule, ...]] = {}
-    for rule in RULES:
+    for rule in rules:
         kinds[rule.kind] = (*kinds.get(rule.kind, ()), rule)
     return kinds
 
 
-BY_KIND: Final = _group_rules_by_kind()
+RULES: Final = list_rules(FEATURES.entries)
+BY_KIND: Final = group_by_kind(RULES)
 
 
 def find_rules(kind: str) -> tuple[Rule, ...]:
-    """Return the rows for a kind of entry, in the order they are tried, or an empty tuple for an unknown kind."""
+    """Return the rules for a kind of entry, in the order they are tried, or an empty tuple for an unknown kind."""
     return BY_KIND.get(kind, ())
 
 
-__all__ = ["BY_KIND", "RULES", "Differs", "Facts", "Rule", "find_rules"]
+__all__ = ["BY_KIND", "RULES", "Differs", "Facts", "Rule", "find_rules", "group_by_kind", "list_rules"]

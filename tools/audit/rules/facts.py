@@ -4,8 +4,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
+from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.kernel.events import State
+from egm.kernel.keys import Keys
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.progressive.entries import CLAIM_CLOSED
@@ -31,7 +33,9 @@ def read_position(entry: StoredEntry) -> int:
 class Facts:
     """Facts from earlier entries, updated with each entry whether or not it had findings."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Keys = FEATURES.keys) -> None:
+        self.keys = keys
+        """The keys of the machine's memory."""
         self.people: dict[str, str] = {}
         """The staff enrolled by the journal's own entries: number -> role."""
         self.disabled: set[str] = set()

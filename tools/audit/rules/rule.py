@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from egm.app.features import FEATURES
 from egm.kernel.entries import Entry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
@@ -15,7 +13,7 @@ from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
 from egm.records.keys import PlayKey
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
-from meters.transaction import Mark, Phase, Transaction, Transfer
+from meters.transaction import Transaction, Transfer
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import (
     OWN,
@@ -63,15 +61,15 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One allowed form of a kind of entry.
+    """What must relate an entry of one form to the entries before it.
 
-    ``entry``: its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` then name only
-    the members that depend on others. Without a declaration the entry must not have what no field here names.
+    ``entry``: its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` name only the
+    members that depend on others.
 
     ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before``: what memory held
     under these keys before the entry (None: nothing). ``moves``: its transfers in order, or the function that
-    derives them. ``ends``: the kinds of entry whose reservation it settles or voids; the reservation's first
-    transfer is bound to ``held_source``, ``held_target`` and ``held_cents``. ``also``: functions for what
+    derives them. The first transfer of a reservation that it settles or voids is bound to ``held_source``,
+    ``held_target`` and ``held_cents``. ``also``: functions for what
     patterns cannot express; they raise :class:`Differs`. ``may``: the permission that every person in the
     record's ``persons`` (or its ``person``) needs, and ``persons``: the least number of them.
 
@@ -81,19 +79,15 @@ class Rule:
     machine was idle a device may record an order, in the states ``late_within``.
     """
 
-    kind: str = ""
-    entry: Entry[Any] | None = None
+    entry: Entry[Any]
     id: Pattern = OWN
-    phase: Phase = Phase.POST
     ref: Pattern = None
-    ends: tuple[str, ...] = ()
     before: Mapping[str, Pattern] = field(default_factory=dict)
-    record: Pattern = None
+    record: Pattern = field(default_factory=dict)
     state: Mapping[str, Pattern] = field(default_factory=dict)
     counts: Pattern = field(default_factory=dict)
     moves: Sequence[Move] | Derived = ()
     dims: Mapping[str, Pattern] = field(default_factory=dict)
-    marks: tuple[Mark, ...] = ()
     within: frozenset[State] | None = None
     goes_on_from: frozenset[str] = frozenset()
     recorded_within_seconds: int = 0
@@ -102,30 +96,18 @@ class Rule:
     may: Permission | None = None
     persons: int = 0
 
-    def __post_init__(self) -> None:
-        if self.entry is not None:
-            for name, value in (
-                ("kind", self.entry.kind),
-                ("phase", self.entry.phase),
-                ("marks", self.entry.marks),
-                ("ends", self.entry.settled_kinds),
-            ):
-                object.__setattr__(self, name, value)
+    @property
+    def kind(self) -> str:
+        """Return the kind of the entries."""
+        return self.entry.kind
 
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
         """Check an entry against the rule and the ledger before it. Raises :class:`Differs`."""
         transaction = entry.transaction
-        if self.entry is not None:
-            self._check_declaration(self.entry, transaction, facts)
-        if transaction.phase is not self.phase:
-            raise Differs(f"expected a {self.phase}, found a {transaction.phase}")
-        if transaction.marks != self.marks:
-            raise Differs(
-                f"expected the marks {format_value([*self.marks])}, found {format_value([*transaction.marks])}"
-            )
+        self._check_declaration(transaction, facts)
         scope = Scope(entry, ledger, facts)
         self._check_state(scope)
-        if self.ends:
+        if self.entry.settles:
             self._check_reservation(scope)
         late = self._match_memory(scope)
         for name, matcher, value in (
@@ -147,11 +129,11 @@ class Rule:
             check(scope)
 
     # ------------------------------------------------------------------ the parts of it
-    def _check_declaration(self, declared: Entry[Any], transaction: Transaction, facts: Facts) -> None:
+    def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
         try:
-            declared.check(transaction, FEATURES.keys)
+            self.entry.check(transaction, facts.keys)
         except EntryError as why:
-            raise DiffersFromDeclaration(str(why).removeprefix(f"{declared.kind}: ")) from None
+            raise DiffersFromDeclaration(str(why).removeprefix(f"{self.kind}: ")) from None
         record: Any = transaction.record or {}
         for name, condition in self._persons_named:
             if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
@@ -177,8 +159,9 @@ class Rule:
         if held is None:
             raise Differs(f"there is no reservation {format_value(scope.entry.transaction.ref)}")
         kind = scope.facts.reserved_as.get(held.id, held.kind)
-        if kind not in self.ends:
-            raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(self.ends)}")
+        kinds = self.entry.settled_kinds
+        if kind not in kinds:
+            raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(kinds)}")
         scope.held = held
         first = held.transfers[0]
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
@@ -250,7 +233,7 @@ class Rule:
     @cached_property
     def _persons_named(self) -> tuple[tuple[str, Condition], ...]:
         """Return the fields of the declared record that name persons or the machine, with what each names."""
-        record = NoneType if self.entry is None else self.entry.record
+        record = self.entry.record
         return tuple(
             (field.name.removesuffix("_"), condition)
             for field in (fields(record) if is_dataclass(record) else ())
@@ -260,13 +243,7 @@ class Rule:
 
     @cached_property
     def _record(self) -> Matcher:
-        return self._compile({} if self.entry is not None and self.record is None else self.record)
-
-    def _compile(self, pattern: Pattern) -> Matcher:
-        """Compile a pattern of the record, state or counts: of a declared entry only the members that it names."""
-        if self.entry is None or not isinstance(pattern, Mapping):
-            return compile_pattern(pattern)
-        return compile_part(pattern) if pattern else _accept_anything
+        return _compile_members(self.record)
 
     @cached_property
     def _id(self) -> Matcher:
@@ -278,11 +255,11 @@ class Rule:
 
     @cached_property
     def _state(self) -> Matcher:
-        return self._compile(self.state)
+        return _compile_members(self.state)
 
     @cached_property
     def _counts(self) -> Matcher:
-        return self._compile(self.counts)
+        return _compile_members(self.counts)
 
     @cached_property
     def _dims(self) -> Matcher:
@@ -296,6 +273,13 @@ class Rule:
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
         moves = () if isinstance(self.moves, Derived) else self.moves
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
+
+
+def _compile_members(pattern: Pattern) -> Matcher:
+    """Compile a pattern of the record, state or counts: of an object only the members that it names."""
+    if not isinstance(pattern, Mapping):
+        return compile_pattern(pattern)
+    return compile_part(pattern) if pattern else _accept_anything
 
 
 def _accept_anything(_value: Any, _scope: Scope) -> None:
