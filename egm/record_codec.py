@@ -79,7 +79,7 @@ class Condition:
 
     meaning: str
     otherwise: str
-    holds: Callable[[Any], bool]
+    holds: Callable[..., bool]
 
 
 class _OwnJson(Protocol):
@@ -97,7 +97,7 @@ def omit_if_default(default: T) -> T:
 def inline_record() -> Any: ...
 @overload
 def inline_record(default: T) -> T: ...
-def inline_record(default: Any = dataclasses.MISSING) -> Any:
+def inline_record(default: object = dataclasses.MISSING) -> object:
     """Declare a record whose fields are merged into its owner's JSON, and left out if it is the default."""
     return dataclasses.field(default=default, metadata={_INLINE: True})
 
@@ -257,7 +257,7 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
     return _build_class_converters(hint)
 
 
-def _build_generic_converters(origin: object, inner: tuple[Any, ...]) -> tuple[Read, Write] | None:
+def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tuple[Read, Write] | None:
     """Return the functions that read and write a value of a type made of others, or None for another type."""
     if origin is Annotated:
         return _build_conditional_converters(inner[0], inner[1:])
@@ -266,7 +266,7 @@ def _build_generic_converters(origin: object, inner: tuple[Any, ...]) -> tuple[R
     if origin in {Union, UnionType} and NoneType in inner:
         return _build_optional_converters(*(each for each in inner if each is not NoneType))
     if origin is Literal:
-        return _build_choice_reader(inner), None
+        return _build_choice_reader(cast(tuple[str, ...], inner)), None
     if origin is not None and issubclass(cast(type, origin), Mapping):
         return _build_table_converters(*inner)
     return None

@@ -7,7 +7,7 @@ is not visible in the record: the audit checks these fields by their condition.
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from egm.record_codec import Condition
 
@@ -23,7 +23,7 @@ def _is_time(value: str) -> bool:
     return True
 
 
-def _are_different(values: tuple[Any, ...]) -> bool:
+def _are_different(values: tuple[str, ...]) -> bool:
     return 0 < len(values) == len(set(values))
 
 

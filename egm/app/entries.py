@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from egm.kernel.entries import Entry
+from egm.kernel.entries import AnyEntry, Entry
 from egm.kernel.machine import Machine
 from egm.kernel.significance import Effect, Significance
 from egm.record_codec import from_json
@@ -94,7 +94,7 @@ RNG_OUT_OF_SERVICE: Final = Entry(kind="chance.rng_out_of_service", record=Gener
 CARRY_OVER_DAMAGED: Final = Entry(kind="chance.carry_over_damaged", record=CarryOverDamaged)
 
 #: By the code that the generator reports.
-GENERATOR_EVENTS: Final[Mapping[str, Entry[Any]]] = {
+GENERATOR_EVENTS: Final[Mapping[str, AnyEntry]] = {
     "rng_started": RNG_STARTED,
     "rng_reseeded": RNG_RESEEDED,
     "rng_self_tested": RNG_SELF_TESTED,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property
 from types import ModuleType, NoneType
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from egm.errors import InvariantError, check_invariant
 from egm.kernel.keys import Key, Keys
@@ -55,7 +55,7 @@ class Entry(Generic[R]):
     about: str = ""
     """What has happened; by default the docstring of ``record``."""
     phase: Phase = Phase.POST
-    settles: tuple["Entry[Any] | str", ...] = ()
+    settles: tuple["AnyEntry | str", ...] = ()
     moves: tuple[Moves, ...] = ()
     counts: Mapping[str, int | None] = field(default_factory=dict)
     writes: tuple[Key, ...] = ()
@@ -174,7 +174,11 @@ class Entry(Generic[R]):
         return [(re.compile(translate(m.source)), re.compile(translate(m.target))) for m in self.moves]
 
 
-def list_entries(module: ModuleType) -> tuple[Entry[Any], ...]:
+AnyEntry: TypeAlias = Entry[Any]
+"""An entry with any record."""
+
+
+def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
     """Return every entry that a module declares."""
     return tuple(value for value in vars(module).values() if isinstance(value, Entry))
 
@@ -189,9 +193,9 @@ def find_author(entry: StoredEntry) -> str:
 class Entries:
     """All declared entries of a machine, by kind."""
 
-    def __init__(self, entries: Iterable[Entry[Any]]) -> None:
+    def __init__(self, entries: Iterable[AnyEntry]) -> None:
         """Combine the features' entries. Raises InvariantError if one is declared twice."""
-        self._by_kind: Final[dict[str, tuple[Entry[Any], ...]]] = {}
+        self._by_kind: Final[dict[str, tuple[AnyEntry, ...]]] = {}
         for entry in entries:
             before = self._by_kind.get(entry.kind, ())
             check_invariant(
@@ -199,10 +203,10 @@ class Entries:
             )
             self._by_kind[entry.kind] = (*before, entry)
 
-    def __iter__(self) -> Iterator[Entry[Any]]:
+    def __iter__(self) -> Iterator[AnyEntry]:
         return (entry for forms in self._by_kind.values() for entry in forms)
 
-    def __contains__(self, entry: Entry[Any]) -> bool:
+    def __contains__(self, entry: AnyEntry) -> bool:
         return any(each is entry for each in self._by_kind.get(entry.kind, ()))
 
     def find_subject(self, entry: StoredEntry) -> str:
@@ -245,9 +249,9 @@ class Entries:
         """Return whether the log of events shows entries of a kind; an undeclared one it shows."""
         return not any(form.is_bookkeeping for form in self.of(kind))
 
-    def _first_form(self, kind: str) -> Entry[Any] | None:
+    def _first_form(self, kind: str) -> AnyEntry | None:
         return next(iter(self.of(kind)), None)
 
-    def of(self, kind: str) -> tuple[Entry[Any], ...]:
+    def of(self, kind: str) -> tuple[AnyEntry, ...]:
         """Return the declared forms of a kind of entry, or an empty tuple for an unknown kind."""
         return self._by_kind.get(kind, ())

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from prometheus_client.core import Metric
 
 from egm.errors import check_invariant
-from egm.kernel.entries import Entries, Entry
+from egm.kernel.entries import AnyEntry, Entries
 from egm.kernel.keys import Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -34,7 +34,7 @@ class Feature:
     """Its keys in the machine's memory; each key states its owner and what an authorised clear does with it."""
     values: Mapping[Key, object] = field(default_factory=dict)
     """The type of the value under each of its keys: a record, or another field type."""
-    entries: tuple[Entry[Any], ...] = ()
+    entries: tuple[AnyEntry, ...] = ()
     """The journal entries that it writes."""
     rules: tuple[Rule[Machine], ...] = ()
     """Its rules in the state table, in the order in which they are tried."""

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeVar, cast, overload
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
-from egm.kernel.entries import Entries, Entry, EntryError
+from egm.kernel.entries import AnyEntry, Entries, Entry, EntryError
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, Keys
@@ -24,7 +24,7 @@ from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
 from egm.record_codec import is_record, to_json
 from egm.tickets.model import House
-from meters import ExcessiveIncrement, Journal, Mark, Phase, Posted, Transaction, Transfer
+from meters import ExcessiveIncrement, Journal, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
 from paytables.companions import find_first_stakes
@@ -37,7 +37,7 @@ T = TypeVar("T")
 METER_JUMP: Final = "meter_jump"
 
 
-def _encode_value(value: object) -> JSON:
+def encode_value(value: object) -> JSON:
     """Return a value as JSON; records are encoded."""
     return to_json(value) if is_record(value) else cast(JSON, value)
 
@@ -116,41 +116,6 @@ class Machine:
         return cast("T | None", self._states.get(kind))
 
     # ------------------------------------------------------------------ the memory
-    def record(
-        self,
-        kind: str,
-        *,
-        transaction_id: str | None = None,
-        transfers: tuple[Transfer, ...] = (),
-        phase: Phase = Phase.POST,
-        ref: str | None = None,
-        counts: Mapping[str, int] | None = None,
-        dims: Mapping[str, str | int] | None = None,
-        marks: tuple[Mark, ...] = (),
-        state: Mapping[str, object] | None = None,
-        details: object = None,
-    ) -> Posted:
-        """Append one transaction to the journal; it is durable when this returns.
-
-        Without a transaction id a new one is generated. ``details`` and each value of ``state`` is a record
-        (:mod:`egm.record_codec`) or JSON. If the entry would advance a master meter further than the
-        jurisdiction allows, nothing is written and SupersededBy is raised with a fault event.
-        """
-        return self._append(
-            Transaction(
-                id=transaction_id or self.fresh_id(kind),
-                kind=kind,
-                transfers=transfers,
-                phase=phase,
-                ref=ref,
-                counts=dict(counts or {}),
-                dims={**self.position.dims, **(dims or {})},
-                marks=marks,
-                state=self._encode_state(state or {}),
-                record=_encode_value(details),
-            )
-        )
-
     @overload
     def post(
         self,
@@ -181,7 +146,7 @@ class Machine:
 
     def post(
         self,
-        entry: Entry[Any],
+        entry: AnyEntry,
         record: object = None,
         *,
         entry_id: str | None = None,
@@ -195,7 +160,8 @@ class Machine:
 
         Without an ``entry_id`` a new one is generated. ``ref`` names the reservation that it settles or voids. The
         counts that the declaration fixes need not be given. Raises EntryError, before anything is written, if
-        the entry differs from its declaration or no feature declares it; and SupersededBy as :meth:`record`.
+        the entry differs from its declaration or no feature declares it; and SupersededBy
+        with a fault event if it would advance a master meter further than the jurisdiction allows.
         """
         if entry not in self.entries:
             raise EntryError(f"no feature declares the entry {entry.kind}")
@@ -208,16 +174,18 @@ class Machine:
             counts={**entry.fixed_counts, **(counts or {})},
             dims={**self.position.dims, **(dims or {})},
             marks=entry.marks,
-            state=self._encode_state(state or {}),
-            record=_encode_value(record),
+            state=self.encode_state(state or {}),
+            record=encode_value(record),
         )
         entry.check(transaction, self.keys)
-        return self._append(transaction)
+        return self.append(transaction)
 
-    def _encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        return {self.keys.name(key, self.position): _encode_value(value) for key, value in state.items()}
+    def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
+        """Return a change of this position's state as JSON, by the names under which the journal stores it."""
+        return {self.keys.name(key, self.position): encode_value(value) for key, value in state.items()}
 
-    def _append(self, transaction: Transaction) -> Posted:
+    def append(self, transaction: Transaction) -> Posted:
+        """Append a transaction that fulfils its declaration; only :meth:`post` and tests call this."""
         try:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as why:  # nothing is written, so no value has moved
@@ -229,10 +197,6 @@ class Machine:
     def fresh_id(self, kind: str) -> str:
         """Return a transaction id that is never reused, in this journal or a later one of the machine."""
         return self.journal.fresh_id(kind)
-
-    def log(self, kind: str, details: Mapping[str, object]) -> None:
-        """Record an event that moves no value."""
-        self.record(kind, details=dict(details))
 
     def record_unexpected_event(
         self, event: str, state: str, reason: str, values: Mapping[str, int | str]

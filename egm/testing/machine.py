@@ -25,7 +25,7 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
-from egm.kernel.machine import Identity, Machine
+from egm.kernel.machine import Identity, Machine, encode_value
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import Ledgers, create_ledgers
@@ -43,7 +43,7 @@ from egm.staff.options import apply_options
 from egm.testing.admission import admit_once
 from egm.tickets.model import House
 from egm.tickets.store import TicketStore
-from meters import Journal, Policy, Transaction
+from meters import Journal, Phase, Policy, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
 from rng import (
@@ -457,3 +457,31 @@ class MachineRig:
     def records(self, kind: str) -> list[Mapping[str, Any]]:
         """Return the records of every entry of a kind."""
         return [entry.record for entry in self.journal.entries(kind)]  # type: ignore[misc]
+
+
+def write_undeclared(
+    machine: Machine,
+    kind: str,
+    *,
+    transaction_id: str | None = None,
+    phase: Phase = Phase.POST,
+    ref: str | None = None,
+    transfers: tuple[Transfer, ...] = (),
+    counts: Mapping[str, int] | None = None,
+    state: Mapping[str, object] | None = None,
+    details: object = None,
+) -> None:
+    """Append an entry that no feature declares, or of another form than declared: as an earlier version, or a liar."""
+    machine.append(
+        Transaction(
+            id=transaction_id or machine.fresh_id(kind),
+            kind=kind,
+            phase=phase,
+            ref=ref,
+            transfers=transfers,
+            counts=dict(counts or {}),
+            dims=machine.position.dims,
+            state=machine.encode_state(state or {}),
+            record=encode_value(details),
+        )
+    )

@@ -12,7 +12,7 @@ from egm.progressive.trigger import Trigger
 from egm.records.keys import MoneyKey, PlayKey
 from egm.seats.table import SharedTable
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
 
@@ -198,7 +198,7 @@ def _start_ticket(room: MachineRig) -> None:
         room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
-    room.machine.record("ticket.pending", state={MoneyKey.PRINT: printing})
+    write_undeclared(room.machine, "ticket.pending", state={MoneyKey.PRINT: printing})
 
 
 def _start_coins(room: MachineRig) -> None:
@@ -222,8 +222,9 @@ def _await_number(room: MachineRig) -> None:
 
 def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
     fund = (Transfer("world:bill", room.machine.credit(CreditKind.CASHABLE), 500),)
-    room.machine.record("bill.in", transfers=fund)
-    room.machine.record(
+    write_undeclared(room.machine, "bill.in", transfers=fund)
+    write_undeclared(
+        room.machine,
         "cashout.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,

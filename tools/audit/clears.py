@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import Entry, EntryError
+from egm.kernel.entries import AnyEntry, EntryError
 from egm.memory_clear import entries
 from egm.memory_clear.claim_book import SOURCE
 from egm.records.games import CARRIED_GAME
@@ -98,7 +98,7 @@ class ClearAudit:
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
-    def _check_declaration(self, entry: StoredEntry, declared: Entry[Any]) -> None:
+    def _check_declaration(self, entry: StoredEntry, declared: AnyEntry) -> None:
         try:
             declared.check(entry.transaction, FEATURES.keys)
         except EntryError as why:

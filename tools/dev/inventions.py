@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import Entry
+from egm.kernel.entries import AnyEntry
 from egm.record_codec import Condition, list_conditions
 from egm.record_fields import (
     AMOUNT,
@@ -178,7 +178,7 @@ class _Making:
             self._scope.held = self._ledger.pending.get(raw.get("ref", ""))
         return raw
 
-    def _declared(self, entry: Entry[Any], name: str, pattern: Any) -> dict[str, Any]:
+    def _declared(self, entry: AnyEntry, name: str, pattern: Any) -> dict[str, Any]:
         """Return made-up values for a part of a declared entry; names that its pattern leaves open get them."""
         made: dict[str, Any] = {}
         match name:

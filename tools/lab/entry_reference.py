@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
-from egm.kernel.entries import Entry
+from egm.kernel.entries import AnyEntry
 from egm.kernel.feature import LANGUAGES, Features
 from egm.screen.text import Texts
 from meters import Phase
@@ -96,7 +96,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
         yield from _find_records(inner)
 
 
-def _describe_entry(entry: Entry[Any], texts: Mapping[str, Texts]) -> str:
+def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
     """Return the section of one form of a kind of entry."""
     facts = [entry.meaning]
     key = f"entry.{entry.kind.replace('.', '_')}"

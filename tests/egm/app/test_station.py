@@ -16,7 +16,7 @@ from egm.links.screen.client import Client
 from egm.play.installed_games import admit
 from egm.play.showing import build_message
 from egm.profiles import profile as profiles
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, write_undeclared
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
@@ -52,7 +52,9 @@ class Printer:
 def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp_path):
     room, station = a_station(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
-        station.engine.machine.record("test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}})
+        write_undeclared(
+            station.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
+        )
     printer = Printer()
     station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
     assert printer.codes == {FaultCode.PAPER_OUT}

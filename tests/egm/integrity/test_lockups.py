@@ -13,7 +13,7 @@ from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import get_fault
 from egm.records.keys import IntegrityKey
-from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance
+from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -185,7 +185,8 @@ def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(room, 
 @pytest.mark.requirement("E-13")
 def test_the_audit_names_an_entry_that_stores_a_second_fault(room):
     active = {"since": room.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}
-    room.machine.record(
+    write_undeclared(
+        room.machine,
         "fault.raised",
         counts={"fault.hopper.jam": 1},
         state={

@@ -12,7 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate, Key, Keys, Owner
 from egm.kernel.positions import Position
 from egm.records.keys import MoneyKey, PlayKey
-from egm.testing.machine import FailingChance, MachineRig
+from egm.testing.machine import FailingChance, MachineRig, write_undeclared
 from egm.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
@@ -52,7 +52,7 @@ def test_every_key_is_the_players_or_the_machines_by_its_declaration():
 def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
     room = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'jukebox'"):
-        room.machine.record("jukebox.played", state={"jukebox": 7})
+        write_undeclared(room.machine, "jukebox.played", state={"jukebox": 7})
     assert room.journal.state("jukebox") is None
     room.close()
 

@@ -25,6 +25,7 @@ from egm.records import game_record as games
 from egm.records import money
 from egm.records.games import find_last_game, open_game
 from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
+from egm.testing.machine import write_undeclared
 from egm.tickets.audit import LedgerAnchor
 from meters import open_view
 from tools.audit.games import Shelf
@@ -197,7 +198,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
 
 def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
     room = room_of(tmp_path).boot()
-    room.machine.record("planted", state={PlayKey.GAME: {"play_id": 7}})
+    write_undeclared(room.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
         open_game(room.machine)
     room.close()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from egm.kernel.events import EventType
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, write_undeclared
 from egm.testing.sas import Bench
 
 #: Door -> its exceptions: opened, closed, found opened while the power was off.
@@ -157,5 +157,5 @@ ENTRIES = (
 @pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
 def test_entries_of_other_parts_of_the_machine(bench: Bench) -> None:
     for kind, details, code in ENTRIES:
-        bench.room.machine.log(kind, details)
+        write_undeclared(bench.room.machine, kind, details=details)
         assert told(bench, EventType.SHOWN) == [code]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.links.sas.tables.meters import METERS
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared
 from egm.testing.sas import Bench
 from meters import Transaction, Transfer
 
@@ -213,7 +213,8 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
         for number in range(count):
             cents = bill * 100
             moved = Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents})
-            room.machine.record(
+            write_undeclared(
+                room.machine,
                 "bill.in",
                 transaction_id=f"{bill} {number}",
                 transfers=(moved,),

@@ -13,7 +13,7 @@ from egm.links.sas.poll import VARIABLE
 from egm.links.sas.polls import BUILT
 from egm.links.sas.polls.games import _encode_ascii_name
 from egm.links.sas.tables.polls import MINIMUM
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared
 from egm.testing.sas import Bench
 from paytables import load_game
 from paytables.definition import list_shipped_games
@@ -458,7 +458,7 @@ def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) 
 
 
 def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -> None:
-    bench.room.machine.record("test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
+    write_undeclared(bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
     bench.host.republish()
     assert bench.read(0x7E) == plain("01012026000000")
 

@@ -11,7 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.money.host.model import HostMoney
 from egm.money.ticket_terms import find_ticket_terms
 from egm.records.keys import MoneyKey
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, write_undeclared
 from egm.testing.sas import Bench
 from meters import Transfer
 
@@ -217,7 +217,7 @@ def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_cre
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
     terms = {MoneyKey.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
-    bench.room.machine.record("test.gift", transfers=gift, state=terms)
+    write_undeclared(bench.room.machine, "test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.long(0x58, NUMBER)

@@ -8,7 +8,7 @@ from egm.money.host.model import HostMoney
 from egm.money.host.ticket_port import HostTickets
 from egm.records.keys import MoneyKey
 from egm.testing.clearing import build_paid_decision, clear_it
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -30,7 +30,7 @@ def number_of(entry_id: str) -> int:
 def come_to(room: MachineRig, place: int) -> None:
     """Let so much happen that the next entry stands at ``place``."""
     while room.journal.sequence < place - 1:
-        room.machine.log("test.time_passes", {})
+        write_undeclared(room.machine, "test.time_passes", details={})
     assert room.journal.sequence == place - 1
 
 

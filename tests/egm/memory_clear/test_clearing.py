@@ -27,7 +27,7 @@ from egm.testing.clearing import (
     clear_it,
     read_clear_time,
 )
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
@@ -375,7 +375,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
 def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     for _ in range(30):
-        room.machine.log("test.time_passes", {"why": "x" * 2000})
+        write_undeclared(room.machine, "test.time_passes", details={"why": "x" * 2000})
     room.insert(500)
     room.close()
     log = next((tmp_path / "second").glob("*.log"))

@@ -16,7 +16,7 @@ from egm.money.host.transfer_port import HostTransfers
 from egm.money.host.transfers import HISTORY
 from egm.money.pay_out import payout_is_due
 from egm.records.keys import HostKey, MoneyKey
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from meters import Transfer
 from meters.recall import read_details
 
@@ -279,7 +279,8 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     room = make().insert(2000)
     room.play()
     assert room.port.order(order(restricted=100, pool=1), asset_number=ASSET) is Status.PENDING
-    room.machine.record(
+    write_undeclared(
+        room.machine,
         "test.ticket",
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
         state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
@@ -301,7 +302,7 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
         status=Redeeming.PENDING,
         told=False,
     )
-    room.machine.record("test.ticket", state={HostKey.TICKET: coming})
+    write_undeclared(room.machine, "test.ticket", state={HostKey.TICKET: coming})
     assert ask(room, restricted=100, pool=1) is Status.OTHER_POOL
     assert ask(room, "T-2", restricted=100, pool=2) is Status.FULL
 
@@ -426,7 +427,7 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     room = make(profile="quebec-vlt")
     room.port.set_cash_out(enabled=True, hard=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
-    room.machine.record("test.fund", transfers=fund)
+    write_undeclared(room.machine, "test.fund", transfers=fund)
     room.engine.handle(EventType.SERVICE)
     assert (room.state, room.port.is_cash_out_offered) == (State.LOCKED, True)
     room.engine.handle(EventType.LOCK_ENDED)
@@ -439,7 +440,7 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     room.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert room.state is State.LOCKED
     room.engine.handle(EventType.LOCK_ENDED)
-    room.machine.record("test.fund", transfers=fund)  # and so does the law, of other credit
+    write_undeclared(room.machine, "test.fund", transfers=fund)  # and so does the law, of other credit
     room.engine.handle(EventType.SERVICE)
     assert room.state is State.LOCKED
 

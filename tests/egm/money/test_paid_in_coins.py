@@ -18,7 +18,7 @@ from egm.people import Role
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
 from egm.testing.clearing import build_paid_decision, clear_it
-from egm.testing.machine import MachineRig, PowerCutError
+from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from egm.testing.service_menu import Menu
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
@@ -269,7 +269,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     room = cashed_out(tmp_path, coins_first)
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(room, 5)
-    room.machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
+    write_undeclared(room.machine, "cashout.ended", state={MoneyKey.GOES_ON: None})
     found = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
     room.close()
     assert ["the remainder is still on the credit meter" in str(each) for each in found] == [True]

@@ -9,7 +9,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.records.keys import MoneyKey
-from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError
+from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
@@ -97,7 +97,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     room = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(bills - 1):
         room.insert(10000)
-    room.machine.record("bill.in", transfers=_fund(10000))
+    write_undeclared(room.machine, "bill.in", transfers=_fund(10000))
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is way
     room.close()
@@ -125,7 +125,7 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
-        room.machine.record("test.forget", state={MoneyKey.PRINT: None})
+        write_undeclared(room.machine, "test.forget", state={MoneyKey.PRINT: None})
     if cut_after in {"printing", "done"}:
         room.report_print_state(PrintState.PRINTING)
     if cut_after == "done":
@@ -345,7 +345,7 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
         again = coins
     else:  # cut right after the coins were settled
         coins.ledgers.coins.credit_coins_in(((25, True),), 1)
-        coins.machine.record("test.cut", state={MoneyKey.GOES_ON: True})
+        write_undeclared(coins.machine, "test.cut", state={MoneyKey.GOES_ON: True})
         coins.close()
         again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
     assert (again.state, again.credit_cents) == (State.HANDPAY, 0)
@@ -375,7 +375,9 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
-    room.machine.record("test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
+    write_undeclared(
+        room.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),)
+    )
     assert room.engine.accepts(EventType.RESIDUAL)
     room.engine.handle(EventType.RESIDUAL)
     assert (room.credit_cents, room.journal.meters().values["residual_removed"]) == (0, 3)

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.records.keys import MoneyKey
-from egm.testing.machine import MachineRig, PowerCutError
+from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
@@ -126,7 +126,7 @@ def test_nothing_else_becomes_a_ticket(tmp_path, place):
         room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
         handpay = room.machine.memory.get(MoneyKey.HANDPAY)
         more = {"kind": "jackpot"} if place == "a jackpot" else {"form": {"method": "cash", "persons": []}}
-        room.machine.record("planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
+        write_undeclared(room.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
     room.engine.handle(EventType.CASH_OUT)
     assert (room.notice, told(room).ticket) == ("refused.ticket_may_replace", "")
     room.close()

@@ -13,7 +13,7 @@ from egm.kernel.machine import Machine
 from egm.people import Person, Recorded, Role, Roster, pins
 from egm.people.pins import PinDigest
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import MachineRig, PowerCutError
+from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from meters import open_view
 from meters.clear import inspect
 from tools.cli import main
@@ -325,7 +325,7 @@ def test_a_journal_entry_that_the_machine_has_not_sealed_says_nothing_of_persons
     text = forged(place)
     digest = json.loads(text)["changes"][-1]["digest"]
     before = place.room.journal.sequence
-    place.room.machine.record("staff.added", state={"staff": Recorded(3, digest).to_json()})
+    write_undeclared(place.room.machine, "staff.added", state={"staff": Recorded(3, digest).to_json()})
     path, taken = place.folder / "journal.sqlite", place.folder.parent / "taken.sqlite"
     forgery = sqlite3.connect(taken)
     with contextlib.closing(sqlite3.connect(path)) as database:

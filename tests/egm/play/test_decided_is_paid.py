@@ -18,7 +18,7 @@ from egm.play.rulings import void_game
 from egm.progressive.game_levels import list_awards
 from egm.records.games import GameInProgress
 from egm.records.keys import IntegrityKey, PlayKey, ProgressiveKey
-from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
+from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from paytables.definition import LIBRARY
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -43,7 +43,7 @@ def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
 def without_its_text(room: MachineRig) -> None:
     """The journal of a machine that did not keep definitions yet."""
     for key in room.journal.states(PlayKey.DEFINITION):
-        room.machine.record("planted", state={key: None})
+        write_undeclared(room.machine, "planted", state={key: None})
 
 
 @pytest.fixture

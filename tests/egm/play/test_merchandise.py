@@ -15,7 +15,7 @@ from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.records.keys import MoneyKey
 from egm.staff.registers import iter_register_lines
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import Menu
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
 from meters.recall import plays
@@ -356,6 +356,6 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     # Past the table, whose rule gives the older reservation up after any event.
     exchange_prizes(room.machine, Event(EventType.EXCHANGE_PRIZE, {"person": "1", "persons": ("1",)}))
     settle_handpay(room.machine, Event(EventType.KEY_TURNED, {"key": "attendant"}))
-    room.machine.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
+    write_undeclared(room.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()

@@ -10,7 +10,7 @@ from egm.money.rulings import forfeit_credits
 from egm.profiles import profile as profiles
 from egm.records.keys import PlayKey
 from egm.staff.registers import iter_register_lines
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
 from meters import Transaction, Transfer
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -75,7 +75,7 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
 def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     """Seven cents were more than the cheapest credit, and no bet the place takes."""
     room = make(ScriptedChance(6))
-    room.machine.record("test.fund", transfers=(Transfer("house:win", "credit:1:cashable", 4),))
+    write_undeclared(room.machine, "test.fund", transfers=(Transfer("house:win", "credit:1:cashable", 4),))
     assert snapshot(room.engine, fingerprint="").residual is None
     profile = room.machine.profile
     play = profile.play.model_copy(update={"bet_minimum_cents": 12})
@@ -169,7 +169,9 @@ def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
     if kind == "played":
         details |= {"prize_cents": cents + 1, "draws": [[cents + 1, cents, "residual"]], "won_cents": 0}
     stake = room.machine.take(cents, "house:residual")
-    room.machine.record(f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details)
+    write_undeclared(
+        room.machine, f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details
+    )
     due = (
         "5 cents buy a game or a coin here"
         if cents >= USEFUL_CENTS
@@ -180,7 +182,9 @@ def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
 
 def test_an_audit_names_terms_that_a_game_contradicts(make):
     room = make(ScriptedChance(0, 0, 0)).insert(100)
-    room.machine.record("power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}})
+    write_undeclared(
+        room.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
+    )
     room.play()
     assert any("it is started for 5 cents" in found for found in findings(room))
 

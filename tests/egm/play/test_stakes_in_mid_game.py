@@ -11,7 +11,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision, Play
 from egm.records.keys import MoneyKey
-from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
+from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from meters import Transfer
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -183,7 +183,7 @@ def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
     """Else whoever is given play-only credit has it made money by betting on a push."""
     room = duel(3, 3).insert(100)
     give = Transfer("world:aft_in:restricted", "credit:1:restricted", 30)
-    room.machine.record("aft.complete", transfers=(give,))
+    write_undeclared(room.machine, "aft.complete", transfers=(give,))
     bet(room, ante=10)
     assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
     choose(room, "stay")

@@ -17,7 +17,7 @@ from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import REGISTERS, iter_register_lines
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError
+from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import SelfAuditFailed, Transfer
@@ -193,7 +193,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     assert told["head"] == before.hash_hex
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    room.machine.record("software.changed", state={IntegrityKey.SOFTWARE: kept})
+    write_undeclared(room.machine, "software.changed", state={IntegrityKey.SOFTWARE: kept})
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(room, "machine_check", **ONE)
     signed = register(room, "checks")[-1]["software"]
@@ -281,7 +281,9 @@ def test_an_override_where_signal_and_display_differ_stands_on_its_slip(room):
 @pytest.mark.requirement("F-18", "Q-06", "Q-07")
 def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
     room.insert(500)
-    room.machine.record("promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),))
+    write_undeclared(
+        room.machine, "promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),)
+    )
     fill_in(room, "orphan_credits")  # nobody says so
     assert (room.notice, room.credit_cents) == ("refused.authorised", 540)
     for place in ({}, {"place": " "}):  # nor where
@@ -319,7 +321,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
         if cut != "cut":  # an older journal said source and amount
             kept = room.machine.memory.get(MoneyKey.UNCLAIMED)
             flows = [[source, cents] for source, _, cents in kept["flows"]]
-            room.machine.record("test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
+            write_undeclared(room.machine, "test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
         room = again(room, tmp_path)
     else:
         fill_in(room, "orphan_handpay", **TWO, place="bank 4")

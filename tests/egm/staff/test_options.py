@@ -10,7 +10,7 @@ from egm.kernel.positions import Position
 from egm.people import Role
 from egm.staff.entries import Options
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 
 GAMES = ("maple-classic", "comet-respin")
@@ -209,7 +209,7 @@ def test_a_restart_is_asked_by_somebody_with_a_name(menu):
 def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     room = room_of(tmp_path)
     kept = Options(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
-    room.machine.record("options.changed", state={"options": kept})
+    write_undeclared(room.machine, "options.changed", state={"options": kept})
     room.close()
     again = room_of(tmp_path)
     assert again.machine.denominations_cents == again.machine.state(InstalledGames).denominations_cents

@@ -9,7 +9,7 @@ from egm.play.recall_page import PlayDetail
 from egm.records.games import GameInProgress
 from egm.records.keys import PlayKey
 from egm.staff.service.desk import ServiceDesk
-from egm.testing.machine import MachineRig, ScriptedChance
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
@@ -188,7 +188,9 @@ def test_logs_and_identity_are_read_at_the_machine(room):
 def test_what_else_is_called_prizes_is_no_thing_in_the_log(room):
     """The largest prizes of a game examined at the start ended the machine when a person read its events."""
     cache_in_journal(room.journal)(room.machine.games["maple-classic"])
-    room.machine.log("clear.paid", {"prizes": ["bicycle"]})  # as a clear pays a hand-pay with prizes in kind
+    write_undeclared(
+        room.machine, "clear.paid", details={"prizes": ["bicycle"]}
+    )  # as a clear pays a hand-pay with prizes in kind
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
     details = {row.cells[1].value: row.cells[3] for row in menu.page.tables[0].rows}
     assert [details[kind].value for kind in ("game.examined", "clear.paid")] == ["maple-classic", ""]
@@ -196,8 +198,10 @@ def test_what_else_is_called_prizes_is_no_thing_in_the_log(room):
 
 @pytest.mark.requirement("A-20", "A-21")
 def test_memory_and_clock_are_shown_and_nothing_at_the_machine_clears_them(room):
-    room.machine.log(
-        "clock.changed", {"last_entry": "2026-01-02T00:00:00+00:00", "now": "2026-01-01T00:00:00+00:00"}
+    write_undeclared(
+        room.machine,
+        "clock.changed",
+        details={"last_entry": "2026-01-02T00:00:00+00:00", "now": "2026-01-01T00:00:00+00:00"},
     )
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("clock")
     assert len(menu.page.tables[1].rows) == 1

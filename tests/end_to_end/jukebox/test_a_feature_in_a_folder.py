@@ -29,7 +29,7 @@ from egm.screen.text import LOCALES
 from egm.screen.theme import load_theme
 from egm.screen.view import View
 from egm.testing.clearing import clear_it
-from egm.testing.machine import MachineRig, StoppedClock
+from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
 from meters import open_view
 from tools.audit.games import Shelf
@@ -203,7 +203,7 @@ def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
 def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
     room = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'song'"):
-        room.machine.record("song.started", state={JukeboxKey.SONG: 7})
+        write_undeclared(room.machine, "song.started", state={JukeboxKey.SONG: 7})
     room.close()
 
 
@@ -244,7 +244,7 @@ def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
     features = Features((*FEATURES.all, tab))
     check_claims(features)
     room = MachineRig(tmp_path, features=features).boot()
-    room.machine.record("songs.paid", state={Tab.SONGS: 300})
+    write_undeclared(room.machine, "songs.paid", state={Tab.SONGS: 300})
     room.close()
     (claim,) = look(tmp_path, features).proposals
     assert (claim.id, claim.proposed.amount) == ("songs", 300)

@@ -20,7 +20,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator, write_undeclared
 from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
@@ -384,7 +384,7 @@ def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     room.machine.state(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
     room.engine.handle(EventType.TRANSFER_ORDERED)
     own, promotional = room.machine.credit(CreditKind.CASHABLE), room.machine.credit(CreditKind.NONRESTRICTED)
-    room.machine.record("credit.converted", transfers=(Transfer(promotional, own, 100),))
+    write_undeclared(room.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
     played(room)
     whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
     assert any("no cash-out followed" in why for why in whys)

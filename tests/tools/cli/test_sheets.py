@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, write_undeclared
 from tools.cli import main
 from tools.cli.tables import Table
 
@@ -19,7 +19,7 @@ def run(*args):
 @pytest.fixture
 def folder(tmp_path):
     room = MachineRig(tmp_path / "state", profile="monaco").boot().insert(2000)
-    room.machine.record("power.up", transaction_id="power-up-2", details={"profile": "monaco"})
+    write_undeclared(room.machine, "power.up", transaction_id="power-up-2", details={"profile": "monaco"})
     room.close()
     return tmp_path / "state"
 

@@ -26,10 +26,10 @@ one name, so that neither can be altered alone. Several rows of one kind are alt
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from egm.app.features import FEATURES
-from egm.kernel.entries import Entry
+from egm.kernel.entries import AnyEntry
 from tools.audit.rules import (
     cash_outs,
     disputes,
@@ -73,7 +73,7 @@ _PARTS: Final = (
 _STATED: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)
 
 
-def list_rules(entries: Iterable[Entry[Any]], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
     """Return the rules for all declared entries.
 
     ``more``: rules for entries of added features. A declared entry without a rule gets one that relates it to

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.entries import Entry
+from egm.kernel.entries import AnyEntry
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
 from egm.money import entries
@@ -226,7 +226,7 @@ def _check_coin_transfers(scope: Scope) -> None:
         raise Differs(f"counts: expected {due}, found {dict(scope.entry.counts)}")
 
 
-def _build_coin_rule(entry: Entry[Any], record: Pattern) -> Rule:
+def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
     return Rule(
         entry=entry,
         within=EVERYWHERE,

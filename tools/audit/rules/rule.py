@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from egm.kernel.entries import Entry, EntryError
+from egm.kernel.entries import AnyEntry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.record_codec import Condition, list_conditions
@@ -79,7 +79,7 @@ class Rule:
     machine was idle a device may record an order, in the states ``late_within``.
     """
 
-    entry: Entry[Any]
+    entry: AnyEntry
     id: Pattern = OWN
     ref: Pattern = None
     before: Mapping[str, Pattern] = field(default_factory=dict)
