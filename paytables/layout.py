@@ -116,7 +116,7 @@ class Limits(Strict):
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> "Limits":
+    def _check_limits(self) -> "Limits":
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
                 f"no bets of {self.least:,} to {format_count(self.most, 'credit')} in steps of {self.step}"

@@ -37,7 +37,7 @@ _OPEN: Final[Mapping[Key, str]] = {
     MoneyKey.PAY_OUT: "a payout under way",
     MoneyKey.PRINT: "a ticket being printed",
     MoneyKey.HOPPER: "coins being paid",
-    MoneyKey.COINS_GONE: "coins paid and not yet taken off its credit",
+    MoneyKey.COINS_DISPENSED: "coins paid and not yet taken off its credit",
     MoneyKey.DISPUTED: "a disputed amount",
     MoneyKey.RULING: "a ruling that is not carried out",
     MoneyKey.HANDPAY: "a hand-pay",
@@ -49,7 +49,7 @@ _OPEN: Final[Mapping[Key, str]] = {
 }
 
 #: The fault that replaces the hold of a host that is no longer configured.
-HOLDER_GONE: Final = "holder_gone"
+HOLDER_MISSING: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST: Final = "host:"
 #: The board of doors and keys is excluded: removing it must not silence what it had reported.
@@ -121,12 +121,12 @@ def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collecti
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:
-            handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
+            handle(EventType.FAULT_RAISED, code=HOLDER_MISSING, detail=name)
             handle(EventType.ENABLED, source=source)
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
         if name.startswith(_HOST) and name not in holders:
-            handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
+            handle(EventType.FAULT_RAISED, code=HOLDER_MISSING, detail=name)
             handle(EventType.CONTROL, source=name, name=control, value=None)
 
 

@@ -72,7 +72,7 @@ class EventType(EventName):
     TICKET_DECLINED = "ticket_declined"
     TRANSFER_ORDERED = "transfer_ordered"
     TRANSFER_CANCELLED = "transfer_cancelled"
-    LOCK_ASKED = "lock_asked"
+    LOCK_REQUESTED = "lock_asked"
     LOCK_ENDED = "lock_ended"
     PROMOTION_EXPIRED = "promotion_expired"
     # payouts

@@ -423,7 +423,7 @@ def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, s
 CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _claim_paper,
     MoneyKey.PAY_OUT: _pay_out,
-    MoneyKey.COINS_GONE: _claim_coins_paid,
+    MoneyKey.COINS_DISPENSED: _claim_coins_paid,
     MoneyKey.RULING: _claim_ruling,
     MoneyKey.DISPUTED: _claim_dispute,
     MoneyKey.HANDPAY: _claim_handpay,

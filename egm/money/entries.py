@@ -396,14 +396,14 @@ COINS_CASH_OUT_VOID: Final = Entry(
     about="The hopper did not pay all coins; their amount is on the credit meter again.",
     phase=Phase.VOID,
     settles=(COINS_REQUEST,),
-    writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_GONE),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_DISPENSED),
     may_write=(MoneyKey.GOES_ON,),
 )
 COINS_OUT_OF_VOIDED: Final = Entry(
     kind="coins.out",
     record=CoinsOutOfVoided,
     moves=_DISPENSED,
-    writes=(MoneyKey.COINS_GONE,),
+    writes=(MoneyKey.COINS_DISPENSED,),
     may_write=(MoneyKey.GOES_ON,),
 )
 CASH_OUT_ENDED: Final = Entry(

@@ -34,7 +34,7 @@ MONEY: Final = Feature(
         MoneyKey.PRINT: PrintingRecord,
         MoneyKey.HOPPER: PayoutRecord,
         MoneyKey.COINS: Count,
-        MoneyKey.COINS_GONE: CoinsGone,
+        MoneyKey.COINS_DISPENSED: CoinsGone,
         MoneyKey.DISPUTED: DisputedAmount,
         MoneyKey.RULING: DisputeRuling,
         MoneyKey.HANDPAY: HandpayRecord,

@@ -404,7 +404,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         machine,
         COINS_CASH_OUT_VOID,
         pay_out,
-        {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: stored},
+        {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: stored},
         f"short pay: {paid} of {pay_out.coins} coins",
     )
     post_coins(machine, event)
@@ -415,7 +415,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether coins of an abandoned payout are not posted yet, or a stored remainder is no longer valid."""
-    return machine.memory.get(MoneyKey.COINS_GONE) is not None or has_stale_remainder(machine)
+    return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
 
 
 def end_cash_out(machine: Machine, event: Event) -> None:
@@ -427,7 +427,7 @@ def end_cash_out(machine: Machine, event: Event) -> None:
 
 def post_coins(machine: Machine, _: Event) -> None:
     """Post the coins that left before a payout was abandoned: immediately, or after a restart in between."""
-    unposted = machine.memory.read(CoinsGone, MoneyKey.COINS_GONE)
+    unposted = machine.memory.read(CoinsGone, MoneyKey.COINS_DISPENSED)
     if unposted is None:
         return
     counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents
@@ -457,7 +457,7 @@ def post_coins(machine: Machine, _: Event) -> None:
         entry_id=f"{unposted.id}.paid",
         transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
-            MoneyKey.COINS_GONE: None,
+            MoneyKey.COINS_DISPENSED: None,
             **build_handpay_remainder_state(machine.cash_cents - paid_cents, unposted.in_coins),
         },
     )
@@ -497,7 +497,7 @@ def _void(
     why: str,
 ) -> None:
     """Void a payout; if it was paying a remainder and no coins left, its amount becomes the remainder again."""
-    was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_GONE) is None
+    was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_DISPENSED) is None
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
         entry,

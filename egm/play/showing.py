@@ -53,7 +53,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     return messages.Decision(
         play_id=game.play_id,
         kind=decision.kind,
-        options=tuple(decision.options) if _is_asked_here(game, decision) else (),
+        options=tuple(decision.options) if _is_to_be_answered_here(game, decision) else (),
         display={
             key: value
             for key, value in decision.prompt.items()
@@ -66,7 +66,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     )
 
 
-def _is_asked_here(game: GameRecord, decision: Decision) -> bool:
+def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:
     """Return whether the decision is this position's player's, not a wheel's or another seat's."""
     return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
 

@@ -29,13 +29,13 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
     flows = (
         ("current", "won", after.paid - before.paid),
         ("startup", "current", after.seeded - before.seeded),
-        ("contributed", "hidden", max(0, _count_whole_growth(before.hidden, after.hidden))),
-        ("hidden", "current", max(0, -_count_whole_growth(before.hidden, after.hidden))),
-        ("current", "overflow", _count_whole_growth(before.overflow, after.overflow)),
+        ("contributed", "hidden", max(0, _count_full_cents_gained(before.hidden, after.hidden))),
+        ("hidden", "current", max(0, -_count_full_cents_gained(before.hidden, after.hidden))),
+        ("current", "overflow", _count_full_cents_gained(before.overflow, after.overflow)),
     )
     known = sum(cents for _, target, cents in flows if target == "current")
     known -= sum(cents for source, _, cents in flows if source == "current")
-    carry = _count_whole_growth(before.current, after.current) - known
+    carry = _count_full_cents_gained(before.current, after.current) - known
     return tuple(
         Transfer(f"pool:{pool}:{a}", f"pool:{pool}:{b}", cents)
         for a, b, cents in (
@@ -57,10 +57,10 @@ def build_moving_transfers(
     taker, before, after = target
     current = f"pool:{taker}:current"
     flows = [
-        (f"pool:{giver}:{name}", current, _count_whole_growth(_ZERO, getattr(giving, name))) for name in _HELD
+        (f"pool:{giver}:{name}", current, _count_full_cents_gained(_ZERO, getattr(giving, name))) for name in _HELD
     ]
-    above = _count_whole_growth(before.overflow, after.overflow)
-    carry = _count_whole_growth(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+    above = _count_full_cents_gained(before.overflow, after.overflow)
+    carry = _count_full_cents_gained(before.current, after.current) + above - sum(cents for _, _, cents in flows)
     flows += [(f"pool:{taker}:contributed", current, carry), (current, f"pool:{taker}:overflow", above)]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 
@@ -81,5 +81,5 @@ def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> Non
         raise LevelDefectiveError(f"{pool}: the account won holds {won}, the level paid {level.paid}")
 
 
-def _count_whole_growth(before: Fraction, after: Fraction) -> int:
+def _count_full_cents_gained(before: Fraction, after: Fraction) -> int:
     return after.numerator // after.denominator - before.numerator // before.denominator

@@ -55,7 +55,7 @@ class MoneyKey(Key):
     """The hopper's progress with the payout."""
     COINS = "coins", Fate.IDENTITY, Owner.PLAYER
     """The coin acceptor's event counter up to which coins are recorded."""
-    COINS_GONE = "coins_gone", Fate.OWED, Owner.PLAYER
+    COINS_DISPENSED = "coins_gone", Fate.OWED, Owner.PLAYER
     """The coins of an abandoned hopper payout that are not posted yet."""
     DISPUTED = "disputed:", Fate.OWED, Owner.PLAYER
     """Prefix; one key per disputed amount."""

@@ -29,7 +29,7 @@ class DiceBet(Limits):
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
 
     @model_validator(mode="after")
-    def _fits(self) -> "DiceBet":
+    def _check_pays(self) -> "DiceBet":
         if len(self.odds) != (3 if self.kind == "single" else 1):
             raise ValueError("a single has three pays, for one, two and three dice; every other bet has one")
         if bool(self.totals) != (self.kind == "total"):

@@ -138,7 +138,7 @@ PREPARED = frozenset(
         EventType.TICKET_DECLINED,
         EventType.TRANSFER_ORDERED,
         EventType.TRANSFER_CANCELLED,
-        EventType.LOCK_ASKED,
+        EventType.LOCK_REQUESTED,
         EventType.LOCK_ENDED,
         EventType.TICKET_NUMBERED,
         EventType.NUMBER_REFUSED,
@@ -183,7 +183,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
         room.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
         room.machine.state(HostMoney).lock = Lock(condition=1, until_ns=0)
-        room.engine.handle(EventType.LOCK_ASKED)
+        room.engine.handle(EventType.LOCK_REQUESTED)
     elif state is State.TILT:
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     elif state is State.SERVICE_MENU:
@@ -249,7 +249,7 @@ def particulars(room: MachineRig, state: State, event: EventType) -> dict:
     elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
         money.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
-    elif event in {EventType.LOCK_ASKED, EventType.LOCK_ENDED}:
+    elif event in {EventType.LOCK_REQUESTED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
         money.lock = Lock(condition=1, until_ns=0, granted=granted)
     elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:

@@ -32,7 +32,7 @@ _INTERRUPTIONS: Final = (
     (State.TILT, EventType.FAULT_RAISED, EventType.KEY_TURNED),
     (State.SERVICE_MENU, EventType.MENU, EventType.MENU_CLOSED),
     (State.OUT_OF_SERVICE, EventType.DISABLED, EventType.ENABLED),
-    (State.LOCKED, EventType.LOCK_ASKED, EventType.LOCK_ENDED),
+    (State.LOCKED, EventType.LOCK_REQUESTED, EventType.LOCK_ENDED),
 )
 
 

@@ -45,7 +45,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, AWAKE, (order_is_open,), (cancel_transfer,)),
-    Rule(EventType.LOCK_ASKED, TRANSFERRING, (lock_is_asked,), (take_lock,), State.LOCKED),
+    Rule(EventType.LOCK_REQUESTED, TRANSFERRING, (lock_is_asked,), (take_lock,), State.LOCKED),
     Rule(EventType.LOCK_ENDED, AWAKE, (lock_is_asked,), (end_lock,), Next.DERIVED),
     Rule(EventType.PROMOTION_EXPIRED, _IDLE, (restricted_has_expired,), (expire_restricted,)),
     Rule(EventType.AT_REST, ORDERS_DUE, (order_is_open,), (give_order_its_turn,)),

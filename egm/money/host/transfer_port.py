@@ -222,7 +222,7 @@ class HostTransfers:
         previous = money.lock
         waits = previous is not None and previous.is_offer
         money.lock = Lock(condition, until_ns, cash_out_waits=waits)
-        self._handle_event(EventType.LOCK_ASKED)
+        self._handle_event(EventType.LOCK_REQUESTED)
         return self.locked
 
     def unlock(self) -> None:

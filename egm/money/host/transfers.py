@@ -292,7 +292,7 @@ def give_order_its_turn(_machine: Machine, _: Event) -> Event:
 
 def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
     """Return the event that grants a requested lock once the machine is idle."""
-    return Event(EventType.LOCK_ASKED)
+    return Event(EventType.LOCK_REQUESTED)
 
 
 def cash_out_has_passed(machine: Machine, _: Event) -> bool:

@@ -41,7 +41,7 @@ STATES = {
     MoneyKey.PAY_OUT: money.CashOutRecord,
     MoneyKey.PRINT: money.PrintingRecord,
     MoneyKey.HOPPER: PayoutRecord,
-    MoneyKey.COINS_GONE: money.CoinsGone,
+    MoneyKey.COINS_DISPENSED: money.CoinsGone,
     MoneyKey.DISPUTED: disputed.DisputedAmount,
     MoneyKey.RULING: disputed.DisputeRuling,
     MoneyKey.HANDPAY: money.HandpayRecord,

@@ -267,6 +267,7 @@ def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: s
         ({"kind": "single", "pays": "1:1"}, "bet.0", "a single has three pays"),
         ({"kind": "total", "pays": "6:1"}, "bet.0", "it has some"),
         ({"kind": "small", "pays": "1:2"}, "bet.0.step", "multiple of 2"),
+        ({"kind": "small", "pays": "1:1", "least": 9, "most": 1}, "bet.0", "no bets of 9 to 1 credit"),
         ({"kind": "total", "pays": "6:1", "totals": [9, 9]}, "bet", "two places are called 'total-9'"),
         ({"kind": "total", "pays": "6:1", "totals": [3]}, "bet.0.totals.0", "greater than or equal to 4"),
     ],

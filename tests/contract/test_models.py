@@ -1,0 +1,56 @@
+"""Every model of a file or message: what a base class checks, its subclasses check too."""
+
+import importlib
+import pkgutil
+
+import pytest
+from pydantic import BaseModel
+
+import egm
+import paytables
+import tools.floor
+
+PACKAGES = (egm, paytables, tools.floor)
+
+
+def models():
+    found = {}
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                found |= vars(importlib.import_module(module.name))
+    kinds = {
+        id(each): each for each in found.values() if isinstance(each, type) and issubclass(each, BaseModel)
+    }
+    return sorted(kinds.values(), key=lambda each: (each.__module__, each.__qualname__))
+
+
+def validators_of(model):
+    decorators = model.__pydantic_decorators__
+    return {*decorators.model_validators, *decorators.field_validators}
+
+
+def test_no_model_hides_a_check_of_its_base_under_the_same_name():
+    """Pydantic runs the last validator of a name only: a base class's check would silently be gone."""
+    every = models()
+    assert len(every) > 60
+    hidden = [
+        f"{model.__module__}.{model.__qualname__}.{name}"
+        for model in every
+        for name in vars(model)
+        if any(
+            name in validators_of(base)
+            for base in model.__mro__[1:]
+            if hasattr(base, "__pydantic_decorators__")
+        )
+    ]
+    assert hidden == []
+
+
+def test_a_bet_of_sic_bo_keeps_the_checks_of_every_bet():
+    from paytables.sicbo.schema import DiceBet
+
+    assert "_check_limits" in validators_of(DiceBet)
+    assert "_check_pays" in validators_of(DiceBet)
+    with pytest.raises(ValueError, match="no bets of 9 to 1 credit"):
+        DiceBet.model_validate({"id": "small", "kind": "small", "pays": "1:1", "least": 9, "most": 1})
