@@ -19,6 +19,7 @@ from egm.progressive.feature import PROGRESSIVE
 from egm.seats.feature import SEATS
 from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
+from egm.staff.registers import Register
 from egm.staff.service.desk import MenuEntry
 from egm.staff.service.menu import Menu
 
@@ -40,6 +41,14 @@ FEATURES: Final = Features(
         MACHINE,
     )
 )
+
+
+def list_registers(features: Features) -> dict[str, Register]:
+    """Return the registers of all features by name. Raises InvariantError if two have the same name."""
+    registers = sorted(features.offered(Register), key=lambda register: register.name)
+    names = [register.name for register in registers]
+    check_invariant(len(set(names)) == len(names), f"two registers have the same name: {names}")
+    return dict(zip(names, registers, strict=True))
 
 
 def build_menu(features: Features) -> Menu:
@@ -65,4 +74,5 @@ def check_claims(features: Features) -> None:
 
 
 MENU: Final = build_menu(FEATURES)
+REGISTERS: Final = list_registers(FEATURES)
 check_claims(FEATURES)

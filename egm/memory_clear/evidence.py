@@ -11,9 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from egm.integrity.entries import POWER_UP
 from egm.integrity.signed_file import CABINET_TEXT
 from egm.integrity.signed_file import KIND as FILE_SIGNED
 from egm.memory_clear.entries import TRANSFER_IDENTIFIERS
+from egm.play.entries import GAME_PUSH
+from egm.progressive.entries import LEVEL_OPENED
 from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import compute_short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
@@ -25,7 +28,7 @@ from meters.recall import PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
 _TRANSFER: Final = "transfer:"
-_PUSH: Final = "game.push"
+_PUSH: Final = GAME_PUSH.kind
 #: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
 _ENDED_MAX: Final = 32
 
@@ -58,7 +61,7 @@ class Evidence:
     def see(self, entry: StoredEntry) -> None:
         """Process one entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
-        if entry.kind == "power.up":
+        if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
         for name, value in entry.state.items():
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
@@ -88,7 +91,7 @@ class Evidence:
                 self._see_game(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
             self.games[record["play_id"]] = replace(self.games[record["play_id"]], ended=kind)
-        elif kind == "progressive.opened":
+        elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
         elif kind == "clear.carried" and "reserved_as" in record:
             self.reserved_as[entry.id] = record["reserved_as"]

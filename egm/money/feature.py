@@ -12,6 +12,7 @@ from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.disputed_page import PAGES
 from egm.money.forms import FORMS
 from egm.money.host.records import RestrictedTerms
+from egm.money.registers import REGISTERS
 from egm.money.rules import RULES
 from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Count
@@ -47,7 +48,7 @@ MONEY: Final = Feature(
     },
     entries=list_entries(entries),
     rules=RULES,
-    offers=(*PAGES, *FORMS),
+    offers=(*PAGES, *FORMS, *REGISTERS),
     states=(
         DerivedState(State.HANDPAY, lambda machine: machine.memory.get(MoneyKey.HANDPAY) is not None),
         DerivedState(State.PAYING, lambda machine: machine.memory.get(MoneyKey.PAY_OUT) is not None),

@@ -10,6 +10,7 @@ from egm.play import entries
 from egm.play.entries import LargestPrizes
 from egm.play.forms import FORMS
 from egm.play.recall_page import PAGES
+from egm.play.registers import REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import RULES
 from egm.records.game_record import GamePointer, LastGame
@@ -32,7 +33,7 @@ PLAY: Final = Feature(
     },
     entries=list_entries(entries),
     rules=RULES,
-    offers=(*PAGES, *FORMS),
+    offers=(*PAGES, *FORMS, *REGISTERS),
     states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),
     position_services=(create_reminders,),
 )

@@ -57,10 +57,13 @@ def build_moving_transfers(
     taker, before, after = target
     current = f"pool:{taker}:current"
     flows = [
-        (f"pool:{giver}:{name}", current, _count_full_cents_gained(_ZERO, getattr(giving, name))) for name in _HELD
+        (f"pool:{giver}:{name}", current, _count_full_cents_gained(_ZERO, getattr(giving, name)))
+        for name in _HELD
     ]
     above = _count_full_cents_gained(before.overflow, after.overflow)
-    carry = _count_full_cents_gained(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+    carry = (
+        _count_full_cents_gained(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+    )
     flows += [(f"pool:{taker}:contributed", current, carry), (current, f"pool:{taker}:overflow", above)]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 

@@ -10,6 +10,7 @@ from egm.kernel.rules import DerivedState, Guard
 from egm.records.keys import StaffKey
 from egm.staff import device_test_rules, entries
 from egm.staff.forms import FORMS
+from egm.staff.registers import REGISTERS
 from egm.staff.rules import RULES
 from egm.staff.service import devices, interventions, manual, options, pages, pin
 from egm.staff.service.timeout import create_service_timeout
@@ -44,6 +45,7 @@ STAFF: Final = Feature(
         *pin.PAGES,
         *manual.PAGES,
         *FORMS,
+        *REGISTERS,
     ),
     states=(DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.MENU) is not None),),
     position_services=(create_service_timeout,),

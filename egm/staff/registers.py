@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.errors import InvariantError, OperatorError
+from egm.errors import InvariantError
 from egm.kernel.events import Event, EventName, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -25,8 +25,6 @@ from egm.staff.entries import (
     INTERVENTION_CLOSED,
     INTERVENTION_OPENED,
     MENU_ENTERED,
-    SLIP_PRINTED,
-    TEST_PRINTED,
     DisputeDecided,
     ExclusionNoted,
     IncidentJudged,
@@ -34,7 +32,6 @@ from egm.staff.entries import (
 from egm.staff.form import has_text_in, list_event_persons
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
-from paytables.wording import format_known_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,158 +150,64 @@ class Register:
         )
 
 
-_RULING: Final = ("amount_cents", "machine", "place", "reason", "persons")
+#: The columns of a ruling.
+RULING: Final = ("amount_cents", "machine", "place", "reason", "persons")
 
-REGISTERS: Final[Mapping[str, Register]] = {
-    register.name: register
-    for register in (
-        Register(
-            "handpays",
-            ("handpay.paid",),
-            (
-                *("slip", "kind", "in_coins", "amount_cents", "prizes", "method", "taxable", "identity"),
-                *("witness", "machine", "persons"),
-            ),
-            "Q-01, Q-03, Q-19; MC 21.1; NJD 1.40",
+REGISTERS: Final = (
+    Register(
+        "disputes",
+        (DISPUTE_DECIDED.kind,),
+        ("play_id", "claim", "mechanic", "decision", "persons"),
+        "Q-04; MC 21.2",
+    ),
+    Register("exclusions", (EXCLUSION_NOTED.kind,), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
+    Register(
+        "incidents",
+        (INCIDENT_JUDGED.kind,),
+        ("what", "judgement", "informed", "officer", "persons"),
+        "Q-13; MC 24",
+    ),
+    Register("fills", (HOPPER_FILLED.kind,), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
+    Register(
+        "counts",
+        (COLLECTION_COUNTED.kind,),
+        (
+            "collection",
+            "box",
+            "metered_cents",
+            "counted_cents",
+            "difference_cents",
+            "machine",
+            "persons",
         ),
-        Register(
-            "merchandise",
-            ("merchandise.won", "handpay.exchanged", "handpay.paid", "orphan.handpay", "forfeit.prize"),
-            ("event", "prizes", "play_id", "id", "slip", "machine", "persons"),
-            "C-03; QC s.90; FR68-20",
-            has="prizes",
-        ),
-        Register(
-            "progressives",
-            ("progressive.hit", "progressive.hit_broadcast", "handpay.paid"),
-            (
-                "event",
-                "machine",
-                "play_id",
-                "game",
-                "pool",
-                "level",
-                "amount_cents",
-                "way",
-                "slip",
-                "persons",
-            ),
-            "I-17; FR68-20; MC 21.1",
-            has="pool",
-        ),
-        Register(
-            "checks",
-            ("machine.checked",),
-            ("play_id", "game", "digest", "software", "books", "handpay", "head", "remark", "persons"),
-            "Q-02; MC 21.1",
-        ),
-        Register(
-            "disputes",
-            (DISPUTE_DECIDED.kind,),
-            ("play_id", "claim", "mechanic", "decision", "persons"),
-            "Q-04; MC 21.2",
-        ),
-        Register(
-            "disputed-amounts",
-            ("disputed.ruled",),
-            ("device", "id", "number", "why", "least_cents", "most_cents", *_RULING),
-            "G-02, G-07, G-08; MC 21.2",
-        ),
-        Register(
-            "complements", ("complement.paid",), ("play_id", "slip", *_RULING), "Q-05, Q-19, F-17; MC 21.4"
-        ),
-        Register(
-            "orphans",
-            ("orphan.credits", "orphan.handpay", "orphan.ticket"),
-            ("kind", "number", *_RULING),
-            "Q-06, H-13, F-18; MC 21.3",
-        ),
-        Register("exclusions", (EXCLUSION_NOTED.kind,), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
-        Register(
-            "incidents",
-            (INCIDENT_JUDGED.kind,),
-            ("what", "judgement", "informed", "officer", "persons"),
-            "Q-13; MC 24",
-        ),
-        Register(
-            "forfeits",
-            ("forfeit.prize", "forfeit.credits"),
-            _RULING,
-            "F-15; QC s.94",
-        ),
-        Register(
-            "forfeited-games",
-            ("game.void",),
-            ("play_id", "machine", "reason", "persons"),
-            "F-15; QC s.94",
-            where={"ruling": "disrupted"},
-        ),
-        Register(
-            "refunds",
-            ("game.void",),
-            ("play_id", "refund_cents", "machine", "reason", "persons"),
-            "F-14; QC s.95",
-            where={"ruling": "defect"},
-        ),
-        Register(
-            "printed",
-            ("voucher.out", TEST_PRINTED.kind, SLIP_PRINTED.kind),
-            ("event", "id", "number", "amount_cents"),
-            "G-17; NZ 1.10.40; CFR 547.11(b)(4)",
-        ),
-        Register("fills", (HOPPER_FILLED.kind,), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
-        Register(
-            "counts",
-            (COLLECTION_COUNTED.kind,),
-            (
-                "collection",
-                "box",
-                "metered_cents",
-                "counted_cents",
-                "difference_cents",
-                "machine",
-                "persons",
-            ),
-            "D-21, G-09; FR69 (d); MC 19.5, 23-1",
-        ),
-        Register(
-            "bases",
-            (BASE_WITHDRAWN.kind, BASE_RETURNED.kind),
-            ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
-            "J-05; MC 20.2",
-        ),
-        Register(
-            "interventions",
-            (INTERVENTION_OPENED.kind, INTERVENTION_CLOSED.kind),
-            ("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
-            "Q-15; QC-VLM 39",
-        ),
-        Register(
-            "parts",
-            (INTERVENTION_CLOSED.kind,),
-            ("serial", "operator_number", "id", "parts", "persons"),
-            "Q-15; QC-VLM 39",
-            has="parts",
-        ),
-        Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
-        Register(
-            "residuals",
-            ("residual.removed", "residual.played"),
-            ("event", "amount_cents", "prize_cents", "won_cents"),
-            "F-10; NZ 1.22.40",
-        ),
-    )
-}
+        "D-21, G-09; FR69 (d); MC 19.5, 23-1",
+    ),
+    Register(
+        "bases",
+        (BASE_WITHDRAWN.kind, BASE_RETURNED.kind),
+        ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
+        "J-05; MC 20.2",
+    ),
+    Register(
+        "interventions",
+        (INTERVENTION_OPENED.kind, INTERVENTION_CLOSED.kind),
+        ("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
+        "Q-15; QC-VLM 39",
+    ),
+    Register(
+        "parts",
+        (INTERVENTION_CLOSED.kind,),
+        ("serial", "operator_number", "id", "parts", "persons"),
+        "Q-15; QC-VLM 39",
+        has="parts",
+    ),
+    Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
+)
+"""The registers of the staff's own work; other features offer theirs."""
 
 
-def iter_register_lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
-    """Yield the lines of a register, in the order of ``entries``: sequence, time, then its columns.
-
-    Raises OperatorError for an unknown register.
-    """
-    if name not in REGISTERS:
-        raise OperatorError(f"no register is called {name!r}; {format_known_names(name, REGISTERS)}")
-    register = REGISTERS[name]
+def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
+    """Yield the lines of a register, in the order of ``entries``: sequence, time, then its columns."""
     for entry in entries:
         if register.takes(entry):
             details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}

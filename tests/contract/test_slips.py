@@ -5,6 +5,7 @@ from importlib.resources import files
 
 import pytest
 
+from egm.app.features import REGISTERS
 from egm.app.ports import _load_resident_templates, _load_template_lines
 from egm.devices.interface import Devices
 from egm.devices.ithaca.driver import IthacaDriver
@@ -81,7 +82,7 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
         room.engine.handle(EventType.CASH_OUT)
         await rig.until(lambda: room.state is State.IDLE)
-        kinds = [line["event"] for line in iter_register_lines("printed", room.journal.entries())]
+        kinds = [line["event"] for line in iter_register_lines(REGISTERS["printed"], room.journal.entries())]
         assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
         assert len(kinds) == len(rig.twin.describe()["printed"])
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from egm.app.features import FEATURES
+from egm.integrity.entries import CLOCK_CHANGED
 from egm.kernel.entries import AnyEntry, EntryError
 from egm.memory_clear import entries
 from egm.memory_clear.claim_book import SOURCE
@@ -19,7 +20,7 @@ from meters.clear import digest
 from meters.recall import read_details
 
 _OWN: Final = "clear."
-_MEMORY: Final = frozenset({"event", "clock.changed", checkpoint.KIND})
+_MEMORY: Final = frozenset({"event", CLOCK_CHANGED.kind, checkpoint.KIND})
 _ACTS: Final = ("carried", "paid", "ended")
 _DECLARED: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 

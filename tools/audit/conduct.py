@@ -9,8 +9,12 @@ from typing import Final
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import POSITIONS_MOST
+from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
+from egm.integrity.journal_entries import CHECKPOINT
 from egm.kernel.feature import Features
+from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.money import entries
+from egm.play.entries import GAME_EXAMINED
 from egm.records.keys import IntegrityKey, PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
@@ -24,13 +28,13 @@ from tools.audit.rules.rule import DiffersFromDeclaration
 _MOVES_SHOWN: Final = 4
 #: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
 #: one.
-_OF_THE_JOURNAL: Final = frozenset({"machine.genesis", "checkpoint", "event"})
-_NO_POSITION: Final = _OF_THE_JOURNAL | {"clock.changed", "game.examined"}
+_OF_THE_JOURNAL: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, "event"})
+_NO_POSITION: Final = _OF_THE_JOURNAL | {CLOCK_CHANGED.kind, GAME_EXAMINED.kind}
 _CASH_OUTS: Final = frozenset(
     entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
 )
-_TERMS: Final = "residual.terms"
-_POWER_UP: Final = "power.up"
+_TERMS: Final = RESIDUAL_TERMS.kind
+_POWER_UP: Final = POWER_UP.kind
 _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
+from egm.integrity.entries import POWER_UP
 from egm.memory_clear.claim_book import CARRIED_STATE
 from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
 from egm.play.entries import (
@@ -55,7 +56,7 @@ R = TypeVar("R")
 #: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _TEXT_MAX_BYTES: Final = 4_000_000
-_POWER_UP: Final = "power.up"
+_POWER_UP: Final = POWER_UP.kind
 #: Kinds of a play's entries after its first one.
 _LATER_ENTRIES: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.kind, PLAY_PUSH})
 #: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.

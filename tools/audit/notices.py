@@ -6,6 +6,7 @@ The machine must write each of these entries, but a reader of the journal should
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from egm.integrity.entries import CLOCK_BELIEVED, CLOCK_CHANGED, CLOCK_CONFIRMED, CLOCK_DOUBTED, MEMORY_NOTED
 from meters import StoredEntry
 from meters.recall import read_details
 
@@ -33,13 +34,15 @@ _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         f"old entries could not be archived: {_format_place_and_reason(record)}"
     ),
     "memory.archive_damaged": lambda record: f"the archive was damaged: {_format_place_and_reason(record)}",
-    "memory.noted": lambda record: f"a person noted the new medium: {record.get('detail')}",
-    "clock.changed": lambda record: f"the clock went from {record.get('last_entry')} to {record.get('now')}",
-    "clock.doubted": lambda record: (
+    MEMORY_NOTED.kind: lambda record: f"a person noted the new medium: {record.get('detail')}",
+    CLOCK_CHANGED.kind: lambda record: (
+        f"the clock went from {record.get('last_entry')} to {record.get('now')}"
+    ),
+    CLOCK_DOUBTED.kind: lambda record: (
         f"the clock was doubted at {record.get('now')}: {record.get('why')}; last good {record.get('good')}"
     ),
-    "clock.believed": lambda record: f"the clock was right again at {record.get('now')}",
-    "clock.confirmed": lambda record: (
+    CLOCK_BELIEVED.kind: lambda record: f"the clock was right again at {record.get('now')}",
+    CLOCK_CONFIRMED.kind: lambda record: (
         f"{record.get('person')} confirmed the clock at {record.get('now')}: {record.get('why')}"
     ),
 }

@@ -11,13 +11,14 @@ from egm.memory_clear.claim_book import CARRIED, PAID
 from egm.money import entries
 from egm.money.hand_pays import BOOK
 from egm.play import prizes_in_kind as merchandise
+from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
 from egm.records.money import PrizeRecord
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import read_details
 
-_ENDED: Final = "game.end"
-_EXCHANGED: Final = "handpay.exchanged"
-_REPLACED: Final = "handpay.replaced"
+_ENDED: Final = GAME_END.kind
+_EXCHANGED: Final = PRIZES_EXCHANGED.kind
+_REPLACED: Final = HANDPAY_REPLACED.kind
 _ORPHAN: Final = entries.ORPHAN_HANDPAY.kind
 
 Flow = tuple[str, str, int]

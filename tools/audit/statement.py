@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
 from egm.gaming_day import GamingDay
+from egm.integrity.entries import POWER_UP
+from egm.staff.entries import COLLECTION_COUNTED
 from meters import StoredEntry, read_meters
 from meters.ledger import Ledger
 
@@ -46,7 +48,7 @@ def compute_statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, d
             now = period
             periods.setdefault(period, dict.fromkeys((*METERS, *COUNTED), 0))
         ledger.commit(ledger.plan(entry.transaction), entry)
-        if entry.kind == "collection.counted" and isinstance(entry.record, dict):
+        if entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED:
                 periods[period][name] += int(entry.record[name])
     _close(periods, now, ledger, before)
@@ -58,7 +60,7 @@ def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Sto
     waiting: list[StoredEntry] = []
     day: GamingDay | None = None
     for entry in entries:
-        if entry.kind == "power.up":
+        if entry.kind == POWER_UP.kind:
             day = GamingDay.recorded(entry.record)
         waiting.append(entry)
         if day is not None:

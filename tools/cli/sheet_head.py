@@ -6,6 +6,8 @@ from datetime import datetime
 
 from egm.errors import OperatorError
 from egm.gaming_day import UTC_DAY, GamingDay
+from egm.integrity.entries import POWER_UP
+from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.profiles.profile import load_profile
 from meters import JournalView, StoredEntry
 from meters.recall import read_details
@@ -35,7 +37,7 @@ class SheetHead:
         """Return the head of a machine's current memory, from its first entry, last power-up and last entry."""
         head = cls()
         last = view.entries(since=max(0, view.sequence - 1))
-        powered = view.entries(("power.up",), newest_first=True, limit=1)
+        powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
         for entry in (view.genesis, *powered, *last):
             head.note(entry)
         return head
@@ -44,9 +46,9 @@ class SheetHead:
         """Update the head with an entry; the last power-up names the rules in force."""
         self.sequence, self.last = entry.sequence, entry.time_utc
         self.first = self.first or entry.time_utc
-        if entry.kind == "machine.genesis":
+        if entry.kind == MACHINE_GENESIS.kind:
             self.machine = str(read_details(entry).get("machine_id", ""))
-        elif entry.kind == "power.up":
+        elif entry.kind == POWER_UP.kind:
             self.rules = str(read_details(entry).get("profile", ""))
             self.day = GamingDay.recorded(entry.record)
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from egm.gaming_day import GamingDay
+from egm.integrity.entries import POWER_UP
+from egm.staff.entries import BASE_RETURNED, BASE_WITHDRAWN
 from egm.staff.inventory import KIND
 from meters import StoredEntry
 
@@ -27,7 +29,7 @@ _NAMED: Final = (
     "photograph",
 )
 _IN_PLACE: Final = "in place"
-_WITHDRAWN, _RETURNED = "base.withdrawn", "base.returned"
+_WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
 
 @dataclass(slots=True)
@@ -53,7 +55,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
         record: Any = entry.record
         if entry.kind == KIND:
             found.entry = record["after"]
-        elif entry.kind == "power.up":
+        elif entry.kind == POWER_UP.kind:
             day = GamingDay.recorded(record)
         elif entry.kind == _WITHDRAWN:
             since = day.find_date(entry.time_utc).isoformat()

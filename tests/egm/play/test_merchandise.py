@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from egm.app.features import REGISTERS
 from egm.config.cabinet_file import GameSlot
 from egm.kernel import messages
 from egm.kernel.events import Event, EventType, State
@@ -137,7 +138,7 @@ def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path)
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.IDLE
-    [paid] = iter_register_lines("handpays", room.journal.entries())
+    [paid] = iter_register_lines(REGISTERS["handpays"], room.journal.entries())
     assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
     assert paid["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
     room.close()
@@ -167,7 +168,7 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
     assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
     assert verified(room) == []
-    events = [line["event"] for line in iter_register_lines("merchandise", room.journal.entries())]
+    events = [line["event"] for line in iter_register_lines(REGISTERS["merchandise"], room.journal.entries())]
     assert events == ["merchandise.won", "handpay.exchanged"]
     room.close()
 
@@ -272,7 +273,7 @@ def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
     assert (room.state, meters(room)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
         line
-        for line in iter_register_lines("merchandise", room.journal.entries())
+        for line in iter_register_lines(REGISTERS["merchandise"], room.journal.entries())
         if line["event"] == "forfeit.prize"
     ]
     assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]

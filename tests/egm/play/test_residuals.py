@@ -2,6 +2,7 @@
 
 import pytest
 
+from egm.app.features import REGISTERS
 from egm.app.view import snapshot
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import Residual
@@ -92,7 +93,7 @@ def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     room.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
     assert (room.notice, room.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
     assert snapshot(room.engine, fingerprint="").residual is None
-    [line] = iter_register_lines("residuals", room.journal.entries())
+    [line] = iter_register_lines(REGISTERS["residuals"], room.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
 

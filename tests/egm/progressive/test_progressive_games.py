@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
+from egm.app.features import REGISTERS
 from egm.app.view import snapshot
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
@@ -174,7 +175,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     values = machine.journal.meters().values
     assert (values["att_progressive"], values["att_jackpot"]) == (1500, 100)
     machine.journal.self_audit()
-    hit, paid = iter_register_lines("progressives", machine.journal.entries())
+    hit, paid = iter_register_lines(REGISTERS["progressives"], machine.journal.entries())
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
         "TEST-1", "three-levels.top.50", 1500, "hand",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from rigs.voids import undecided_game
 
-from egm.app.features import MENU
+from egm.app.features import MENU, REGISTERS
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.play.rounds import has_won_already
@@ -15,7 +15,7 @@ from egm.profiles import profile as profiles
 from egm.records.games import GameInProgress
 from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.identities import FILE, IdentityRegister, commit
-from egm.staff.registers import REGISTERS, iter_register_lines
+from egm.staff.registers import iter_register_lines
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
@@ -68,7 +68,7 @@ def fill_in(room, form_id: str, **values) -> None:
 
 
 def register(room, name):
-    return list(iter_register_lines(name, room.journal.entries()))
+    return list(iter_register_lines(REGISTERS[name], room.journal.entries()))
 
 
 # ---------------------------------------------------------------------------------------------- the form
@@ -492,7 +492,12 @@ def test_notes_want_every_field_and_a_person(room, form_id, name, fields):
         }
 
 
-def test_every_register_is_a_question_about_kinds_that_exist_and_an_unknown_one_is_named(room):
-    with pytest.raises(OperatorError, match="no register is called 'secrets'"):
-        list(iter_register_lines("secrets", room.journal.entries()))
-    assert all(register.kinds and register.columns for register in REGISTERS.values())
+def test_every_register_is_a_question_about_declared_entries(room):
+    for register in REGISTERS.values():
+        assert register.columns
+        assert all(room.machine.entries.of(kind) for kind in register.kinds), register.name
+
+
+def test_two_registers_of_one_name_are_refused():
+    with pytest.raises(InvariantError, match="two registers have the same name"):
+        list_registers(Features((*FEATURES.all, Feature(name="other", offers=(REGISTERS["fills"],)))))

@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import REGISTERS
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
@@ -48,7 +49,7 @@ def rule(room, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
 
 
 def register(room):
-    return list(iter_register_lines("disputed-amounts", room.journal.entries()))
+    return list(iter_register_lines(REGISTERS["disputed-amounts"], room.journal.entries()))
 
 
 def lose_bill(room, cents=2000):

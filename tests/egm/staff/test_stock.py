@@ -6,6 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import REGISTERS
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
@@ -52,7 +53,7 @@ def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(roo
     values = room.journal.meters().values
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
     assert (values["phys_coin_in"], values["money_in"], room.credit_cents) == (200, 200, 200)
-    (fill,) = iter_register_lines("fills", room.journal.entries())
+    (fill,) = iter_register_lines(REGISTERS["fills"], room.journal.entries())
     assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
 
 
@@ -85,7 +86,7 @@ def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
     Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
     found = [
         (line["box"], line["metered_cents"], line["counted_cents"], line["difference_cents"])
-        for line in iter_register_lines("counts", room.journal.entries())
+        for line in iter_register_lines(REGISTERS["counts"], room.journal.entries())
     ]
     assert found == [
         ("coin_box", 300, 300, 0),

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from rigs.moments import NOW
 
+from egm.app.features import REGISTERS
 from egm.kernel.events import EventType
 from egm.staff.identities import FILE
-from egm.staff.registers import REGISTERS
 from egm.testing.machine import MachineRig
 from meters import export
 from meters.keys import MachineKey

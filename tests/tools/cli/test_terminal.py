@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import REGISTERS
 from egm.staff.inventory import KIND as INVENTORY
-from egm.staff.registers import REGISTERS
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
 from tools.cli.terminal import (

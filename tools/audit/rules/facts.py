@@ -4,15 +4,21 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
+from egm.app.entries import GAME_REFUSED
 from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
+from egm.integrity.entries import CABINET_SIGNED, POWER_UP
 from egm.kernel.events import State
 from egm.kernel.keys import Keys
+from egm.kernel.own_entries import FAULT_RAISED
+from egm.money.entries import CREDIT_CONVERTED
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
+from egm.play.entries import TABLE_RETURNED
 from egm.progressive.entries import CLAIM_CLOSED
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
+from egm.staff.entries import INVENTORY_CHANGED, OPTIONS_CHANGED
 from meters.entry import StoredEntry
 from meters.recall import PLAY_START, read_details
 from meters.transaction import Phase
@@ -21,7 +27,9 @@ from meters.transaction import Phase
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
 #: After these, other games, denominations or bets may be offered.
-_OFFER_CHANGES: Final = frozenset({"options.changed", "inventory.changed", "cabinet.signed", "game.refused"})
+_OFFER_CHANGES: Final = frozenset(
+    {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_SIGNED.kind, GAME_REFUSED.kind}
+)
 
 
 def read_position(entry: StoredEntry) -> int:
@@ -101,7 +109,7 @@ class Facts:
         if entry.transfers or entry.phase is not Phase.POST:
             self.moved[read_position(entry)] = kind
         self._follow_conversion(entry)
-        if kind == "power.up":
+        if kind == POWER_UP.kind:
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
             self.taxable_from_cents, self.untaxed_to_cents = None, 0
@@ -130,16 +138,16 @@ class Facts:
 
         A fault may be the reason why the cash-out was not recorded, and a power-up entry shows a power loss.
         """
-        if entry.kind == "credit.converted":
+        if entry.kind == CREDIT_CONVERTED.kind:
             self.converted.add(read_position(entry))
-        elif entry.kind == "power.up":
+        elif entry.kind == POWER_UP.kind:
             self.converted.clear()
-        elif entry.transfers or entry.phase is not Phase.POST or entry.kind == "fault.raised":
+        elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
             self.converted.discard(read_position(entry))
 
     def _play(self, kind: str, record: Any) -> None:
         """Update what is known of tables and stakes."""
-        if kind in {PLAY_START, "table.returned"}:
+        if kind in {PLAY_START, TABLE_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
                 self.played.add(table)

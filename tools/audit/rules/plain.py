@@ -8,6 +8,7 @@ accepted here would be accepted by the rule: ``tests/tools/audit/test_rules.py``
 from typing import Any, Final
 
 from egm.kernel.events import State
+from egm.play.entries import GAME_END, GAME_START
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
@@ -150,4 +151,4 @@ def _are_dims(dims: Any) -> bool:
     )
 
 
-PLAIN: Final = {"game.start": is_plain_start, "game.end": ended}
+PLAIN: Final = {GAME_START.kind: is_plain_start, GAME_END.kind: ended}

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE
+from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
 from egm.play.player_protection import LIMITS
 from egm.records.keys import HostKey, PlayKey
 from egm.records.protection import ReminderRecord
@@ -12,7 +13,7 @@ from egm.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope
 from tools.audit.rules.states import state_of
 
-_WAYS: Final[Mapping[str, str]] = {"given_up": "residual.removed", "played": "residual.played"}
+_WAYS: Final[Mapping[str, str]] = {"given_up": RESIDUAL_REMOVED.kind, "played": RESIDUAL_PLAYED.kind}
 
 
 def is_residual(scope: Scope) -> None:

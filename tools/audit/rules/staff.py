@@ -9,6 +9,7 @@ from egm.people.demonstration import BY as DEMONSTRATION
 from egm.people.person import NUMBER
 from egm.people.roles import Role
 from egm.staff import entries
+from egm.staff.entries import STAFF_ADDED
 from tools.audit.rules.parts import check_in_menu, holds
 from tools.audit.rules.pattern import Has, Scope
 from tools.audit.rules.rule import Rule
@@ -26,7 +27,7 @@ def _is_next_change(scope: Scope) -> bool:
         and scope["role"] in set(Role)
         and NUMBER.fullmatch(scope["whom"]) is not None
         and (first or scope["by"] in {"", DEMONSTRATION} or facts.is_staff(scope["by"]))
-        and (scope["whom"] in facts.people) == (scope.entry.kind != "staff.added")
+        and (scope["whom"] in facts.people) == (scope.entry.kind != STAFF_ADDED.kind)
         and facts.people.get(scope["whom"], scope["role"]) == scope["role"]
     )
 

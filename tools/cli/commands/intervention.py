@@ -13,6 +13,7 @@ import click
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
 from egm.gaming_day import GamingDay
+from egm.integrity.entries import POWER_UP
 from egm.kernel.service_pages import Row
 from egm.kernel.service_pages import Table as LinesTable
 from egm.screen.text import Texts
@@ -127,7 +128,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     """
     with _open_view(state) as view:
         found = list(iter_sheets(view, FEATURES.entries))
-        powered = next(view.entries(("power.up",), newest_first=True, limit=1), None)
+        powered = next(view.entries((POWER_UP.kind,), newest_first=True, limit=1), None)
     days = GamingDay.recorded(None if powered is None else powered.record)
     of_day = [
         sheet for sheet in found if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()

@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from egm.app.features import REGISTERS
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
 from egm.screen.text import Texts
 from egm.staff.identities import FILE, IdentityRegister
-from egm.staff.registers import REGISTERS, iter_register_lines
+from egm.staff.registers import iter_register_lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import decode
@@ -63,7 +64,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
     """Print a register, oldest line first."""
     try:
         with iter_journals(state, file) as entries:
-            rows = list(iter_register_lines(name, entries))
+            rows = list(iter_register_lines(REGISTERS[name], entries))
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
