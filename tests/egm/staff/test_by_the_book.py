@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from rigs.voids import undecided_game
 
-from egm.app.features import MENU, REGISTERS
-from egm.errors import OperatorError
+from egm.app.features import FEATURES, MENU, REGISTERS, list_registers
+from egm.errors import InvariantError, OperatorError
 from egm.kernel.events import EventType, State
+from egm.kernel.feature import Feature, Features
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
 from egm.records.games import GameInProgress
