@@ -25,7 +25,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from egm.devices.interface import FaultCode
+from egm.integrity.entries import DOOR_OPENED
 from egm.kernel.entries import Entries
+from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.screen.private import is_token
 from meters.reading import MeterReading
 from meters.table import BY_NAME, Unit
@@ -53,7 +55,7 @@ _LABELLED: Final = (
     (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays opened, by kind."),
 )
 #: The occurrence meter that counts a significant event, by the event's kind.
-_OCCURRENCE_OF: Final = {"door.opened": "door.{}.opens", "fault.raised": "fault.{}", "event": "{}"}
+_OCCURRENCE_OF: Final = {DOOR_OPENED.kind: "door.{}.opens", FAULT_RAISED.kind: "fault.{}", "event": "{}"}
 _UNFIT: Final = re.compile(r"[^a-z0-9]+")
 _SINCE: Final = ".since_"
 #: Meters that are also exported per game.
@@ -100,7 +102,7 @@ def iter_known_occurrences(entries: Entries) -> Iterator[str]:
     """
     for subject, _ in entries.iter_significant():
         kind, _, about = subject.partition(":")
-        if kind == "fault.raised" and about.endswith(".*"):
+        if kind == FAULT_RAISED.kind and about.endswith(".*"):
             yield from (f"fault.{about[:-1]}{code}" for code in FaultCode)
         elif "*" not in about and kind in _OCCURRENCE_OF:
             yield _OCCURRENCE_OF[kind].format(about)

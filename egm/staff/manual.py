@@ -253,8 +253,8 @@ def say_event(pattern: str) -> Words:
     kind, _, about = pattern.partition(":")
     if kind == "event":
         return say(f"manual.event.{about.replace('.', '_')}")
-    if kind == "bill.in" and about.isdigit():
-        return say("manual.event.bill_in", amount_cents=int(about))
+    if about.isdigit():
+        return say(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(about))
     entry = f"entry.{kind.replace('.', '_')}"
     return join_texts(filter(None, (entry, _find_subject_text_key(kind, about))), "  ·  ")
 

@@ -7,13 +7,14 @@ data of real-time reporting (general knowledge: see ``Group.REAL_TIME``).
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from egm.integrity.entries import POWER_UP, SERVICE_DISABLED
 from egm.kernel.entries import Entries
 from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import SERVED_BY, SasException
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
-from egm.money.entries import BILL_IN
+from egm.money.entries import BILL_IN, HANDPAY_PENDING
 from egm.play.entries import GAME_END, GAME_START
 from egm.records.keys import MoneyKey
 from meters import Phase
@@ -66,7 +67,7 @@ def _iter_exception_codes(
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield exception code, event data and event code (0: as the exception)."""
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
-    if opens and entry.kind != "handpay.pending":
+    if opens and entry.kind != HANDPAY_PENDING.kind:
         yield _HANDPAY_PENDING, b"", 0  # from a game, a host's bonus or a prize exchanged for money
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
@@ -79,10 +80,10 @@ def _iter_exception_codes(
             number = _find_selected_game(entry, readout)
             if number not in {None, selected_before}:
                 yield _GAME_SELECTED, encode_bcd(number or 0, 2), 0
-        case "power.up" if entry.id != _FIRST_POWER_UP:
+        case POWER_UP.kind if entry.id != _FIRST_POWER_UP:
             yield _POWER_LOST, b"", 0  # it could not be reported when it happened
             yield _POWER_APPLIED, b"", 0
-        case "service.disabled" if str(details.get("source", "")) == "operator":
+        case SERVICE_DISABLED.kind if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
             yield from _iter_significant_exception(entry, entries, details, readout)

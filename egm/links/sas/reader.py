@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
+from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
-from egm.money.entries import BILL_IN
+from egm.money.entries import BILL_IN, VOUCHER_OUT
 from egm.money.host.controls import is_game_allowed
 from egm.money.host.model import HostMoney
 from egm.play.choosing import find_most_staked_credits
@@ -70,12 +71,12 @@ class Reader:
         journal = self._host.machine.journal
         removals = (
             entry.sequence
-            for entry in journal.entries("fault.raised", newest_first=True)
+            for entry in journal.entries(FAULT_RAISED.kind, newest_first=True)
             if _get_entry_details(entry).get("code") == _STACKER_REMOVED
         )
         for entry in journal.entries(BILL_IN.kind, since=next(removals, 0)):
             self.note(entry)
-        for kind in (BILL_IN.kind, "voucher.out"):
+        for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):
                 self._keep_last(entry)
 
@@ -86,13 +87,13 @@ class Reader:
         if entry.kind == BILL_IN.kind:
             self._stacker_bills += 1
             self._stacker_cents += int(details["amount_cents"])
-        elif entry.kind == "fault.raised" and details.get("code") == _STACKER_REMOVED:
+        elif entry.kind == FAULT_RAISED.kind and details.get("code") == _STACKER_REMOVED:
             self._stacker_bills = self._stacker_cents = 0
 
     def _keep_last(self, entry: StoredEntry) -> None:
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
-        elif entry.kind == "voucher.out":
+        elif entry.kind == VOUCHER_OUT.kind:
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
     def readout(self) -> Readout:

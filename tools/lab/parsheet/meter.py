@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.level import Level
 from meters import JournalView
 from paytables import Analysis, Game
@@ -63,7 +64,7 @@ def standings_at(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing
 def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]:
     """Return the levels of ``game`` on this machine, as its journal shows them (minor units)."""
     found = []
-    for entry in view.entries("progressive.opened"):
+    for entry in view.entries(LEVEL_OPENED.kind):
         record: Any = entry.record
         if record["game"] != game.id:
             continue

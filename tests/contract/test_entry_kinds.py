@@ -1,0 +1,58 @@
+"""A kind of journal entry is written as text in its declaration only: a search for it finds that place."""
+
+import ast
+from pathlib import Path
+
+import egm
+from egm.app.features import FEATURES
+
+ROOT = Path(egm.__file__).parents[1]
+#: Words that are kinds of entries and other things as well.
+WORDS = frozenset({"event", "selection"})
+#: Files below the declarations, which cannot import them, and why they name kinds all the same.
+BELOW = {
+    "egm/kernel/timekeeping.py": "reads the journal's own clock.changed before any feature exists",
+    "egm/money/entries.py": "a hand-pay may settle reservations of games and levels, which are declared above it",
+    "egm/money/ticket_ledger.py": "reads the clear in the first entry, which is declared above it",
+    "egm/records/earlier_journal.py": "reads a clear's entries, which are declared above it",
+    "egm/records/games.py": "the open game is read by features below play",
+    "egm/staff/service/pages.py": "shows the journal's own entries and the clear's",
+    "egm/staff/sheet.py": "a sheet lists what features above the staff did during an intervention",
+    "egm/tickets/audit.py": "the ticket ledger is a library below money",
+    "egm/tickets/proof.py": "the ticket ledger is a library below money",
+    "meters/archive.py": "the journal's own entry",
+    "meters/checkpoint.py": "the journal's own entries",
+    "meters/journal.py": "the journal's own entries",
+    "meters/recall.py": "reads plays, which are declared above it",
+}
+
+
+def named_kinds(tree):
+    """The kinds of entries that a module writes as text, outside a declaration."""
+    kinds = {entry.kind for entry in FEATURES.entries} - WORDS
+    declared = {
+        id(word)
+        for call in ast.walk(tree)
+        if (isinstance(call, ast.Call) and "Entry" in ast.unparse(call.func))
+        or "declare" in ast.unparse(call)[:40]
+        for word in ast.walk(call)
+        if isinstance(call, ast.Call)
+    }
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in kinds and id(node) not in declared
+    }
+
+
+def test_no_kind_is_written_as_text_outside_its_declaration():
+    found = {}
+    for package in ("egm", "meters", "tools"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            name = str(file.relative_to(ROOT))
+            if "tools/dev" in name or "testing" in name or "egm/screen" in name:  # the screen names texts
+                continue
+            if kinds := named_kinds(ast.parse(file.read_text(encoding="utf-8"))):
+                found[name] = sorted(kinds)
+    assert {name: kinds for name, kinds in found.items() if name not in BELOW} == {}
+    assert sorted(BELOW.keys() - found.keys()) == [], "it names no kind any more"
