@@ -58,7 +58,7 @@ class ConductAudit:
     ) -> None:
         self._fault = fault
         is_added = features is not FEATURES or bool(more)
-        self._rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
+        self.rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
         self.facts = Facts(features.keys)
         self.used: set[int] = set()
         """Rules that have accepted an entry, by ``id()``; read by tests."""
@@ -82,7 +82,7 @@ class ConductAudit:
         self._check_position(entry, before)
         self._check_converted(entry)
         why, nearness = "", -1
-        for rule in self._rules.get(entry.kind, ()):
+        for rule in self.rules.get(entry.kind, ()):
             try:
                 rule.check(entry, before, self.facts)
             except Differs as differs:  # the reason of the form that comes nearest to the entry is reported

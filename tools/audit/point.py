@@ -19,7 +19,7 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 5"
+_FORMAT: Final = "open-egm verified point 6"
 _SHELF: Final = "games at hand"
 _OURS: Final = ("meters.", "tools.audit.", "egm.progressive.", "egm.records.", "paytables.contract")
 _PLAIN: Final = {
@@ -37,12 +37,24 @@ _PLAIN: Final = {
 
 
 class _Writer(pickle.Pickler):
-    """A pickler that leaves out what the next run supplies: the game definitions and the findings callback."""
+    """A pickler that leaves out what the next run supplies: game definitions, rules, keys and callbacks."""
+
+    def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
+        super().__init__(out, protocol=5)
+        self._declared = _list_declared(auditor)
 
     def persistent_id(self, obj: object) -> str | None:
         if isinstance(obj, Shelf):
             return _SHELF
+        for name, declared in self._declared.items():
+            if obj is declared:
+                return name
         return obj.__name__ if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
+
+
+def _list_declared(auditor: Auditor) -> dict[str, object]:
+    """Return what an auditor has from the features' declarations, by name."""
+    return {"rules": auditor.conduct.rules, "keys": auditor.conduct.facts.keys}
 
 
 class _Reader(pickle.Unpickler):
@@ -51,10 +63,11 @@ class _Reader(pickle.Unpickler):
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
         methods = (auditor.fault, auditor.note, auditor.may_play, auditor.memory)
-        self._beside = {_SHELF: games} | {each.__name__: each for each in methods}
+        supplied = {_SHELF: games} | {each.__name__: each for each in methods}
+        self._supplied = supplied | _list_declared(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
-        return self._beside[pid]
+        return self._supplied[pid]
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _PLAIN or module.startswith(_OURS):
@@ -67,7 +80,7 @@ class _Reader(pickle.Unpickler):
 def save(auditor: Auditor, path: Path) -> None:
     """Write the state of ``auditor`` to ``path`` atomically."""
     held = io.BytesIO()
-    _Writer(held, protocol=5).dump(vars(auditor))
+    _Writer(held, auditor).dump(vars(auditor))
     data = held.getvalue()
     sequence, head_hash = auditor.reached
     head = {

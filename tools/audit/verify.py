@@ -139,7 +139,7 @@ class Auditor:
         """
         self.report = Report()
         self._ledger = Ledger()
-        self._conduct = ConductAudit(self.fault, features, rules)
+        self.conduct = ConductAudit(self.fault, features, rules)
         self._at_hand = GamesAtHand(games)
         self._games = GameAudit(self._at_hand, self.fault, self.may_play, self.memory, self.note)
         self._levels = LevelAudit(self._at_hand, self.fault)
@@ -173,7 +173,7 @@ class Auditor:
         found = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
-            self._conduct.close(self._ledger)
+            self.conduct.close(self._ledger)
             self._ledger.run_full_audit()
             for wrong in self._levels.close(self._ledger.balance_cents):
                 self.report.add(Finding(found[0], "", wrong))
@@ -200,7 +200,7 @@ class Auditor:
         report = self.report
         report.seconds = seconds
         report.head_hash = self._ledger.head_hex
-        report.machine_id = self._conduct.facts.serial
+        report.machine_id = self.conduct.facts.serial
         report.levels = len(self._levels.levels)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
@@ -241,10 +241,10 @@ class Auditor:
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
         if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
-            self._conduct.facts.see(entry)
+            self.conduct.facts.see(entry)
             plain = False
         else:
-            plain = self._conduct.check_entry(entry, ledger)
+            plain = self.conduct.check_entry(entry, ledger)
         self._apply_to_ledger(entry)
         if not plain:
             self._at_hand.store_definitions(entry)
@@ -264,7 +264,7 @@ class Auditor:
 
     def may_play(self, position: int) -> bool:
         """Return whether the memory allows a position to start a game."""
-        idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
+        idle = state_of(self._ledger, position, self.conduct.facts) is State.IDLE
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
     def memory(self, key: str) -> object:
@@ -285,7 +285,7 @@ class Auditor:
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
             self.fault(entry, "its id was used before")
-        elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self._conduct.facts.mark}.start":
+        elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self.conduct.facts.mark}.start":
             self._ids_of_plays[tx_id] = set()
             return
         elif kind == GAME_END.kind and tx_id.endswith(".end"):

@@ -36,15 +36,11 @@ def doing(*names):
 
 def recorded(monkeypatch, change):
     """Have the machine record every entry as ``change`` makes of it."""
-    honest, honest_post = Machine.record, Machine.post
-
-    def record(machine, kind, **said):
-        return honest(machine, kind, **change(machine, kind, said))
+    honest_post = Machine.post
 
     def post(machine, entry, details=None, **said):
         return honest_post(machine, entry, details, **change(machine, entry.kind, said))
 
-    monkeypatch.setattr(Machine, "record", record)
     monkeypatch.setattr(Machine, "post", post)
 
 
@@ -165,7 +161,7 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
 
     def collected(machine, collection):
         (key, value), *_ = honest(machine, collection).items()
-        return {key: {**value, "before": dict.fromkeys(value["before"], 0)}}
+        return {key: replace(value, before=dict.fromkeys(value.before, 0))}
 
     monkeypatch.setattr(interventions, "build_collected_state", collected)
     monkeypatch.setattr(actions, "_FORMS", ("form:box_count",) * 4)
