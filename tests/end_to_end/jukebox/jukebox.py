@@ -22,6 +22,7 @@ from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Cents, Persons
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
+from egm.staff.registers import Register
 from egm.staff.service.desk import MenuEntry, Move, Place, refuse
 from egm.staff.service.words import BACK, build_pair_table, number, say
 
@@ -61,6 +62,9 @@ SONG_STARTED: Final = Entry(
     logs=(Log.ACCESS,),
 )
 SONG_ENDED: Final = Entry(kind="song.ended", record=SongEnded, writes=(JukeboxKey.SONG,))
+
+
+SONGS = Register("songs", (SONG_STARTED.kind,), ("song", "persons"), "the rules of the jukebox")
 
 
 @dataclass
@@ -153,6 +157,8 @@ def player(context: MachineContext) -> Iterable[Attachment]:
 
 WORDS = {
     "en": {
+        "entry.song_started": "Song started",
+        "entry.song_ended": "Song over",
         "service.menu.jukebox": "Jukebox",
         "service.column.song": "Song",
         "form.song.title": "Play a song",
@@ -162,6 +168,8 @@ WORDS = {
         "notice.song_plays": "Song {song} is playing.",
     },
     "fr": {
+        "entry.song_started": "Chanson lancée",
+        "entry.song_ended": "Chanson terminée",
         "service.menu.jukebox": "Juke-box",
         "service.column.song": "Chanson",
         "form.song.title": "Faire jouer une chanson",
@@ -183,7 +191,7 @@ JUKEBOX = Feature(
         ),
         Rule(JukeboxEvent.SONG_OVER, AWAKE, (song_plays,), (end_song,)),
     ),
-    offers=(FORM, MenuEntry("jukebox", "machine", None, SongPage)),
+    offers=(FORM, MenuEntry("jukebox", "machine", None, SongPage), SONGS),
     services=(player,),
     notices=notices,
     metrics=metrics,

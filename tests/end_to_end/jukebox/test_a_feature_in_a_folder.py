@@ -4,23 +4,37 @@ import asyncio
 
 import pygame
 import pytest
-from jukebox import FORM, JUKEBOX, JukeboxEvent, JukeboxKey, Turntable
+from jukebox import (
+    FORM,
+    JUKEBOX,
+    SONG_ENDED,
+    SONG_STARTED,
+    JukeboxEvent,
+    JukeboxKey,
+    SongEnded,
+    SongStarted,
+    Turntable,
+)
 from jukebox_audit import RULES
 
-from egm.app.features import FEATURES, check_claims
+from egm.app.features import FEATURES, check_claims, list_registers
 from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
+from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import LANGUAGES, Feature, Features
 from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.logs import Log
 from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE
+from egm.links.sas.journal_exceptions import iter_exceptions
 from egm.memory_clear.carrying import look
 from egm.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.people import Role
+from egm.records.keys import IntegrityKey
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -28,12 +42,14 @@ from egm.screen.scenes.stage import format_message
 from egm.screen.text import LOCALES
 from egm.screen.theme import load_theme
 from egm.screen.view import View
+from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
+from tools.lab.entry_reference import format_entries
 from tools.lab.rule_table import rule_table
 
 WITH_JUKEBOX = Features((*FEATURES.all, JUKEBOX))
@@ -186,6 +202,60 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
     unknown = Auditor(Shelf()).run(bodies).findings
     assert len(unknown) == 2
     assert all("no journal entry may have this kind" in finding.why for finding in unknown)
+
+
+def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(room):
+    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    (line,) = iter_register_lines(list_registers(WITH_JUKEBOX)["songs"], room.journal.entries())
+    assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
+    (entry,) = room.journal.entries("song.started")
+    for log in (Log.ACCESS, Log.EVENTS):
+        assert entry.id in [each.id for each in WITH_JUKEBOX.entries.read_log(room.journal, log)]
+    raised = iter_exceptions(
+        entry, WITH_JUKEBOX.entries, None, frozenset(), 0
+    )  # it has no data to be read out
+    assert [exception.code for exception in raised] == [0x71]
+
+
+def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(room):
+    before = room.journal.sequence
+    for record, why in (
+        (SongStarted(song=0, persons=("1",)), r"song\.started: record: song is 0, not above zero"),
+        (SongStarted(song=7, persons=()), r"song\.started: record: persons is \[\], not one or more"),
+        (SongEnded(song=7), r"song\.started: record: persons is missing"),
+    ):
+        with pytest.raises(EntryError, match=why):
+            room.machine.post(SONG_STARTED, record, state={JukeboxKey.SONG: 7})
+    with pytest.raises(EntryError, match=r"song\.ended: state\.song is missing"):
+        room.machine.post(SONG_ENDED, SongEnded(song=7))
+    state = {JukeboxKey.SONG: None, IntegrityKey.SERVICE: True}
+    with pytest.raises(EntryError, match=r"song\.ended: state\.service_call: it does not write this key"):
+        room.machine.post(SONG_ENDED, SongEnded(song=7), state=state)
+    assert room.journal.sequence == before
+
+
+def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(room, tmp_path):
+    """A machine that checks nothing has written it."""
+    write_undeclared(
+        room.machine,
+        SONG_STARTED.kind,
+        counts={"songs": 1},
+        state={JukeboxKey.SONG: 7},
+        details={"song": 7, "persons": ["1"], "volume": 11},
+    )
+    room.close()
+    with open_view(tmp_path) as view:
+        bodies = list(view.iter_bodies())
+    (finding,) = Auditor(Shelf(), features=WITH_JUKEBOX).run(bodies).findings
+    assert "record: volume is 11, a field that is not known" in finding.why
+
+
+def test_the_journal_s_manual_has_its_entries_with_their_texts():
+    page = format_entries(WITH_JUKEBOX)
+    section = page.partition("### `song.started`")[2].partition("### ")[0]
+    assert "Staff have started a song." in section
+    assert "en: Song started · fr: Chanson lancée" in section
+    assert "| `song` |" in section
 
 
 def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
