@@ -347,4 +347,4 @@ class DiskStorage:
 
     def random_bytes(self, count: int) -> bytes:
         """Return bytes from the operating system's generator."""
-        return os.urandom(count)
+        return os.urandom(count)  # noqa: TID251 (keys)

@@ -135,7 +135,7 @@ class RandomService:
         carry_over: bytes | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
         on_event: Event = _ignore_event,
-        fresh_input: Callable[[int], bytes] = os.getrandom,
+        fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (feeds the generator)
     ) -> Self:
         """Test the chain and the sources, gather a seed, and instantiate the generator.
 

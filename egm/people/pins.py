@@ -40,7 +40,10 @@ class PinDigest:
 
     @classmethod
     def of(
-        cls, pin: str, cost: int = _COST, random_bytes: Callable[[int], bytes] = os.urandom
+        cls,
+        pin: str,
+        cost: int = _COST,
+        random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
     ) -> "PinDigest":
         """Digest a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
         check_pin(pin)

@@ -49,7 +49,7 @@ _USED = (
 
 def create_token() -> str:
     """Return a random token of sufficient length that it cannot be guessed."""
-    return os.urandom(24).hex()
+    return os.urandom(24).hex()  # noqa: TID251 (a token)
 
 
 @dataclass(slots=True)

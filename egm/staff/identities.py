@@ -69,7 +69,10 @@ class IdentityRegister:
 
     @classmethod
     def open(
-        cls, folder: Path, second: Path | None = None, random_bytes: Callable[[int], bytes] = os.urandom
+        cls,
+        folder: Path,
+        second: Path | None = None,
+        random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
     ) -> Self:
         """Open the register, creating it at first (mode 0600), and make both copies agree.
 

@@ -130,7 +130,7 @@ class SimStorage:
         return False
 
     def random_bytes(self, count):
-        return os.urandom(count)
+        return os.urandom(count)  # noqa: TID251
 
     def _full(self, change, *arguments):
         try:

@@ -57,12 +57,12 @@ def test_a_value_too_frequent_within_a_window_fails_and_the_count_starts_anew_wi
 
 def test_good_noise_passes() -> None:
     tests = HealthTests("kernel", Fraction(8), 40)
-    tests.feed(os.getrandom(200_000))
+    tests.feed(os.getrandom(200_000))  # noqa: TID251
     assert tests.samples == 200_000
 
 
 def test_noise_with_less_entropy_than_claimed_is_caught() -> None:
-    nibbles = bytes(byte & 0x0F for byte in os.getrandom(4096))
+    nibbles = bytes(byte & 0x0F for byte in os.getrandom(4096))  # noqa: TID251
     HealthTests("nibbles", Fraction(4), 40).feed(nibbles)
     with pytest.raises(HealthTestFailed):
         HealthTests("nibbles", Fraction(8), 40).feed(nibbles)

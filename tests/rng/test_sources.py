@@ -36,7 +36,7 @@ class Scripted:
 
     def samples(self, count: int) -> bytes:
         self.asked.append(count)
-        return self.answers.pop(0) if self.answers else os.getrandom(count)
+        return self.answers.pop(0) if self.answers else os.getrandom(count)  # noqa: TID251
 
 
 def test_every_source_here_gives_what_is_asked() -> None:
@@ -133,7 +133,7 @@ def test_each_source_gives_enough_for_a_seed_alone() -> None:
 
 
 def test_start_up_tests_1024_samples_and_uses_none_of_them() -> None:
-    first = os.getrandom(1024)
+    first = os.getrandom(1024)  # noqa: TID251
     source = Scripted("noise", first)
     gatherer = SeedGatherer([source])
     assert source.asked == [1024]
@@ -141,7 +141,7 @@ def test_start_up_tests_1024_samples_and_uses_none_of_them() -> None:
 
 
 def test_noise_is_tested_on_without_end() -> None:
-    gatherer = SeedGatherer([Scripted("noise", os.getrandom(1024), bytes(48))])
+    gatherer = SeedGatherer([Scripted("noise", os.getrandom(1024), bytes(48))])  # noqa: TID251
     with pytest.raises(HealthTestFailed, match="'noise' failed the repetition count test"):
         gatherer.gather()
 
@@ -158,20 +158,20 @@ def test_a_source_that_gives_too_little_is_refused() -> None:
 
 
 def test_a_seed_seen_before_is_refused_also_in_a_later_power_cycle() -> None:
-    seed = os.getrandom(48)
-    first = SeedGatherer([Scripted("noise", os.getrandom(1024), seed, seed)])
+    seed = os.getrandom(48)  # noqa: TID251
+    first = SeedGatherer([Scripted("noise", os.getrandom(1024), seed, seed)])  # noqa: TID251
     first.gather()
     with pytest.raises(SeedRepeated, match="'noise' gave the same 48 bytes"):
         first.gather()
     _, known = unpack_carry_over(pack_carry_over(bytes(32), first.fingerprints))
-    later = SeedGatherer([Scripted("noise", os.getrandom(1024), seed)], known)
+    later = SeedGatherer([Scripted("noise", os.getrandom(1024), seed)], known)  # noqa: TID251
     with pytest.raises(SeedRepeated):
         later.gather()
 
 
 def test_a_stuck_source_is_found_beside_a_good_one() -> None:
-    seed = os.getrandom(48)
-    gatherer = SeedGatherer([KernelSource(), Scripted("stuck", os.getrandom(1024), seed, seed)])
+    seed = os.getrandom(48)  # noqa: TID251
+    gatherer = SeedGatherer([KernelSource(), Scripted("stuck", os.getrandom(1024), seed, seed)])  # noqa: TID251
     gatherer.gather()
     with pytest.raises(SeedRepeated, match="stuck"):
         gatherer.gather()

@@ -46,7 +46,7 @@ def hold(name, rounds, seed=20261123):
     """Hold each bet's mean, each of its wins and each of its settlements; return every z by what it is of."""
     game = load_game(name)
     decks = game.rules.definition.shoe.decks
-    costs, wins, named = counted(PLAYED[name](decks, np.random.default_rng(seed), rounds))
+    costs, wins, named = counted(PLAYED[name](decks, np.random.default_rng(seed), rounds))  # noqa: TID251
     found = {}
     bets = analyse(game).bets
     assert {spot for bet in bets for spot in bet.options["bets"]} == set(costs)

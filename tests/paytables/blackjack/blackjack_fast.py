@@ -36,7 +36,7 @@ def best(hard, aces):
 @numba.njit
 def draw(shoe, at):
     """Take a card out of the shoe, any of what is left as likely."""
-    other = np.random.randint(at, len(shoe))  # noqa: NPY002 (numba has no other)
+    other = np.random.randint(at, len(shoe))  # noqa: NPY002, TID251
     shoe[at], shoe[other] = shoe[other], shoe[at]
     return shoe[at]
 
@@ -44,7 +44,7 @@ def draw(shoe, at):
 @numba.njit
 def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answers, pairs, banks=1):  # noqa: PLR0912 (one loop for numba)
     """Return how often each net came, in halves from -64 on, against each of the dealer's hands."""
-    np.random.seed(seed)  # noqa: NPY002 (numba has no other)
+    np.random.seed(seed)  # noqa: NPY002, TID251
     shoe = np.zeros(52 * decks, dtype=np.int64)
     for n in range(52 * decks):
         shoe[n] = n % 52

@@ -117,7 +117,7 @@ SIDES = {
 def hold(game, spots, rounds, seed=20261123):
     """Return each row's z; the highest row alone is paid."""
     found, decks = Counter(), game.rules.definition.shoe.decks
-    for shoes in lots(np.random.default_rng(seed), rounds, decks):
+    for shoes in lots(np.random.default_rng(seed), rounds, decks):  # noqa: TID251
         dealt = Dealt(shoes)
         for spot in spots:
             left = np.ones(len(shoes.rows), dtype=bool)

@@ -35,7 +35,7 @@ def _service(*, fresh_input_each_step: bool) -> RandomService:
 
 def _bulk(service: RandomService) -> Iterator[Figure]:
     draws = BulkDraws(create_raw_reader(service))
-    plain = np.random.Generator(np.random.PCG64(1))
+    plain = np.random.Generator(np.random.PCG64(1))  # noqa: TID251
     below = _seconds(lambda: draws.below(22, _BULK), 1) / _BULK
     integers = _seconds(lambda: plain.integers(22, size=_BULK), 1) / _BULK
     narrow = _seconds(lambda: plain.integers(22, size=_BULK, dtype=np.uint16), 1) / _BULK

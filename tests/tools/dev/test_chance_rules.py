@@ -1,0 +1,50 @@
+"""Outcomes come from rng's service: every other source of chance is found by ruff or by the import contract."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.requirement("B-11")
+@pytest.mark.parametrize("package", ["paytables", "meters", "egm"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\n\nSTOP = os.urandom(1)[0] % 22\n",
+        "from os import getrandom as g\n\nSTOP = g(1)[0]\n",
+        "import numpy as np\n\nDRAWS = np.random.default_rng()\n",
+        "from numpy import random as chance\n\nDRAWS = chance\n",
+        "import ssl\n\nSTOP = ssl.RAND_bytes(1)\n",
+    ],
+)
+def test_random_bytes_of_the_kernel_or_a_library_are_refused(package, source):
+    found = subprocess.run(
+        [
+            *(sys.executable, "-m", "ruff", "check", "--no-cache", "--select", "TID251"),
+            *("--stdin-filename", str(ROOT / package / "planted.py"), "-"),
+        ],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert found.returncode == 1
+    assert "TID251" in found.stdout
+
+
+def test_each_use_that_is_allowed_says_what_for():
+    """Keys, tokens and salts; and what feeds rng's own generator."""
+    allowed = [
+        line
+        for package in ("egm", "meters", "paytables", "rng")
+        for file in (ROOT / package).rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if "noqa: TID251" in line
+    ]
+    assert 5 < len(allowed) < 15
+    assert [line for line in allowed if not line.rstrip().endswith(")")] == []
