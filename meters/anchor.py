@@ -31,15 +31,23 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An anchor as read: its newest ``head``, if any; ``intact``: no slot is torn or altered."""
+class AnchorReading:
+    """The content of an anchor file as it was read.
+
+    ``head`` is its newest journal head, or None if no slot is valid. ``intact`` is false if a slot is torn or
+    altered.
+    """
 
     head: Head | None
     intact: bool
 
     @property
     def sequence(self) -> int:
-        """Return a lower bound of the journal's last entry: a torn slot was written for a later entry."""
+        """Return the lowest sequence that the journal's last entry can have; 0 without a head.
+
+        If a slot is torn, that is one more than the head's sequence, because the torn slot was written for a
+        later entry.
+        """
         return 0 if self.head is None else self.head.sequence + (not self.intact)
 
 
@@ -58,18 +66,23 @@ class Anchor:
         self.file = storage.open_file(folder / FILE_NAME, write=True)
 
     @staticmethod
-    def read(storage: Storage, folder: Path, key: MachineKey) -> Found:
+    def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
         """Return the anchor stored in ``folder``."""
         data = read_file(storage, folder / FILE_NAME) or b""
         old = _unpack(key, b"", data)  # one slot, written by a version that had only one
         if old is not None:
-            return Found(old, intact=True)
+            return AnchorReading(old, intact=True)
         slots = [_unpack(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOTS)]
         heads = [head for head in slots if head is not None]
-        return Found(max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOTS))
+        return AnchorReading(
+            max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOTS)
+        )
 
     def write(self, head: Head) -> None:
-        """Record that an entry is in both copies; durable only once :attr:`file` is synced."""
+        """Write ``head`` into the anchor. It is durable only once :attr:`file` is synced.
+
+        Call this after both copies of the journal have the entry.
+        """
         n = head.sequence % len(_SLOTS)
         self.file.write_at(_SLOTS[n], _pack(self._key, n, head))
 

@@ -18,7 +18,7 @@ from meters import checkpoint
 from meters.entry import GENESIS_HASH, StoredEntry, decode
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import SUFFIX as INDEX_SUFFIX
-from meters.identifiers import Index, own_place, parse_root_sequence, play_place
+from meters.identifiers import Index, parse_own_sequence, parse_play_start, parse_root_sequence
 from meters.segment import SUFFIX, Segment
 from meters.storage import Storage
 from meters.transaction import JSON
@@ -46,7 +46,7 @@ class Boundary:
 
     @classmethod
     def from_state(cls, stored: JSON) -> "Boundary | None":
-        """Decode it from machine state; return None if nothing was ever archived."""
+        """Return the boundary that is stored in the machine state, or None if nothing was ever archived."""
         if stored is None:
             return None
         try:
@@ -78,7 +78,7 @@ class Boundary:
 
 
 def format_segment_name(first: int, last: int) -> str:
-    """Return the file name of the segment of these entries."""
+    """Return the file name of the segment with entries ``first`` to ``last``."""
     return f"{first:012d}-{last:012d}{SUFFIX}"
 
 
@@ -87,8 +87,12 @@ def format_index_name(through: int) -> str:
     return f"{through:012d}{INDEX_SUFFIX}"
 
 
-def is_beyond(name: str, through: int) -> bool:
-    """Return whether a file is a segment that was never recorded, or an outdated index."""
+def is_left_over(name: str, through: int) -> bool:
+    """Return whether the file ``name`` is left over from an archiving step that was never recorded.
+
+    That is a segment with entries after ``through`` (the last recorded one), a temporary file, or an index
+    for another last entry.
+    """
     found = _NAME.fullmatch(name)
     if found is not None:
         return int(found[1]) > through
@@ -124,7 +128,7 @@ class Archive:
         return sorted(pair for pair in found if pair[1] <= through)
 
     def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
-        """Return the last entry of this journal's newest segment if it is later than ``sequence``, else 0."""
+        """Return the last entry of the newest segment of this journal, or 0 if it is not later than ``sequence``."""
         public_key, found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
@@ -137,7 +141,10 @@ class Archive:
         return found
 
     def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
-        """Return the intact copies of a segment; raise :class:`JournalDamaged` naming it if it is missing."""
+        """Return the copies of a segment whose signed trailer is valid, at most one per medium.
+
+        Raises :class:`JournalDamaged`, with the reason for each medium, if there is none.
+        """
         boundary = self._boundary()
         if boundary is None:
             raise JournalDamaged("the archive", "nothing was archived")
@@ -194,6 +201,7 @@ class Archive:
             raise self._build_missing_error(expected or since + 1, self.through)
 
     def _build_missing_error(self, first: int, last: int) -> JournalDamaged:
+        """Return the error for a segment that is missing on every medium."""
         where = " and ".join(str(folder) for folder in self.folders)
         return JournalDamaged(
             where, f"the segment with entries {first} to {last} is missing from the archive"
@@ -232,6 +240,7 @@ class Archive:
             head_hex = trailer.head_hex
 
     def _read_block_entries(self, copies: Sequence[Segment], number: int) -> list[StoredEntry]:
+        """Return the entries of block ``number`` of a segment, from its first copy in which that block is intact."""
         return self._read_intact_copy(copies, lambda copy: copy.read_block(number))
 
     def walk(
@@ -269,7 +278,7 @@ class Archive:
         raise self._build_missing_error(sequence, sequence)
 
     def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
-        """Yield the entries from ``sequence`` to the end of its segment."""
+        """Yield the archived entries from ``sequence`` to the end of the segment that contains it."""
         names = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
         if not names:
             raise self._build_missing_error(sequence, sequence)
@@ -306,6 +315,7 @@ class Archive:
         raise JournalDamaged("the archive", "; ".join(reasons))
 
     def _find_index_error(self, index: Index, digest: str) -> str:
+        """Return why the file of ``index`` is not the index with this SHA-256, or an empty string if it is."""
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
         try:
@@ -332,29 +342,29 @@ class Archive:
         through = self.through
         if index is None or (parse_root_sequence(tx_id, mark) or 0) > through:
             return None
-        for place in index.places(tx_id):
+        for place in index.find_entry_numbers(tx_id):
             found = self.at(place)
             if found.id == tx_id:
                 return found
-        own = own_place(tx_id)
+        own = parse_own_sequence(tx_id)
         if own is not None and 0 < own <= through:
             found = self.at(own)
             return found if found.id == tx_id else None
-        play = play_place(tx_id)
-        if play is None or not 0 < play[0] <= through or index.places(play[1]):
+        play = parse_play_start(tx_id)
+        if play is None or not 0 < play[0] <= through or index.find_entry_numbers(play[1]):
             return None
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
-        """Return whether an archived entry has this identifier, like :meth:`find` but without reading the entry.
+        """Return whether an archived entry has this identifier. Unlike :meth:`find`, the entry is not read.
 
-        If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only
-        for an identifier that is found by its position and whose segment is gone.
+        If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if
+        the identifier states the number of its own entry and the segment of that entry is gone.
         """
         try:
             return self.find(tx_id, mark, index) is not None
         except JournalDamaged:
-            if index is None or not index.places(tx_id):
+            if index is None or not index.find_entry_numbers(tx_id):
                 raise
             return True
 

@@ -17,7 +17,7 @@ from meters.archive import (
     Boundary,
     format_index_name,
     format_segment_name,
-    is_beyond,
+    is_left_over,
 )
 from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
@@ -53,10 +53,10 @@ class Archivist:
     def find_next_segment_end(
         self, boundary: Boundary | None, most: int, at_hand: int, sequence: int
     ) -> int | None:
-        """Return the signed checkpoint at which the next segment would end, or None while it is too early.
+        """Return the signed checkpoint with which the next segment must end, or None if it is too early for a segment.
 
-        A segment has ``most`` entries or, up to its checkpoint, somewhat more; ``at_hand`` entries stay in
-        the copies.
+        A segment has ``most`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
+        stay in the two copies.
         """
         through = 0 if boundary is None else boundary.through
         if sequence - through < most + at_hand:
@@ -65,13 +65,13 @@ class Archivist:
         last = next(found, None)
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
 
-    def steps(
+    def write_segment_in_steps(
         self, boundary: Boundary | None, last: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
-        """Write the segment up to ``last`` in small steps; return the transaction that records it."""
+        """Write the segment up to entry ``last`` in small steps; return the transaction that records it."""
         through = 0 if boundary is None else boundary.through
         for folder in self._archive.folders:
-            self._clean(folder, through)
+            self._remove_left_over_files(folder, through)
         before = "" if boundary is None else boundary.segment
         known = self._archive.kinds()
         name = format_segment_name(through + 1, last)
@@ -107,16 +107,20 @@ class Archivist:
             record={"first": through + 1, "last": last, "head": head_hex, "segment": digest},
         )
 
-    def _clean(self, folder: Path, through: int) -> None:
-        """Remove the files of an attempt that was never recorded."""
+    def _remove_left_over_files(self, folder: Path, through: int) -> None:
+        """Remove the files in ``folder`` of an archiving step that was never recorded.
+
+        ``through`` is the last entry that is recorded as archived.
+        """
         self._storage.make_folder(folder)
-        left = [name for name in self._storage.names(folder) if is_beyond(name, through)]
+        left = [name for name in self._storage.names(folder) if is_left_over(name, through)]
         for name in left:
             self._storage.remove(folder / name)
         if left:
             self._storage.sync_folder(folder)
 
     def _publish_new_files(self, fresh: list[Path]) -> None:
+        """Rename finished files to their final names, without the ending ``.new``, and sync the folders."""
         for path in fresh:
             self._storage.rename(path, path.with_name(path.name.removesuffix(".new")))
         for folder in self._archive.folders:
@@ -150,11 +154,11 @@ class Archivist:
         self._publish_new_files(fresh)
         return digest.hexdigest()
 
-    def rounds(self) -> Generator[None, None, list[Path]]:
-        """Compare the segments of both media in small steps; return the files that were repaired.
+    def compare_media_in_steps(self) -> Generator[None, None, list[Path]]:
+        """Compare the segments on both media, one small step per iteration; return the files that were repaired.
 
         A segment that is missing or altered on one medium is copied from the other. Raises
-        :class:`JournalDamaged` if neither has it intact.
+        :class:`JournalDamaged` if neither medium has it intact.
         """
         mended: list[Path] = []
         for copies in self._archive.iter_segments():
@@ -224,7 +228,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the proved index to any medium that lacks it; return the files written."""
+        """Copy the verified index to each medium that lacks it or has another one; return the files written."""
         if index is None:
             return []
         lacking = self._archive.list_paths_lacking_index(index)

@@ -41,7 +41,8 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
             for (source, target, key), flow in sorted(ledger.flows.items(), key=_build_flow_sort_key)
         ],
         "counts": [
-            [name, dict(key), times] for (name, key), times in sorted(ledger.counts.items(), key=_count_order)
+            [name, dict(key), times]
+            for (name, key), times in sorted(ledger.counts.items(), key=_build_count_sort_key)
         ],
         "marks": ledger.marks,
         "state": ledger.state,
@@ -49,11 +50,13 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
 
 
 def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
+    """Return source, target and dimensions of a ledger item, by which a snapshot sorts the flows."""
     (source, target, key), _ = item
     return source, target, str(key)
 
 
-def _count_order(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
+def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
+    """Return name and dimensions of a ledger item, by which a snapshot sorts the counts."""
     (name, key), _ = item
     return name, str(key)
 
@@ -85,11 +88,12 @@ def digest(saved: Mapping[str, object]) -> str:
 
 
 def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
+    """Return the bytes that a checkpoint's signature covers."""
     return _PURPOSE + encode_canonical_json([sequence, previous_hex, ledger_sha256])
 
 
 def make(ledger: Ledger, key: MachineKey) -> Transaction:
-    """Return the checkpoint of ``ledger``, which must be appended as the very next entry."""
+    """Return the checkpoint transaction of ``ledger``. It must be appended as the very next entry."""
     saved = snapshot(ledger)
     ledger_sha256 = digest(saved)
     signature = key.sign(_build_signed_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
@@ -101,9 +105,9 @@ def make(ledger: Ledger, key: MachineKey) -> Transaction:
 
 
 def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
-    """Prove that ``entry`` is a checkpoint signed by this key for its place in the chain; return its snapshot.
+    """Verify that ``entry`` is a checkpoint signed for its position in the chain; return its ledger snapshot.
 
-    Raises :class:`JournalDamaged`.
+    Raises :class:`JournalDamaged` if it is not a checkpoint or not signed with ``public_key``.
     """
     record: Any = entry.record
     try:

@@ -171,11 +171,12 @@ def finish(
 
 
 def digest(transaction: Transaction) -> str:
-    """Return the SHA-256 of a transaction's content, by which the first entry names those that follow it."""
+    """Return the SHA-256 of a transaction's content. A new journal's first entry has this for each entry after it."""
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
 
 def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
+    """Return the stored plan of a clear that was started. Raises :class:`ClearRefused` if there is none."""
     data = read_file(medium, state_dir / PLAN_NAME)
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was started")
@@ -225,6 +226,7 @@ def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
 
 
 def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
+    """Move the files of ``folder`` whose names have one of these endings to ``target``, durably."""
     medium.make_folder(target)
     for name in medium.names(folder):
         if name.endswith(endings):
@@ -234,6 +236,7 @@ def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str,
 
 
 def _move_file(medium: Storage, old: Path, new: Path) -> None:
+    """Rename a file; if the new name is on another medium, copy the file and remove the old one."""
     try:
         medium.rename(old, new)
     except JournalUnwritable:  # the archive may be on another medium
@@ -242,6 +245,7 @@ def _move_file(medium: Storage, old: Path, new: Path) -> None:
 
 
 def _is_key_intact(medium: Storage, *folders: Path) -> bool:
+    """Return whether the machine key can be read from one of these folders."""
     try:
         return MachineKey.load(medium, *folders) is not None
     except JournalDamaged:

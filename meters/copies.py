@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.anchor import FILE_NAME as ANCHOR_NAME
-from meters.anchor import Anchor, Found, Head
+from meters.anchor import Anchor, AnchorReading, Head
 from meters.archive import FOLDER as ARCHIVE_FOLDER
 from meters.database import FILE_NAME as DATABASE_NAME
 from meters.database import DatabaseCopy
@@ -69,7 +69,7 @@ class Place:
 
     @property
     def archives(self) -> tuple[Path, ...]:
-        """Return the archive's folder on each medium in use."""
+        """Return the archive folder of each medium in use."""
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
     def log(self) -> LogCopy:
@@ -100,7 +100,7 @@ class Copies:
         self._anchors: list[Anchor] = []
         try:
             if self.log is None:
-                self._open_alone()
+                self._open_first_copy_only()
             else:
                 if refill:
                     self.log.put_aside(1)
@@ -140,12 +140,12 @@ class Copies:
         """Open both copies; repair, rebuild or complete the one that is damaged or behind, from the other."""
         place = self._place
         scan = log.scan()
-        damage = self._attach()
+        damage = self._open_database()
         absent = not place.storage.exists(place.state_dir / DATABASE_NAME)
         empty = absent or (not damage and self.database.last()[0] == 0)
         anchored = max(found.sequence for _, found in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
-            self._begin(log, scan, absent=absent)
+            self._create_empty_copies(log, scan, absent=absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(Finding(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}"))
             self._rebuild_database(log, damage)
@@ -155,10 +155,10 @@ class Copies:
         elif damage:
             self._rebuild_database(log, damage)
         else:
-            scan = self._compare_beginnings(log, scan)
+            scan = self._check_log_beginning(log, scan)
             if scan.damage:
                 scan = self._rebuild_log(log, scan)
-        self._level(log, scan)
+        self._complete_shorter_copy(log, scan)
 
     def _remove_unacknowledged_record(self, log: LogCopy, scan: LogScan) -> bool:
         """Remove an incomplete last record from the log; return whether the log is now intact.
@@ -176,21 +176,25 @@ class Copies:
         head = max((anchor.head for anchor in found if anchor.head), key=lambda head: head.sequence)
         return log.remove_unacknowledged_record(head.sequence, head.hash_hex)
 
-    def _open_alone(self) -> None:
-        damage = self._attach()
+    def _open_first_copy_only(self) -> None:
+        """Open the first copy while the second medium is missing. Raises :class:`JournalDamaged` if it is damaged."""
+        damage = self._open_database()
         if damage:
             raise JournalDamaged("both copies", f"{damage}; the second medium is missing")
 
-    def _attach(self) -> str:
-        """Open the first copy; return what is wrong with it, or an empty string."""
+    def _open_database(self) -> str:
+        """Open the first copy, the database. Return what is wrong with it, or an empty string if it was opened."""
         try:
             self._database = DatabaseCopy.attach(self._place.storage, self._place.state_dir, self._key)
         except JournalDamaged as why:
             return str(why)
         return ""
 
-    def _begin(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
-        """Create both copies, empty, because nothing was ever acknowledged here."""
+    def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
+        """Create both copies, empty, because no entry was ever acknowledged here.
+
+        ``absent``: there is no database file yet.
+        """
         place = self._place
         if absent:
             DatabaseCopy.build(place.storage, place.state_dir, self._key, ())
@@ -200,6 +204,7 @@ class Copies:
             log.scan()
 
     def _rebuild_database(self, log: LogCopy, damage: str) -> None:
+        """Rename the damaged database as evidence and build a new one from the authentic entries of the log."""
         place = self._place
         DatabaseCopy.put_aside(place.storage, place.state_dir)
         DatabaseCopy.build(
@@ -208,8 +213,12 @@ class Copies:
         self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
-    def _compare_beginnings(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Detect a damaged log by its beginning: entries leave the first copy first, so the log may not begin later."""
+    def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
+        """Return ``scan``, marked as damaged if entries are missing at the beginning of the log.
+
+        Archived entries are removed from the first copy (the database) before they are removed from the log.
+        An intact log therefore never begins later than the first copy.
+        """
         base, _ = self.database.base()
         begins, _ = log.base
         if scan.damage or begins <= base <= scan.sequence:
@@ -240,8 +249,11 @@ class Copies:
         self.findings.append(Finding(Mending.REPAIRED, SECOND, scan.damage))
         return after
 
-    def _level(self, log: LogCopy, scan: LogScan) -> None:
-        """Complete the copy that is behind from the other; they must agree on the entries that both have."""
+    def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
+        """Add the missing last entries to the copy that has fewer, from the other copy.
+
+        Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
+        """
         last, head_hex = self.database.last()
         common = min(last, scan.sequence)
         ours = head_hex if common == last else self.database.hash_at(common)
@@ -267,7 +279,8 @@ class Copies:
             check_seal(item, self._key)
             yield item
 
-    def _read_anchors(self) -> list[tuple[Path, Found]]:
+    def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
+        """Return the anchor on each medium, with the folder that contains it."""
         place = self._place
         return [(folder, Anchor.read(place.storage, folder, self._key)) for folder in place.media]
 
@@ -302,10 +315,10 @@ class Copies:
 
     # ------------------------------------------------------------------ running
     def append(self, item: SealedEntry) -> None:
-        """Make ``item`` durable in both copies; on any error the journal must be reopened.
+        """Make ``item`` durable in both copies. After any error the journal must be reopened.
 
-        Only a failed commit leaves nothing; after the commit the entry exists, and the next opening completes
-        the second copy.
+        If the commit to the first copy fails, nothing is stored. After the commit the entry exists; if
+        writing the second copy then fails, the next opening completes it.
         """
         try:
             self.database.insert(item)
@@ -322,18 +335,19 @@ class Copies:
         self._place.storage.sync_together([anchor.file for anchor in self._anchors])
 
     def drop_through(self, sequence: int) -> None:
-        """Let both copies gradually drop the entries up to ``sequence``, which are archived.
+        """Allow both copies to remove the entries up to ``sequence``, which are archived, a few at a time.
 
-        Nothing is dropped while the second medium is missing.
+        Nothing is removed while the second medium is missing.
         """
         if self.log is not None:
             self.database.drop_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
-        """Check before play that both copies end at this entry and that the next stretch of each is intact (A-03).
+        """Check before play that both copies end with this entry, and that the next part of each is intact (A-03).
 
-        Successive calls go round, so that all of both copies is read again and again while the machine runs.
-        Raises :class:`JournalDamaged`.
+        Each call continues where the previous one ended, and starts again at the beginning after the end. So
+        the whole of both copies is read again and again while the machine runs. Raises
+        :class:`JournalDamaged`.
         """
         last = self.database.last()
         if last != (sequence, head_hex):
@@ -346,6 +360,7 @@ class Copies:
 
 
 def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:
+    """Append ``items`` to the log and make them durable."""
     for item in items:
         log.write(item)
     log.sync()

@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
-from meters.entry import GENESIS_HASH, StoredEntry, decode, follow
+from meters.entry import GENESIS_HASH, StoredEntry, decode, decode_next_entry
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
 from meters.log import SealedEntry
@@ -62,7 +62,7 @@ _DAMAGE: Final = ("not a database", "malformed", "no such table", "no such colum
 
 
 class EntriesArchived(JournalDamaged):
-    """The requested entries have been moved to the archive."""
+    """Error: the requested entries have been moved to the archive."""
 
 
 class DatabaseReader:
@@ -160,7 +160,7 @@ class DatabaseReader:
             ).fetchall()
             for digest, seal, stored, tx_id, kind, ref in rows:
                 body = self._unpack_body(sequence + 1, stored)
-                entry = follow(body, _to_hex(digest), sequence + 1, head_hex, str(self._path))
+                entry = decode_next_entry(body, _to_hex(digest), sequence + 1, head_hex, str(self._path))
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield SealedEntry(entry, seal)
@@ -173,7 +173,7 @@ class DatabaseReader:
         return None if row is None else self._decode_row(row)
 
     def by_ref(self, ref: str) -> list[StoredEntry]:
-        """Return the entries naming ``ref``, oldest first."""
+        """Return the entries whose ``ref`` is the given id, oldest first."""
         return [
             self._decode_row(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))
         ]
@@ -201,8 +201,9 @@ class DatabaseReader:
     ) -> Iterator[StoredEntry]:
         """Yield up to ``limit`` entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
 
-        Reads pages of limited size in short transactions, so that writing never waits for a slow reader.
-        Raises :class:`EntriesArchived`, oldest first, if the next of them are no longer in the file.
+        Entries are read in pages of limited size in short transactions, so that writing never waits for a
+        slow reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the
+        archive; this can only happen when reading oldest first.
         """
         bounds = since, _NO_LIMIT if until is None else until
         sources = [
@@ -234,6 +235,7 @@ class DatabaseReader:
             page = min(2 * page, _BATCH)
 
     def _unpack_body(self, sequence: int, stored: bytes) -> bytes:
+        """Return the JSON bytes of entry ``sequence`` from their stored form. Raises :class:`JournalDamaged`."""
         try:
             return unpack(stored)
         except ValueError as why:
@@ -252,6 +254,7 @@ class DatabaseReader:
                 )
 
     def _decode_row(self, row: _Row) -> StoredEntry:
+        """Return the entry in a row after verifying its hash and its columns. Raises :class:`JournalDamaged`."""
         sequence, digest, stored, tx_id, kind, ref = row
         body = self._unpack_body(sequence, stored)
         try:
@@ -314,7 +317,10 @@ class DatabaseCopy(DatabaseReader):
 
     @staticmethod
     def put_aside(storage: Storage, folder: Path) -> None:
-        """Rename a damaged file as evidence (only the latest is kept), so that a new one can be built."""
+        """Rename the damaged database file in ``folder``, so that a new one can be built.
+
+        The renamed file is evidence; one from an earlier time is replaced.
+        """
         path = folder / FILE_NAME
         for suffix in ("", "-wal"):
             old = path.with_name(path.name + suffix)
@@ -378,13 +384,14 @@ class DatabaseCopy(DatabaseReader):
         self._unsettled = True
         self.run(_INSERT, _build_row(item))
         if self._first <= self._archived and item.entry.sequence % _DROPPED_EVERY == 0:
-            self._drop_some()
+            self._remove_some_archived()
 
     def drop_through(self, sequence: int) -> None:
-        """Remove archived entries up to ``sequence``, some at a time with later inserts."""
+        """Allow the entries up to ``sequence`` to be removed, because they are archived. Later inserts remove them."""
         self._archived = sequence
 
-    def _drop_some(self) -> None:
+    def _remove_some_archived(self) -> None:
+        """Remove the oldest archived entries, at most ``_DROPPED`` of them."""
         after = min(self._archived, self._first + _DROPPED - 1)
         self.run("UPDATE archived SET through = ?", (after,))
         self.run("DELETE FROM entries WHERE sequence <= ?", (after,))
@@ -412,11 +419,11 @@ class DatabaseCopy(DatabaseReader):
             self.run("ROLLBACK")
 
     def settle(self) -> None:
-        """Move the WAL into the file and record the new page sums; never waits for a reader.
+        """Move the WAL into the database file and record the new page sums. Never waits for a reader.
 
-        The WAL then starts over in place, because overwriting costs half as much per sync as growing. If
-        nothing was written since, nothing is moved, so only pages that the WAL has just changed are summed
-        again.
+        The WAL is then reused from its beginning, because overwriting it costs half as much per sync as
+        growing it. If nothing was written since the last call, nothing is moved, so that only pages that the
+        WAL has just changed are summed again.
         """
         if self._unsettled:
             self._unsettled = not self._sums.settle(self._checkpoint_wal)
@@ -435,7 +442,10 @@ class DatabaseCopy(DatabaseReader):
         return not busy
 
     def scrub(self, pages: int) -> None:
-        """Check the next ``pages`` pages, going round; raise :class:`JournalDamaged` at a bad one."""
+        """Check the next ``pages`` pages against their sums; after the last page, continue with the first.
+
+        Raises :class:`JournalDamaged` at a page that does not match.
+        """
         self._scrub_page = self._sums.verify_some(self._scrub_page, pages)
 
 
@@ -452,6 +462,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
 
 
 def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
+    """Return the columns of an entry's row, in the order of the table."""
     entry = item.entry
     body = pack(entry.body, entry.previous_hex)
     return (

@@ -98,6 +98,7 @@ class StoredEntry(NamedTuple):
 
 
 def _to_dict(value: object) -> object:
+    """Convert a mapping to a dict for the JSON encoder. Raises ``TypeError`` for any other value."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} {value!r} is not JSON")
@@ -253,9 +254,10 @@ def _check_written(raw: object, body: bytes) -> None:
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
-    """Return the transaction in an entry's bytes; check its record in detail only if the bytes may hide something.
+    """Return the transaction in an entry's bytes; ``raw`` is the parsed JSON of ``body``.
 
-    Parsed JSON only needs a check of its depth and for invalid characters.
+    Parsed JSON can only be nested too deeply or contain invalid characters. Its parts are checked one by one
+    if the bytes do not rule that out.
     """
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
@@ -354,21 +356,25 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
 
 
 def _parse_transfer(raw: object) -> Transfer:
+    """Return the transfer in parsed JSON. Raises KeyError, TypeError or ValueError if it is not one."""
     if type(raw) is not list or type(raw[0]) is not str or type(raw[1]) is not str:
         raise ValueError(f"not an entry (transfer {raw!r})")
     return Transfer(*raw)
 
 
 def _check_object(raw: Any, name: str) -> dict[str, Any]:
+    """Return ``raw`` if it is a JSON object. Raises an error that names the field ``name`` otherwise."""
     if type(raw) is not dict:
         raise ValueError(f"not an entry ({name} {raw!r})")
     return raw
 
 
-def follow(body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str) -> StoredEntry:
-    """Decode ``body`` and prove that it is entry ``sequence`` following ``previous_hex``.
+def decode_next_entry(
+    body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str
+) -> StoredEntry:
+    """Decode ``body`` and verify that it is entry ``sequence``, with the hash ``hash_hex``, after ``previous_hex``.
 
-    Raises :class:`JournalDamaged` naming ``where`` if hash, sequence or chain disagree.
+    Raises :class:`JournalDamaged`, naming ``where``, if hash, sequence or chain disagree.
     """
     try:
         entry = decode(body)

@@ -14,7 +14,13 @@ from typing import BinaryIO, Final
 
 from meters.entry import BODY_BYTES_MAX, encode_canonical_json, parse
 from meters.errors import JournalDamaged
-from meters.fields import build_field_error, place, read_field, read_hex_field, read_time_field
+from meters.fields import (
+    build_field_error,
+    read_entry_number_field,
+    read_field,
+    read_hex_field,
+    read_time_field,
+)
 from meters.keys import MachineKey, is_signed_by
 from meters.view import JournalView
 
@@ -26,7 +32,7 @@ _PURPOSE: Final = b"open-egm export\0"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of an export."""
+    """The header of an export, as its first line states it."""
 
     public_key: bytes
     sequence: int
@@ -66,8 +72,11 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
     return count
 
 
-def check_readout(signed: Mapping[str, object], name: str) -> bytes:
-    """Return the public key that signed a readout of meters; raise :class:`JournalDamaged` if none did."""
+def verify_readout(signed: Mapping[str, object], name: str) -> bytes:
+    """Verify the signature of a meter readout and return the public key that made it.
+
+    Raises :class:`JournalDamaged` if the signature is missing or wrong; ``name`` is the file in its message.
+    """
     try:
         public_key, signature = read_hex_field(signed, "public_key"), read_hex_field(signed, "signature")
         right = is_signed_by(
@@ -99,10 +108,10 @@ class ExportReader:
                 raise build_field_error(raw, "format", repr(FORMAT))
             self.header = Header(
                 read_hex_field(raw, "public_key"),
-                place(raw, "sequence"),
+                read_entry_number_field(raw, "sequence"),
                 read_hex_field(raw, "head").hex(),
                 read_time_field(raw, "time"),
-                place(raw, "after") if "after" in raw else 0,
+                read_entry_number_field(raw, "after") if "after" in raw else 0,
             )
         except ValueError as why:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
@@ -130,6 +139,7 @@ class ExportReader:
         return line
 
     def _check_footer(self, line: bytes) -> str:
+        """Return why the footer does not match the file, or an empty string if digest and signature are right."""
         try:
             raw = parse(line)
             sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")

@@ -24,7 +24,7 @@ def read_field(raw: object, name: str) -> object:
 
 
 def build_field_error(raw: object, name: str, due: str) -> ValueError:
-    """Return the error for a field that has another value than expected."""
+    """Return the error for a field of ``raw`` whose value is not the expected one; ``due`` says what is expected."""
     shown = repr(read_field(raw, name))
     return ValueError(f"{name} is {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}...'}, not {due}")
 
@@ -41,8 +41,8 @@ def read_hex_field(raw: object, name: str) -> bytes:
     return data
 
 
-def place(raw: object, name: str) -> int:
-    """Return a field that is the number of an entry, or 0."""
+def read_entry_number_field(raw: object, name: str) -> int:
+    """Return a field that is an entry number. 0 is allowed too. Raises ``ValueError`` for any other value."""
     value = read_field(raw, name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _PLACES:
         raise build_field_error(raw, name, "the number of an entry")

@@ -26,22 +26,26 @@ _OF_PLAY: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?!start\b)[a-z0-9_.-]+
 _ROOT: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
 
 
-def own_place(tx_id: str) -> int | None:
-    """Return the sequence that an identifier states for its own entry, or None."""
+def parse_own_sequence(tx_id: str) -> int | None:
+    """Return the sequence of its own entry that an identifier contains, or None if it contains none."""
     found = _OWN.fullmatch(tx_id)
     return None if found is None else int(found[1] or found[2])
 
 
-def play_place(tx_id: str) -> tuple[int, str] | None:
-    """Return the sequence at which the play of a game's later entry began and the id of its beginning, or None."""
+def parse_play_start(tx_id: str) -> tuple[int, str] | None:
+    """Return the sequence and the id of the play's first entry, from the id of a later entry of that play.
+
+    Return None for any other identifier.
+    """
     found = _OF_PLAY.fullmatch(tx_id)
     return None if found is None else (int(found[2]), f"{found[1]}.start")
 
 
 def parse_root_sequence(tx_id: str, mark: str) -> int | None:
-    """Return the sequence at which journal ``mark`` made the identifier or the one it derives from, or None.
+    """Return the sequence in an identifier that journal ``mark`` made, or in the one it derives from.
 
-    No earlier entry can have it.
+    No earlier entry can have the identifier. Return None for an identifier that another journal or nobody
+    made.
     """
     found = _ROOT.fullmatch(tx_id)
     return int(found[1]) if found is not None and found[2] == mark else None
@@ -57,8 +61,8 @@ class Gatherer:
 
     def see(self, entry: StoredEntry) -> None:
         """Add the index records of the segment's next entry."""
-        play = play_place(entry.id)
-        if own_place(entry.id) == entry.sequence:
+        play = parse_play_start(entry.id)
+        if parse_own_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
                 self._open[entry.id] = entry.sequence
         elif play is None or self._open.get(play[1]) != play[0]:
@@ -67,11 +71,16 @@ class Gatherer:
             del self._open[play[1]]
 
     def records(self) -> list[bytes]:
-        """Return the index records, sorted. An open play has a record, because its end will be in a later segment."""
+        """Return the index records, sorted.
+
+        A play that is still open has a record for its first entry, because its last one will be in a later
+        segment.
+        """
         return sorted([*self._records, *(_pack_record(tx_id, at) for tx_id, at in self._open.items())])
 
 
 def _pack_record(tx_id: str, sequence: int) -> bytes:
+    """Return the index record of an identifier: the first 8 bytes of its SHA-256, and its entry number."""
     return _RECORD.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
 
 
@@ -90,8 +99,8 @@ class Index:
         if found.hexdigest() != digest:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
 
-    def places(self, tx_id: str) -> list[int]:
-        """Return the numbers of the entries that may have this identifier: usually none, else one."""
+    def find_entry_numbers(self, tx_id: str) -> list[int]:
+        """Return the numbers of the entries that may have this identifier: usually none or one."""
         wanted = _pack_record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
@@ -130,7 +139,7 @@ class Index:
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the concatenated records in chunks of _CHUNK records."""
+    """Yield the concatenated records in chunks of at most _CHUNK records."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)

@@ -26,7 +26,7 @@ from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import SealedEntry
-from meters.media import Pairing, label, pair
+from meters.media import Pairing, find_pairing, write_labels
 from meters.mending import Finding, Mending
 from meters.policy import Policy
 from meters.room import Room
@@ -36,9 +36,9 @@ from meters.view import JournalView, load, read_checkpoint_boundary
 
 SECOND_MEDIUM: Final = "second medium"
 FORMAT: Final = 1
-_ARCHIVE_RESTS: Final = 1000
-_COMPARE_RESTS: Final = 10_000
-_SETTLED_WHEN_FULL: Final = 50
+_CHECKS_BEFORE_NEXT_ARCHIVING: Final = 1000
+_CHECKS_BEFORE_NEXT_COMPARISON: Final = 10_000
+_ENTRIES_BETWEEN_WAL_MOVES: Final = 50
 
 
 class Journal(JournalView):
@@ -73,9 +73,10 @@ class Journal(JournalView):
             self._copies.findings.append(Finding(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing))
         self._sealing: Generator[None, None, Transaction] | None = None
         self._comparing: Generator[None, None, list[Path]] | None = None
-        self._archive_rests = 0
-        self._compare_rests = 0
-        """Checks to skip before the archive is tried again after a medium refused or lost it."""
+        self._archive_checks_to_skip = 0
+        """Calls of :meth:`check` that skip archiving, because a medium refused it or the archive is damaged."""
+        self._comparison_checks_to_skip = 0
+        """Calls of :meth:`check` that skip comparing the archives, for the same reason."""
         super().__init__(
             self._copies.database,
             Ledger(),
@@ -103,15 +104,16 @@ class Journal(JournalView):
 
         ``now`` returns the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is
         written into a new journal; a journal of another machine is refused (A-23). If one copy is damaged, it
-        is repaired from the other and an event is recorded. ``cleared`` is recorded in a new journal that
-        begins with a clear. ``may_begin`` is called before any other new journal is started; it raises if
-        none may be. ``alone``: if the second medium is missing, continue on the first (:attr:`missing` gives
-        the reason). Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``,
-        :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
+        is repaired from the other and an event is recorded. ``cleared``: the new journal begins with a memory
+        clear, and this is recorded in its first entry. ``may_begin`` is called before a new journal is
+        started without a clear; it raises if no journal may be started. ``alone``: if the second medium is
+        missing, continue on the first (:attr:`missing` gives the reason). Raises :class:`JournalLocked`,
+        :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`, :class:`JournalDamaged` or
+        :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
         second = second_dir or state_dir / SECOND_FOLDER
-        found = pair(medium, state_dir, second, machine_id)
+        found = find_pairing(medium, state_dir, second, machine_id)
         if cleared is not None:
             found = Pairing(missing=found.missing)
         how = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
@@ -131,6 +133,7 @@ class Journal(JournalView):
 
     @classmethod
     def _open_with_room(cls, how: "_Opening", found: Pairing) -> "Journal":
+        """Open the journal. If a medium is full, release the reserves and try once more."""
         try:
             return cls._open_once(how, found)
         except MediumFull:
@@ -160,7 +163,7 @@ class Journal(JournalView):
             if how.cleared is None and not found.journal_exists and journal._database.last()[0] == 0:
                 how.may_begin()
             journal._start(how.machine_id, how.cleared)
-            label(place.storage, place.media, journal._key, how.machine_id)
+            write_labels(place.storage, place.media, journal._key, how.machine_id)
             complete_first_start(place)
             journal.look_for_room()
         except BaseException:
@@ -186,13 +189,14 @@ class Journal(JournalView):
 
     @property
     def full(self) -> str:
-        """Return which medium was full at the last check and why, or an empty string."""
+        """Return which medium was full at the last check and why; empty if none was."""
         return self._full
 
     def look_for_room(self) -> str:
-        """Check that each medium has room and its reserve; if not, release the reserves and record it.
+        """Check that each medium has free space and its reserve; if not, release the reserves and record an event.
 
-        Returns and stores :attr:`full`. Nothing new may start then, but what is owed can still be recorded.
+        Return, and store in :attr:`full`, which medium is full and why; empty if none is. While a medium is
+        full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
             before, self._full = self._full, self._room.check_reserves()
@@ -216,7 +220,7 @@ class Journal(JournalView):
             )
         else:
             self._load(machine_id)
-            self._note_clock()
+            self._record_clock_set_back()
         self._record_findings(self._copies.findings)
 
     def _record_findings(self, findings: Iterable[Finding]) -> None:
@@ -227,13 +231,13 @@ class Journal(JournalView):
                     id=f"{finding.mending}:{self.sequence + 1}:{number}",
                     kind="event",
                     counts={finding.mending: 1},
-                    state=finding.remembered,
+                    state=finding.state_to_acknowledge,
                     record={"code": finding.mending, "where": finding.where, "why": finding.why},
                 )
             )
 
-    def _note_clock(self) -> None:
-        """Record that the clock was set back. The order of entries is their sequence, never their time."""
+    def _record_clock_set_back(self) -> None:
+        """If the clock was set back, record it. Entries are ordered by their sequence, never by their time."""
         last = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
         now = self._now()
         if now < last:
@@ -323,7 +327,7 @@ class Journal(JournalView):
         try:
             if posted.sequence % self._policy.checkpoint_every == 0:
                 self.checkpoint()
-            elif self._full and posted.sequence % _SETTLED_WHEN_FULL == 0:
+            elif self._full and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
                 self._copies.database.settle()  # so that the WAL does not need to grow
         except JournalUnwritable as why:
             # The caller's entry is durable nevertheless; the next append reports that the medium fails.
@@ -334,12 +338,14 @@ class Journal(JournalView):
         return posted
 
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
+        """Return the archived entry with this id, or None. Raises :class:`IdConflict` if it cannot be read."""
         try:
             return self._archive.find(tx_id, self.mark, self._load_identifier_index())
         except JournalDamaged as why:
             raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
 
     def _write_in_reserve(self, transaction: Transaction, why: MediumFull) -> Posted:
+        """Release the reserves and write the transaction again, unless the first copy has stored it already."""
         self._reopen_in_reserve(why)
         stored = self._database.by_id(transaction.id)
         if stored is not None:  # the first copy had room for it
@@ -391,10 +397,10 @@ class Journal(JournalView):
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
-        """Check before play (A-03): the self-audit, both copies' last entry, and the next stretch of each.
+        """Check before play (A-03): the self-audit, the last entry of both copies, and the next part of each.
 
-        Damage to one copy is repaired immediately. Damage to both raises :class:`JournalDamaged`, a failed
-        self-audit :class:`SelfAuditFailed`: the machine must then stop.
+        Damage to one copy is repaired immediately. If both are damaged, :class:`JournalDamaged` is raised; if
+        the self-audit fails, :class:`SelfAuditFailed`. The machine must then stop.
         """
         if self._failure is not None:
             raise JournalUnwritable(
@@ -412,19 +418,20 @@ class Journal(JournalView):
         return Archivist(self._place.storage, self._archive, self._database, self._key, check_seal)
 
     def _drop_archived(self, boundary: Boundary | None) -> None:
+        """Allow both copies to remove the entries up to the end of the archive."""
         self._copies.drop_through(0 if boundary is None else boundary.through)
 
     def _archive_some(self) -> None:
         """Take one small step of archiving if there are enough old entries.
 
-        If a medium refuses or is missing, only the archiving is delayed: the entries stay.
+        If a medium refuses or is missing, archiving is only delayed: the entries stay in the copies.
         """
-        if self._place.alone or self._archive_rests:
-            self._archive_rests = max(0, self._archive_rests - 1)
+        if self._place.alone or self._archive_checks_to_skip:
+            self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
             return
         try:
             if self._sealing is None:
-                self._sealing = self._begin_sealing()
+                self._sealing = self._begin_next_segment()
             if self._sealing is not None:
                 next(self._sealing)
             elif self._archive.through:
@@ -434,29 +441,30 @@ class Journal(JournalView):
             self.append(done.value)
         except (JournalUnwritable, JournalDamaged) as why:
             self._sealing = None
-            self._archive_rests = _ARCHIVE_RESTS
-            self._record_event(Mending.ARCHIVE_DELAYED, str(why))
+            self._archive_checks_to_skip = _CHECKS_BEFORE_NEXT_ARCHIVING
+            self._record_archive_event(Mending.ARCHIVE_DELAYED, str(why))
 
     def _compare_archives(self) -> None:
         """Continue comparing the archives of both media, repairing each from the other."""
-        if self._compare_rests:
-            self._compare_rests -= 1
+        if self._comparison_checks_to_skip:
+            self._comparison_checks_to_skip -= 1
             return
         try:
             if self._comparing is None:
-                self._comparing = self._create_archivist().rounds()
+                self._comparing = self._create_archivist().compare_media_in_steps()
             next(self._comparing)
         except StopIteration as done:
             self._comparing = None
             if done.value:
                 names = ", ".join(path.name for path in done.value)
-                self._record_event(Mending.REPAIRED, f"copied from the other medium: {names}")
+                self._record_archive_event(Mending.REPAIRED, f"copied from the other medium: {names}")
         except (JournalUnwritable, JournalDamaged) as why:
             self._comparing = None
-            self._compare_rests = _COMPARE_RESTS
-            self._record_event("memory.archive_damaged", str(why))
+            self._comparison_checks_to_skip = _CHECKS_BEFORE_NEXT_COMPARISON
+            self._record_archive_event("memory.archive_damaged", str(why))
 
-    def _begin_sealing(self) -> Generator[None, None, Transaction] | None:
+    def _begin_next_segment(self) -> Generator[None, None, Transaction] | None:
+        """Return a new generator that writes the next archive segment, or None if there are too few entries for one."""
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
         through = 0 if boundary is None else boundary.through
         if self.sequence - through < policy.archive_entries + policy.at_hand_entries:
@@ -464,9 +472,14 @@ class Journal(JournalView):
         last = archivist.find_next_segment_end(
             boundary, policy.archive_entries, policy.at_hand_entries, self.sequence
         )
-        return None if last is None else archivist.steps(boundary, last, self.genesis.body.decode())
+        return (
+            None
+            if last is None
+            else archivist.write_segment_in_steps(boundary, last, self.genesis.body.decode())
+        )
 
-    def _record_event(self, code: str, why: str) -> None:
+    def _record_archive_event(self, code: str, why: str) -> None:
+        """Append an event entry about the archive with this code and reason."""
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",
@@ -489,7 +502,7 @@ class Journal(JournalView):
         self._start("", None)
 
     def _reopen(self, why: JournalError) -> None:
-        """Close both copies and open them again, all of them checked."""
+        """Close both copies and open them again, which checks all of them. Meanwhile writing fails with ``why``."""
         self._failure = why
         self._sealing = self._comparing = None
         self._copies.close()

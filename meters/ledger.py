@@ -156,7 +156,7 @@ class Ledger:
                 return Plan(moves, _build_cells(moves, {}, ()), counts, closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
-        """Refuse transfers and reservations that would make an account negative that may not be."""
+        """Raise :class:`Overdrawn` if a transfer or reservation would make the player's credit negative."""
         change: dict[str, int] = {}
         if len(moves) == 1 and not holds:  # the receiving account only gains, so no check is needed
             (t,) = moves
@@ -201,6 +201,7 @@ class Ledger:
         self.head_hex = entry.hash_hex
 
     def _apply_transfers(self, plan: Plan) -> None:
+        """Add the plan's transfers to the balances and to their meter cells."""
         for t, where in zip(plan.moves, plan.cells, strict=True):
             self.given[t.source] += t.amount_cents
             self.taken[t.target] += t.amount_cents
@@ -223,7 +224,7 @@ class Ledger:
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:
-        """Prove credits = all in + wins - wagers - all out, that no balance is negative, that every book is even.
+        """Verify credits = all in + wins - wagers - all out, that no balance is negative, that each book adds up to 0.
 
         A-27. Raises :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.entry import GENESIS_HASH, StoredEntry, follow
+from meters.entry import GENESIS_HASH, StoredEntry, decode_next_entry
 from meters.errors import JournalDamaged
 from meters.keys import SEAL_BYTES
 from meters.packing import pack, unpack
@@ -172,6 +172,7 @@ class LogCopy:
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
+        """Raise :class:`JournalDamaged` unless the segment's header names this entry and hash as the ones before it."""
         headers = [_HEADER.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
         if data[:_HEADER_BYTES] not in [header + _CRC.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
@@ -221,7 +222,7 @@ class LogCopy:
         self._sequence, self._head_hex = item.entry.sequence, item.entry.hash_hex
 
     def sync(self) -> None:
-        """Return when everything written is durable."""
+        """Return once everything written to the log is durable."""
         if self._file is not None:
             self._file.sync()
 
@@ -336,14 +337,20 @@ class LogCopy:
             raise JournalDamaged(where, "the last record is not what was written")
 
     def check_some(self, size: int) -> None:
-        """Check the next ``size`` bytes, going round all segments; raise :class:`JournalDamaged`."""
+        """Check about ``size`` more bytes of the log; after the last segment, continue with the first.
+
+        Raises :class:`JournalDamaged`.
+        """
         if self._scrub is None:
             self._scrub = self._check_steps(size)
         if next(self._scrub, None) is None:
             self._scrub = None
 
     def _check_steps(self, size: int) -> Generator[int]:
-        """Check the whole log once, a chunk per step: every closed segment, then the open one in its current state."""
+        """Check the whole log once, a chunk of ``size`` bytes per iteration.
+
+        First come the closed segments, then the open one as it is at that time.
+        """
         for first in self.list_segment_starts():
             path = self._build_segment_path(first)
             file = self._storage.open_file(path, write=False)
@@ -388,7 +395,7 @@ def _iter_records(
             body = unpack(payload[SEAL_BYTES:])
         except ValueError as why:
             raise JournalDamaged(f"{path} entry {sequence + 1}", str(why)) from why
-        entry = follow(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
+        entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
         at += _RECORD.size + length
         yield SealedEntry(entry, payload[:SEAL_BYTES]), at

@@ -72,7 +72,7 @@ class Label:
         return cls(**{**stored, "which": Which(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
-        """Write it to the medium in ``folder``, durably."""
+        """Write the label to the medium in ``folder``, durably."""
         mirror = Mirror(storage, (folder,), FILE_NAME)
         if Label.read(storage, folder) is None:
             mirror.remove()  # a damaged label is worthless
@@ -96,11 +96,11 @@ class Pairing:
     findings: tuple[Finding, ...] = ()
 
 
-def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
-    """Read both labels and return the relation of the media; nothing is written.
+def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
+    """Read both labels and return the pairing of the two media. Nothing is written.
 
-    Raises :class:`JournalDamaged` if the memory is another machine's, :class:`JournalUnwritable` if a medium
-    cannot be read or the two do not belong together.
+    Raises :class:`JournalDamaged` if the memory belongs to another machine, :class:`JournalUnwritable` if a
+    medium cannot be read or the two do not belong together.
     """
     first = Label.read(storage, state_dir)
     try:
@@ -136,12 +136,13 @@ def _pair_without_second_label(
 
 
 def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
+    """Raise :class:`JournalDamaged` if a medium's label names another machine than ``machine_id``."""
     if machine_id and label.machine_id and label.machine_id != machine_id:
         raise JournalDamaged(str(folder), f"the medium is of machine {label.machine_id}, not {machine_id}")
 
 
 def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
-    """Return how two labelled media belong together. Raises :class:`JournalUnwritable` if they are swapped."""
+    """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
     if (first.which, second.which) == (Which.SECOND, Which.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are in each other's place")
     if second.machine != first.machine or second.which is not Which.SECOND:
@@ -168,6 +169,7 @@ def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path)
 
 
 def _are_a_pair(first: Label, second: Label) -> bool:
+    """Return whether each label names the other medium and both have the same pairing number."""
     return (first.beside, second.beside, first.pairing) == (second.id, first.id, second.pairing)
 
 
@@ -200,14 +202,15 @@ def _build_replaced_first_finding(first: Label) -> Finding:
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
+    """Return whether the machine key can be read and the copies on the two media do not differ."""
     try:
         return MachineKey.load(storage, state_dir, second_dir) is not None
     except JournalDamaged:
         return False
 
 
-def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
-    """Make the labels of a pair name each other, once the copies are intact and equal.
+def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
+    """Write the label of each medium so that it names the other. Call this once the copies are intact and equal.
 
     In a new pair the older medium is labelled first: if the power fails in between, the other is still
     recognised as new or as the older of the two.

@@ -36,7 +36,7 @@ class Finding:
     why: str
 
     @property
-    def remembered(self) -> dict[str, str]:
-        """Return the machine state that stays until the staff acknowledges it, for a medium that was replaced."""
+    def state_to_acknowledge(self) -> dict[str, str]:
+        """Return the machine state to set until staff acknowledge a replaced medium; empty for any other finding."""
         replaced = self.mending is Mending.MEDIUM_REPLACED
         return {REPLACED: f"{self.where}: {self.why}"} if replaced else {}

@@ -27,7 +27,7 @@ _HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """One copy as read: intact (``why`` is empty) or not; ``generation`` 0 means it is absent."""
+    """One copy as it was read. ``why`` says what is wrong with it, or is empty; ``generation`` is 0 if it is absent."""
 
     folder: Path
     generation: int = 0
@@ -37,11 +37,11 @@ class _Copy:
 
 
 class Mirror:
-    """The value ``name`` in ``folders``: one per medium, the first medium's first.
+    """The value ``name``, stored once on each medium: in ``folders``, the first medium's first.
 
     With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
-    ``findings`` lists the repairs made or impossible since construction. Writers in several processes need a
-    lock of their own.
+    ``findings`` lists the repairs that were made or failed since construction. Writers in several processes
+    need a lock of their own.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Mirror:
         """Replace the value, durably, on every medium that accepts it.
 
         One medium is enough; a failure of the other is a finding. Raises :class:`JournalUnwritable` if none
-        accepts it, :class:`JournalDamaged` like :meth:`read`.
+        accepts it, :class:`JournalDamaged` like :meth:`parse_chart`.
         """
         best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], expected=False)
         generation = 1 if best is None else best.generation + 1
@@ -138,6 +138,7 @@ class Mirror:
         return _Copy(folder, generation, value)
 
     def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
+        """Write the value of ``best`` to the medium of ``copy``, and add a finding, also if the medium refuses."""
         path = copy.folder / self._name
         why = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:
@@ -147,11 +148,13 @@ class Mirror:
         self.findings.append(Finding(Mending.REPAIRED, self._name, why))
 
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
+        """Replace the file in ``folder`` by this value with a new header."""
         self._storage.make_folder(folder)
         header = f"{_MAGIC} {self._name} {generation} {self._compute_check(generation, value)}\n"
         replace_file(self._storage, folder / self._name, header.encode() + value)
 
     def _compute_check(self, generation: int, value: bytes) -> str:
+        """Return the HMAC of a value with its name and generation, or their SHA-256 if there is no key."""
         message = f"{self._name} {generation}\n".encode() + value
         if self._key is None:
             return hashlib.sha256(message).hexdigest()

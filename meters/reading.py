@@ -85,6 +85,7 @@ class MeterReading:
 
 
 def _list_meter_changes(cell: Cell) -> list[tuple[str, int]]:
+    """Return each meter that a cell changes, with the signed change."""
     if not cell.target:
         return [(cell.source, cell.times)]
     return [

@@ -45,7 +45,7 @@ class Play:
 
     @property
     def position(self) -> int:
-        """Return the player position at which it was played."""
+        """Return the number of the player position that made the play."""
         return _read_position(self.start)
 
     @property
@@ -71,7 +71,7 @@ class Play:
 
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
-        """Return the progressive levels that it was paid, in order, with their amounts in minor units."""
+        """Return the progressive levels that the play won, in order, with their amounts in minor units."""
         paid = () if self.end is None else self.end.transfers
         named = ((parse_account_words(t.source).get("level"), t.amount_cents) for t in paid)
         return tuple((level, cents) for level, cents in named if level is not None)
@@ -89,7 +89,7 @@ class Play:
 
     @property
     def outcome(self) -> object:
-        """Return the outcome with its display as of the last step, sufficient to show the play again."""
+        """Return the outcome with the display data of its last step, which is enough to show the play again."""
         return read_details(self.steps[-1] if self.steps else self.start).get("outcome")
 
     @property
@@ -104,7 +104,7 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
+def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
     """Yield the last ``size`` plays of the journal, newest first."""
     starts = list(view.entries(PLAY_START, limit=size, newest_first=True))
     later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
@@ -125,11 +125,15 @@ def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
 
 
 def _read_position(entry: StoredEntry) -> int:
+    """Return the player position of an entry; 1 if it names none."""
     return int(entry.transaction.dims.get("position", 1))
 
 
 def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
-    """Return where the previous play of the same position began; usually it is the ``last`` of all plays before."""
+    """Return the sequence at which the previous play of the same position began, or 0 if there was none.
+
+    ``last`` is the first entry of the play before, of any position: usually the one that is looked for.
+    """
     for entry in last:
         if _read_position(entry) == _read_position(start):
             return entry.sequence

@@ -17,7 +17,7 @@ FILE_NAME: Final = "reserve"
 
 
 class Room:
-    """The reserve of ``size`` bytes in each of ``folders``; none if ``size`` is 0."""
+    """A reserve of ``size`` bytes of space in each of ``folders``; with a size of 0 there is no reserve."""
 
     def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:
         self._storage = storage
@@ -47,7 +47,7 @@ class Room:
         return full
 
     def release(self) -> bool:
-        """Release the space held in reserve on every medium; return whether there was any."""
+        """Delete the reserve file on every medium; return whether there was any."""
         given = False
         for folder in self._folders:
             with suppress(JournalUnwritable):
@@ -58,6 +58,7 @@ class Room:
         return given
 
     def _is_intact(self, folder: Path) -> bool:
+        """Return whether the reserve file in ``folder`` exists and has its full size."""
         path = folder / FILE_NAME
         if not self._storage.exists(path):
             return False

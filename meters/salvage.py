@@ -31,7 +31,7 @@ class Witness(Protocol):
     """Visitor of the entries of a history, in order."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Process one intact entry, in order."""
+        """Process one intact entry. Entries are passed in order."""
         ...
 
 
@@ -49,7 +49,10 @@ Read = Callable[[int], Iterable[SealedEntry]]
 
 @dataclass(frozen=True, slots=True)
 class Salvage(Generic[W]):
-    """A history read up to its first damage: up to entry ``sequence``; ``why`` it ends there, if not complete."""
+    """A journal history read up to its first damage.
+
+    ``sequence`` is its last intact entry; ``why`` says what is damaged after it, and is empty if nothing is.
+    """
 
     sequence: int
     head_hex: str
@@ -72,10 +75,11 @@ class Salvage(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class Inspection(Generic[W]):
-    """Both copies compared, and what they prove together.
+    """The result of reading each copy of the journal alone, and of reading both together.
 
-    ``agree``: the copies are one history up to the end of the shorter, so the longer is newer, not different.
-    ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if unknown.
+    ``agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
+    not different. ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if
+    unknown.
     """
 
     first: Salvage[W]
@@ -85,13 +89,13 @@ class Inspection(Generic[W]):
     acknowledged: int
 
     @property
-    def good(self) -> dict[str, int]:
-        """Return the values of the meters on which both copies agree."""
+    def agreed_meters(self) -> dict[str, int]:
+        """Return the meters that have the same value in both copies."""
         return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
 
     @property
-    def suspect(self) -> dict[str, tuple[int | None, int | None]]:
-        """Return the meters that only one copy has, or on which they disagree, with both values."""
+    def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
+        """Return the meters that are only in one copy, or differ, with the value of each copy (None if missing)."""
         names = sorted(self.first.values.keys() | self.second.values.keys())
         both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
         return {name: (one, two) for name, one, two in both if one != two}
@@ -124,9 +128,9 @@ def inspect(
     storage: Storage | None = None,
     witness: Callable[[], W] = Nobody,  # type: ignore[assignment]  # W is Nobody where none is given
 ) -> Inspection[W]:
-    """Read both copies as far as each is intact, and then together, changing nothing. Never raises for damage.
+    """Read each copy as far as it is intact, and then both together; change nothing. Never raises for damage.
 
-    ``witness`` creates the visitor for the entries of each history.
+    ``witness`` creates the visitor for the entries of each of the three histories.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
@@ -169,7 +173,10 @@ def _open_first_copy(
 
 
 def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
-    """Return a reader of a medium's archive followed by its copy; a segment's signature replaces the entries' seals."""
+    """Return a reader of a medium's archive followed by the copy that ``read`` reads.
+
+    Archived entries have no seals of their own; the segment's signature stands for them.
+    """
 
     def both(after: int) -> Iterator[SealedEntry]:
         for sequence, body, hash_hex in find_archive_in_folder(
@@ -183,13 +190,17 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
 
 
 def _choose_longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
+    """Return the history with more intact entries; of equal ones the first."""
     return first if first.sequence >= second.sequence else second
 
 
 def _replay_copies(
     copies: tuple[Read, ...], witness: Callable[[], W], key: MachineKey | None, why: str
 ) -> Salvage[W]:
-    """Replay what ``copies`` can prove, each continuing where another breaks."""
+    """Replay the entries of ``copies`` in order; where one copy is damaged, continue with the other.
+
+    ``why``: what is already known to be wrong with the copies, or an empty string.
+    """
     ledger, seen = Ledger(), witness()
     stuck = 0
     while stuck < len(copies):
@@ -215,7 +226,7 @@ def _replay_copies(
 
 
 def _iter_proved_entries(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
-    """Yield the entries of a copy that follow the end of ``ledger``."""
+    """Yield the entries of a copy after the last one of ``ledger``, verifying the chain and, with a key, the seals."""
     for item in read(ledger.sequence):
         entry = item.entry
         if (entry.sequence, entry.previous_hex) != (ledger.sequence + 1, ledger.head_hex):
@@ -230,7 +241,7 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
 
 
 def _do_copies_agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
-    """Return whether both have the same entry where the shorter ends."""
+    """Return whether both copies have the same entry where the shorter one ends."""
     common = min(first.sequence, second.sequence)
     longer = two if first.sequence == common else one
     shorter = first if first.sequence == common else second

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.entry import BODY_BYTES_MAX, StoredEntry, encode_canonical_json, follow, parse
+from meters.entry import BODY_BYTES_MAX, StoredEntry, decode_next_entry, encode_canonical_json, parse
 from meters.errors import JournalDamaged
 from meters.fields import read_hex_field
 from meters.keys import MachineKey, is_signed_by
@@ -86,6 +86,7 @@ class SegmentWriter:
             self._write_block()
 
     def _write_block(self) -> None:
+        """Compress the collected entries and write them as the next block."""
         if self._lines:
             self._end = self._write_to_all(deflate(b"\n".join(self._lines)))
             self._blocks.append((self._block_first, self._end, self._block_hex))
@@ -93,6 +94,7 @@ class SegmentWriter:
             self._block_first, self._block_hex = self._last + 1, self._head_hex
 
     def _write_to_all(self, data: bytes) -> int:
+        """Write ``data`` at the end of the file on every medium; return the offset after it."""
         for file in self._files:
             file.write_at(self._end, data)
         return self._end + len(data)
@@ -118,7 +120,7 @@ class SegmentWriter:
         return hashlib.sha256(signed).hexdigest()
 
     def sync(self) -> Iterator[None]:
-        """Make it durable on every medium, one per step."""
+        """Make the segment durable, on one medium per iteration."""
         for file in self._files:
             file.sync()
             yield
@@ -187,7 +189,7 @@ class Segment:
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_bodies(number):
             where = f"{self.path} block {number + 1}"
-            entries.append(follow(body, hash_hex, first + len(entries), previous_hex, where))
+            entries.append(decode_next_entry(body, hash_hex, first + len(entries), previous_hex, where))
             previous_hex = hash_hex
         return entries
 

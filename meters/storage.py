@@ -42,7 +42,7 @@ class Rows(Protocol):
 
 
 class Database(Protocol):
-    """One SQLite connection in autocommit: SQL in, rows out. Errors are :class:`MediumError`."""
+    """One SQLite connection in autocommit mode. Errors are :class:`MediumError`."""
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one statement."""
@@ -104,7 +104,7 @@ class Storage(Protocol):
         """Return once the names in ``folder`` are durable."""
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Return once everything written to all files is durable, in any order: they are on several media."""
+        """Return once everything written to all files is durable. They are on several media, so any order is right."""
 
     def free_bytes(self, folder: Path) -> int:
         """Return the free bytes on the medium of ``folder``."""
@@ -142,12 +142,14 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
 
 
 def _build_write_error(path: Path, why: OSError) -> JournalUnwritable:
+    """Return the error for ``path`` that says why the operating system refused."""
     kind = MediumFull if why.errno in _NO_ROOM else JournalUnwritable
     return kind(f"{path}: {why.strerror or why}")
 
 
 @contextmanager
 def _convert_os_errors(path: Path) -> Iterator[None]:
+    """Convert each ``OSError`` in the block to :class:`JournalUnwritable` for ``path``."""
     try:
         yield
     except OSError as why:
@@ -155,7 +157,10 @@ def _convert_os_errors(path: Path) -> Iterator[None]:
 
 
 class _SqliteDatabase:
-    """:class:`Database` on the standard library's sqlite3; ``beneath`` is closed with it."""
+    """:class:`Database` on the standard library's sqlite3.
+
+    ``beneath`` is a temporary folder that contains the file, or None; closing removes it.
+    """
 
     def __init__(self, connection: sqlite3.Connection, beneath: Path | None = None) -> None:
         self._connection = connection
@@ -318,7 +323,7 @@ class DiskStorage:
                 os.close(fd)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Sync them in parallel: this takes as long as the slowest."""
+        """Sync the files in parallel, so that this takes as long as the slowest one."""
         first, *others = files
         if others and self._beside is None:
             self._beside = ThreadPoolExecutor(len(others), thread_name_prefix="sync")

@@ -51,8 +51,9 @@ class PageSums:
     def verify(self) -> None:
         """Check every page that is not being moved; raise :class:`JournalDamaged` naming the first bad one.
 
-        Also works beside a running machine: it records which pages it moves before it moves them, so a page
-        that does not match is judged by sums that were the same before and after it was read.
+        This also works beside a running machine, which records the pages that it is about to move. If a page
+        does not match, the sums are read again: only if they are unchanged since before the page was read is
+        it bad.
         """
         self._load()
         page = 1
@@ -103,8 +104,8 @@ class PageSums:
     def settle(self, move_wal: Callable[[], bool]) -> bool:
         """Let ``move_wal`` move the WAL into the file, and record the sums of the changed pages.
 
-        ``move_wal`` returns whether all of it was moved, and so does this method; if not (a reader holds it),
-        the pages stay recorded as moving, and the next settle covers them.
+        ``move_wal`` returns whether the whole WAL was moved, and so does this method. If not (a reader holds
+        it), the pages stay recorded as moving, and the next call records their sums.
         """
         moving = self._moving | self._list_wal_pages()
         if not moving:
@@ -178,7 +179,7 @@ class PageSums:
         self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
 
     def _save(self, moving: frozenset[int]) -> None:
-        """Replace the sums file durably; ``moving`` are the pages that a WAL move is about to change."""
+        """Replace the sums file, durably; ``moving`` are the pages that moving the WAL is about to change."""
         self._moving = moving
         body = _HEAD.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
         body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()

@@ -28,7 +28,10 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One meter: the sum over ``flows`` (source and target patterns), less ``minus``; in ``unit``."""
+    """One meter: what went through ``flows`` minus what went through ``minus``, in ``unit``.
+
+    A flow is a pair of patterns of account names: the source and the target.
+    """
 
     name: str
     meaning: str
@@ -38,7 +41,7 @@ class Meter:
 
     @property
     def is_level(self) -> bool:
-        """Return whether it is a level that can also fall (credits, hopper), not a cumulative meter."""
+        """Return whether the meter can fall too, such as credits or hopper contents, unlike a cumulative meter."""
         return bool(self.minus)
 
 
@@ -56,7 +59,7 @@ _OUTS: Final = (
 
 
 def _build_value_count_pairs() -> tuple[Meter, ...]:
-    """Return the value and count meters of everything that enters or leaves as single items, by kind."""
+    """Return two meters, value and number, for each kind of bill, voucher, transfer and bonus award."""
     meters = []
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():
@@ -84,7 +87,7 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
 METERS: Final[tuple[Meter, ...]] = (
     Meter("credits", "credit on the machine now", (("*", _CREDIT),), minus=((_CREDIT, "*"),)),
     Meter(
-        "coin_in", "all wagers, intermediate winnings put at stake again apart", ((_CREDIT, "house:wager"),)
+        "coin_in", "all wagers, without intermediate winnings put at stake again", ((_CREDIT, "house:wager"),)
     ),
     *(
         Meter(f"coin_in.{kind}", f"wagers of {kind} credit", ((f"credit:*:{kind}", "house:wager"),))
@@ -101,13 +104,15 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter(
         "coin_out",
-        "wins paid and stakes given back by the machine, progressive and bonus apart",
+        "wins paid and stakes returned by the machine, without progressive and bonus",
         (("house:win", _CREDIT), ("house:push", _CREDIT)),
     ),
-    Meter("push", "stakes given back, which are no win", (("house:push", "*"),)),
+    Meter("push", "stakes returned, which are not a win", (("house:push", "*"),)),
     *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),
     Meter(
-        "hand_paid", "everything paid by hand, complements apart", tuple(f for _, _, fs in _OUTS for f in fs)
+        "hand_paid",
+        "everything paid by hand, without complements",
+        tuple(f for _, _, fs in _OUTS for f in fs),
     ),
     Meter(
         "att_merchandise.value",
@@ -137,7 +142,7 @@ METERS: Final[tuple[Meter, ...]] = (
         "coins to the box, bills and vouchers taken",
         (("stock:*", "stock:coin_box"), ("world:bill", _CREDIT), ("world:voucher_in:*", _CREDIT)),
     ),
-    Meter("money_in", "everything that became credit, wins apart", (("world:*", _CREDIT),)),
+    Meter("money_in", "everything that became credit, without wins", (("world:*", _CREDIT),)),
     Meter(
         "carried_over",
         "what was still owed to players when the journal before this one was cleared",

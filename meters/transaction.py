@@ -82,6 +82,7 @@ def are_names(names: Collection[object]) -> bool:
 
 
 def _check_dims(what: str, dims: object) -> None:
+    """Raise :class:`InvalidTransaction` unless ``dims`` is a mapping of names to names or numbers."""
     if not isinstance(dims, Mapping):
         raise InvalidTransaction(f"{what}: dims {_format_short_value(dims)} must be a mapping")
     for key, value in dims.items():
@@ -96,7 +97,7 @@ def _check_dims(what: str, dims: object) -> None:
 
 
 def _check_json(value: object, depth: int) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless JSON can represent ``value`` exactly."""
+    """Raise ``TypeError`` or ``ValueError`` unless JSON can represent ``value`` exactly, within ``depth`` levels."""
     if value is None or isinstance(value, int):
         return
     if isinstance(value, str):
@@ -198,9 +199,10 @@ class Transaction:
         self._check_members("marks", self.marks, Mark)
         if self.phase is not Phase.POST:
             self._check_phase()
-        self._check_story()
+        self._check_details()
 
-    def _check_story(self) -> None:
+    def _check_details(self) -> None:
+        """Raise :class:`InvalidTransaction` unless dimensions, counts, state and record are valid."""
         if self.dims != {}:
             _check_dims(self.id, self.dims)
         if self.counts != {}:
@@ -214,6 +216,7 @@ class Transaction:
             raise InvalidTransaction(f"{self.id}: not recordable: {why}") from why
 
     def _check_state(self) -> None:
+        """Raise ``TypeError`` or ``ValueError`` unless the state keys are names and JSON can represent their values."""
         if not isinstance(self.state, Mapping) or not all(map(_is_name, self.state)):
             raise TypeError(
                 f"the state {_format_short_value(self.state)}, which must be named by printable text"
@@ -244,6 +247,7 @@ class Transaction:
                 )
 
     def _check_phase(self) -> None:
+        """Raise :class:`InvalidTransaction` if the phase does not allow these transfers or this ``ref``."""
         if self.phase is Phase.RESERVE:
             if not self.transfers:
                 raise InvalidTransaction(
@@ -257,7 +261,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Result of appending: the transaction's place, and whether it already existed."""
+    """The result of appending a transaction: its place in the journal, and whether it was already stored before."""
 
     sequence: int
     hash_hex: str

@@ -63,10 +63,11 @@ class JournalView:
         return self._mark
 
     def fresh_id(self, kind: str) -> str:
-        """Return an id for the next entry or its subject, made of ``kind``, its sequence and the journal's mark.
+        """Return a new id for the next entry, or for what it is about.
 
-        All ids are made here. An id may be stored elsewhere (ticket ledger, controller, register) and outlive
-        the journal, and sequences begin again in the next journal, hence the mark.
+        It consists of ``kind``, the sequence of that entry, and the journal's mark. All ids are made here. An
+        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The mark
+        keeps it unique, because the sequences begin again in the next journal.
         """
         return f"{kind}-{self.sequence + 1}-{self.mark}"
 
@@ -82,7 +83,7 @@ class JournalView:
         )
 
     def knows(self, tx_id: str) -> bool:
-        """Return whether there is an entry with this id; if its segment was taken away, by the index alone."""
+        """Return whether there is an entry with this id. If its archive segment was taken away, the index is enough."""
         return self._database.by_id(tx_id) is not None or self._archive.knows(
             tx_id, self.mark, self._load_identifier_index()
         )
@@ -111,7 +112,10 @@ class JournalView:
     def _iter_oldest_first(
         self, kinds: Sequence[str], since: int, until: int | None
     ) -> Iterator[StoredEntry]:
-        """Yield entries from the archive, then the database; go on if entries are archived meanwhile."""
+        """Yield entries from the archive, then from the database.
+
+        If entries are moved to the archive meanwhile, they are read there.
+        """
         while True:
             base = self._find_last_archived()
             if since < base:
@@ -131,6 +135,7 @@ class JournalView:
     def _iter_newest_first(
         self, kinds: Sequence[str], since: int, until: int | None
     ) -> Iterator[StoredEntry]:
+        """Yield entries from the database, then from the archive, newest first."""
         for entry in self._database.walk(kinds, since, until, None, newest_first=True):
             until = entry.sequence
             yield entry
@@ -166,7 +171,7 @@ class JournalView:
                 # The running machine archived them while they were being read.
 
     def iter_second_medium_bodies(self, place: Place, after: int = 0) -> Iterator[bytes]:
-        """Yield the entries of :meth:`iter_bodies` that the second medium has: its own archive, then its log."""
+        """Yield the entries of :meth:`iter_bodies` as the second medium has them: in its archive, then in its log."""
         log = place.log()
         firsts = log.list_segment_starts()
         base = firsts[0] - 1 if firsts else 0
@@ -322,7 +327,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
 
 
 def read_checkpoint_boundary(entry: StoredEntry) -> Boundary | None:
-    """Return where the archive ended when this checkpoint was made."""
+    """Return the end of the archive at the time of this checkpoint, or None if nothing was archived."""
     record: Any = entry.record
     try:
         return Boundary.from_state(record["ledger"]["state"].get(STATE))
@@ -370,6 +375,7 @@ def open_view(
 
 
 def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
+    """Return the machine's key, or None if it is absent, damaged or may not be read."""
     try:
         return MachineKey.load(storage, *media)
     except JournalError:

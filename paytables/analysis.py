@@ -38,11 +38,11 @@ class Depth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WinDistribution:
-    """The distribution of the win of one game: ``counts[credits]`` of ``total`` equally likely cases.
+    """The probability distribution of the win of one game.
 
-    ``tail`` is the probability of the omitted cases, zero if the distribution is complete. Omitted wins are
-    larger than the listed ones, or occur only after more than a stated number of features. No case is dropped
-    without being counted in ``tail``.
+    ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win so many credits.
+    ``tail`` is the probability of all cases that are omitted from ``counts``; it is zero if none is. An
+    omitted win is larger than the listed ones, or occurs only after more than a stated number of features.
     """
 
     total: int
@@ -62,7 +62,7 @@ class WinDistribution:
         return self.moment(2) - self.moment(1) ** 2
 
     def cap_wins(self, most: int) -> "WinDistribution":
-        """Return the distribution of min(win, ``most``); the tail, if any, counts as ``most``."""
+        """Return the distribution with each win limited to ``most`` credits. The tail, if any, counts as ``most``."""
         tail = self.tail * self.total
         total, unit = self.total * tail.denominator, tail.denominator
         counts: dict[int, int] = {most: tail.numerator} if tail else {}
@@ -75,7 +75,7 @@ class WinDistribution:
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
-        """Return the largest win reached ``times`` times on average in ``games`` games, or 0 for none."""
+        """Return the largest win that ``games`` games reach ``times`` times on average or more; 0 if there is none."""
         missing = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
             missing -= self.counts[win]
@@ -105,7 +105,7 @@ class Prize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveShare:
-    """The contribution of one progressive level: its odds, return at reset, increment and break-even meter.
+    """What one progressive level contributes to a bet: odds, return at reset, increment, and break-even meter.
 
     ``increment`` is per credit wagered. The break-even is the meter at which the stake that plays for the
     level, with the other prizes of that stake, returns 100 %. ``shares`` are the parts of the level that can
@@ -123,24 +123,27 @@ class ProgressiveShare:
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
 
     def of(self, stake: int, cost_credits: int) -> "ProgressiveShare":
-        """Return this share for a wager of ``cost_credits`` of which ``stake`` plays for the level."""
+        """Return the same contribution for a wager of ``cost_credits``, of which only ``stake`` plays for the level."""
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
 
     @property
     def parts(self) -> Fraction:
-        """Return the mean share of the level's amount that one game wins through partial hits."""
+        """Return the mean fraction of the level's amount that one game wins by hits that pay a part of the level."""
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
     def compute_reset_cost(self, cost_credits: int) -> Fraction:
-        """Return what the operator pays for resets per credit wagered; partial hits reduce it."""
+        """Return what the operator pays for resets per credit wagered.
+
+        Hits that pay only a part of the level reduce it.
+        """
         return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
 
     def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return the hit rate of the next game at a meter of ``meter_credits``.
+        """Return the probability that the next game hits the level, at a meter of ``meter_credits``.
 
         The secret amount of a mystery level is uniform between meter and ceiling, so a hit is more likely the
-        closer the meter is to the ceiling.
+        closer the meter is to the ceiling. For any other level the meter has no effect.
         """
         if self.ceiling_credits is None:
             return self.rate
@@ -165,13 +168,13 @@ class MerchandiseShare:
     value_cents: int
 
     def compute_rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
-        """Return the prize's stated value as a return of a game that costs ``cost_credits`` at this denomination."""
+        """Return the prize's stated value per game divided by the wager of ``cost_credits``, at this denomination."""
         return self.rate * self.value_cents / (cost_credits * denomination_cents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureFigures:
-    """How often a feature starts in one paid game, how long it lasts and what it pays on average."""
+    """The figures of one feature: how often a paid game starts it, its mean length, and its mean pay."""
 
     feature: str
     rate: Fraction
@@ -244,7 +247,7 @@ class BetAnalysis:
     def with_distribution(
         self, distribution: WinDistribution, *, least_hit_credits: int | None = None
     ) -> Self:
-        """Return a copy with every figure that follows from the complete win distribution.
+        """Return a copy with this win distribution and every figure that follows from it. It must be complete.
 
         At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``
         sets another limit.
@@ -283,7 +286,7 @@ class BetAnalysis:
 
     @property
     def most_credits(self) -> int | None:
-        """Return the largest possible result of one game, a double-up of its win included."""
+        """Return the largest possible win of one game, a double-up of it included; None if it was not computed."""
         highest = self.max_win_credits
         return highest if highest is None or self.doubled is None else max(highest, self.doubled.most_credits)
 
@@ -308,7 +311,7 @@ class BetAnalysis:
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 
     def compute_rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
-        """Return the RTP, counting nothing of the progressive levels, their resets, or resets and increments."""
+        """Return the RTP, counting of the progressive levels nothing, their resets only, or resets and increments."""
         if counted == "nothing":
             return self.rtp
         if counted == "all":
@@ -352,7 +355,7 @@ class Analysis:
         return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
 
     def list_prizes_not_bought(self) -> dict[str, tuple[str, ...]]:
-        """Return, by bet, the pay-table prizes that only other bets can win."""
+        """Return, for each bet, the pay-table prizes that it cannot win but another bet can."""
         tables: dict[str, set[str]] = {}
         for bet in self.bets:
             for prize in bet.prizes:

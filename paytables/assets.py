@@ -107,7 +107,7 @@ def add_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str
 
 
 def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
-    """Yield each key that names a file, with the name. The model checks the remainder of the table."""
+    """Yield each key of ``[art]`` that names a file, with that name. Other keys are left to the model."""
     art = data.get("art", {})
     for kind in ("pictures", "sounds"):
         table = art.get(kind, {}) if isinstance(art, Mapping) else {}
@@ -123,6 +123,7 @@ def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str,
 
 
 def _read_asset(name: str, definition: Path, key: str) -> Source:
+    """Return the file ``name`` beside the definition. Raises :class:`DefinitionError` with ``key``."""
     path = definition.parent / name
     try:
         if path.resolve().parent != definition.parent.resolve():
@@ -142,6 +143,7 @@ def _find_picture_error(data: bytes, suffix: str) -> str:
 
 
 def _find_png_error(data: bytes) -> str:
+    """Return why a PNG is refused, or an empty string if it is not."""
     if not data.startswith(_PNG) or len(data) < 33:
         return "is not a PNG file"
     wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
@@ -236,6 +238,7 @@ def _has_fractional_positions(gradient: Mapping[str, str]) -> bool:
 
 
 def _has_outside_links(attributes: Mapping[str, str]) -> bool:
+    """Return whether an SVG element refers to anything outside its file."""
     links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINKS]
     return not all(value.startswith("#") for value in links)
 
@@ -261,7 +264,7 @@ def _find_sound_error(data: bytes, suffix: str) -> str:
 
 
 def read_samples(data: bytes) -> bytes:
-    """Return the samples of a sound that :func:`read_assets` has read."""
+    """Return the audio samples in a WAV file that :func:`read_assets` has accepted."""
     with wave.open(io.BytesIO(data)) as file:
         found: bytes = file.readframes(RATE * SECONDS_MAX)
         return found

@@ -22,21 +22,21 @@ _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
 def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the definition with ``[proved]`` reduced to its figures, as the families' models expect it."""
+    """Return the definition with ``[proved]`` replaced by the figures in it, as the families' models expect."""
     proved = data.get(PROVED)
     if not isinstance(proved, Mapping) or DIGEST not in proved:
         return data
     return {**data, PROVED: {key: value for key, value in proved.items() if key != DIGEST}}
 
 
-def bound(data: Mapping[str, object]) -> dict[str, object]:
-    """Return the stored figures with the digest that binds them to the other parts of their definition."""
+def add_binding_digest(data: Mapping[str, object]) -> dict[str, object]:
+    """Return the stored figures together with the digest that binds them to the rest of their definition."""
     figures = reduce_to_figures(data)[PROVED]
     assert isinstance(figures, Mapping)
     return {DIGEST: _digest(data), **figures}
 
 
-def check_bound(data: Mapping[str, object], file: str) -> None:
+def check_binding_digest(data: Mapping[str, object], file: str) -> None:
     """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
     proved = data.get(PROVED)
     if isinstance(proved, Mapping) and proved and proved.get(DIGEST) != _digest(data):
@@ -49,6 +49,7 @@ def check_bound(data: Mapping[str, object], file: str) -> None:
 
 
 def _digest(data: Mapping[str, object]) -> str:
+    """Return the SHA-256 over the stored figures and the parts of a definition that affect them."""
     rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
     family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]
     of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED: figures}
@@ -56,7 +57,7 @@ def _digest(data: Mapping[str, object]) -> str:
 
 
 def _remove_texts_and_limits(value: object) -> object:
-    """Return a part of a definition without its texts and limits."""
+    """Return a part of a definition without its texts and betting limits, which do not affect the figures."""
     if isinstance(value, Mapping):
         deciding = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
         return {key: _remove_texts_and_limits(each) for key, each in deciding.items()}

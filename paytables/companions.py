@@ -7,10 +7,11 @@ from paytables.errors import WagerError
 from paytables.wording import format_count
 
 
-def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
-    """Check a bet against the bet that it ``needs``; ``bets`` are the credits on each spot of a seat.
+def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
+    """Check a seat's bet on ``spot`` against the bet that it requires on the spot ``needs``.
 
-    Raises :class:`WagerError`.
+    ``bets`` are the seat's credits by spot. Raises :class:`WagerError` if the required bet is missing, or if
+    the amounts do not fit.
     """
     credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
     amount = format_count(credits_, "credit")
@@ -28,7 +29,7 @@ def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
 
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
-    """Return the smallest set of bets that may be placed with ``credits_`` on a spot, all required bets included."""
+    """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
     followers = [each for each in spots.values() if each.times is not None]
     bets = {spot.id: credits_}
     while True:
@@ -45,14 +46,14 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
 
 
 def find_first_stakes(spots: Mapping[str, Spot]) -> set[int]:
-    """Return the minimum cost in credits of a bet on each open spot, all required bets included."""
+    """Return the minimum costs, in credits, of a bet on each open spot together with all bets that it requires."""
     return {
         sum(find_smallest_bets_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open
     }
 
 
 def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
-    """Yield the spot that a bet requires, with the minimum bet on it."""
+    """Yield the spot that a bet of ``credits_`` on ``spot`` requires, if any, with the minimum bet on it."""
     if spot.needs is None:
         return
     needed = spots[spot.needs]

@@ -42,7 +42,7 @@ _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066
 
 
 def check_readable(text: str) -> str:
-    """Return the text. Raises ValueError for control characters, which a screen or printer would obey."""
+    """Return ``text``. Raises ValueError if it has control characters, which a screen or printer would obey."""
     for at, char in enumerate(text):
         if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
             raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
@@ -75,7 +75,7 @@ Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSch
 
 
 class Strict(BaseModel):
-    """A table of a definition: no unknown keys, immutable after reading."""
+    """Base class of the tables in a definition: unknown keys are refused, and a table is immutable after reading."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
@@ -88,7 +88,7 @@ class Text(Strict):
 
 
 class Header(Strict):
-    """The ``[game]`` table at the start of every definition."""
+    """The ``[game]`` table at the beginning of every definition."""
 
     id: Identifier
     family: Identifier
@@ -184,7 +184,10 @@ def _format_iso_date(value: object) -> str:
 
 
 def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
-    """Return a text of the ``[game]`` table before the definition is checked. The family it names selects the model."""
+    """Return a text of the ``[game]`` table of a definition that is not checked yet.
+
+    The family's name is read in this way, because it selects the model that checks the rest.
+    """
     table = data.get("game")
     if not isinstance(table, Mapping):
         raise DefinitionError(file, "game", "the [game] table is missing")
@@ -217,7 +220,7 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
 
 
 def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
-    """Return the message for an unknown key, with the most similar known key of such a table."""
+    """Return the message for an unknown key, with the most similar key that such a table may have."""
     table = data
     for part in key.split(".")[:-1]:
         table = table[int(part)] if isinstance(table, list | tuple) else _find_by_text(table, part)
@@ -230,6 +233,7 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
 
 
 def _find_by_text(table: Any, part: str) -> Any:
+    """Return the member of a table whose key, as text, is ``part``."""
     return next((value for key, value in table.items() if str(key) == part), {})
 
 
@@ -242,7 +246,7 @@ def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
 
 
 def _format_key(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
-    """Return the key of an error as the author wrote it, without the model's names for alternatives."""
+    """Return the key of an error as the author wrote it, without names that only the model uses for alternatives."""
     here = data
     parts: list[str] = []
     for n, part in enumerate(loc):

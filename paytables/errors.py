@@ -36,4 +36,4 @@ class AnalysisError(PaytableError):
 
 
 class BeyondReach(AnalysisError):
-    """A figure that exists but is beyond exact computation here; a simulation can only estimate it."""
+    """An exact figure that takes too much to compute. A simulation can estimate it."""

@@ -27,7 +27,7 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
 
 
 class _Reach:
-    """The sums within ``most`` credits that bets on these spots can reach."""
+    """The calculation of all sums, up to ``most`` credits, that bets on these spots may have."""
 
     def __init__(self, spots: Sequence[Spot], most: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
@@ -37,15 +37,15 @@ class _Reach:
 
     @cached_property
     def _following(self) -> dict[str, list[Spot]]:
-        """Return the spots that need each spot, without cycles of spots that need each other."""
+        """Return, for each spot, the spots that need it. Cycles of spots that need each other are left out."""
         following: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():
-            if spot.needs is not None and len(self._round(spot)) == 1:
+            if spot.needs is not None and len(self._find_cycle(spot)) == 1:
                 following[spot.needs].append(spot)
         return following
 
-    def _round(self, spot: Spot) -> tuple[str, ...]:
-        """Return the cycle of spots that need each other with this one, or this spot alone."""
+    def _find_cycle(self, spot: Spot) -> tuple[str, ...]:
+        """Return the spots of the cycle in which this one needs the others and they need it, or this spot alone."""
         cycle = [spot.id]
         while (needs := self.spots[cycle[-1]].needs) is not None and needs not in cycle:
             cycle.append(needs)
@@ -54,7 +54,7 @@ class _Reach:
     def find_highest_sum(self) -> int:
         """Return the highest sum of stakes that the table's limits permit."""
         sums: Sums = 1
-        rounds = {self._round(spot) for spot in self.spots.values()}
+        rounds = {self._find_cycle(spot) for spot in self.spots.values()}
         for names in sorted(rounds, key=lambda names: -max(self.spots[name].most for name in names)):
             members = [self.spots[name] for name in names]
             if len(members) == 1 and members[0].needs is not None:
@@ -68,7 +68,7 @@ class _Reach:
         return sums.bit_length() - 1
 
     def _find_sums_up_to(self, spot: Spot, most: int) -> Sums:
-        """Return the sums of every bet on a spot up to ``most``, with the bets that may follow it."""
+        """Return the sums of every permitted bet of up to ``most`` on a spot, with the bets that it makes possible."""
         cached = self._known.setdefault(spot.id, [0])
         bets = range(spot.least, min(spot.most, most, self.within.bit_length()) + 1, spot.step)
         cached += accumulate(
@@ -79,7 +79,7 @@ class _Reach:
         return cached[len(bets)]
 
     def _find_bet_sums(self, spot: Spot, credits_: int) -> Sums:
-        """Return the sums of one bet, with the bets that may follow it."""
+        """Return the sums of a bet of ``credits_`` on a spot, with the bets that it makes possible."""
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
         for follower in self._following[spot.id]:
@@ -87,6 +87,7 @@ class _Reach:
         return sums & self.within
 
     def _find_following_sums(self, spot: Spot, needed: int) -> Sums:
+        """Return the sums of the bets that become possible with ``needed`` credits on a spot."""
         if spot.times is not None:
             return self._find_bet_sums(spot, spot.times * needed)
         if spot.share is not None:
@@ -96,7 +97,7 @@ class _Reach:
         )
 
     def _add_sums(self, sums: Sums, more: Sums) -> Sums:
-        """Return the set of all sums of one element of each set."""
+        """Return every sum of one element of ``sums`` and one of ``more``; both are sets stored as bits."""
         combined: Sums = 0
         few, many = sorted((sums, more), key=Sums.bit_count)
         for bit in _iter_bits(few):
@@ -105,4 +106,5 @@ class _Reach:
 
 
 def _iter_bits(sums: Sums) -> Iterator[int]:
+    """Yield the elements of a set stored as bits."""
     return (bit for bit, there in enumerate(reversed(f"{sums:b}")) if there == "1")

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from paytables import definition, prose
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.assets import add_digests, read_assets
-from paytables.carried import check_bound, reduce_to_figures
+from paytables.carried import check_binding_digest, reduce_to_figures
 from paytables.contract import (
     Bet,
     Choice,
@@ -375,7 +375,7 @@ def _build_from_source(source: Source, assets: _Assets) -> Game:
     """Build the game of a definition file and its asset files, by their paths and contents."""
     data, file, files = _parsed(source), str(source.path), dict(assets)
     game = build_game(add_digests(data, files, file), file, source, files)
-    check_bound(data, file)
+    check_binding_digest(data, file)
     return game
 
 

@@ -271,7 +271,7 @@ class Layout:
         """Check a seat's resulting bets against required bets and the table limit."""
         for spot in self.spots:
             if spot.needs is not None:
-                companions.check(spot, spot.needs, after)
+                companions.check_required_bet(spot, spot.needs, after)
         total, most = sum(after.values()), self.table.most
         if most is not None and total > most:
             raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from rng.errors import RejectionLimit
-from rng.scaling import REJECTIONS_MAX, check_bound, plan
+from rng.scaling import REJECTIONS_MAX, check_bound, choose_word_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +18,17 @@ class Draw:
 
 
 class WordDraws:
-    """Draws from a stream of bytes, from a generator or a file: the only code that scales words to outcomes.
+    """Draws from a stream of bytes of a generator or a file. No other code scales words to outcomes.
 
-    ``read(count)`` returns the next ``count`` bytes of the stream. ``words`` returns, for a bound, the bytes
-    per word and the number of words per outcome; a proof by exhaustion substitutes smaller words.
+    ``read(count)`` returns the next ``count`` bytes of the stream. ``words(bound)`` returns the bytes per
+    word and the number of words per outcome. A proof by exhaustion substitutes smaller words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")
 
-    def __init__(self, read: Callable[[int], bytes], words: Callable[[int], tuple[int, int]] = plan) -> None:
+    def __init__(
+        self, read: Callable[[int], bytes], words: Callable[[int], tuple[int, int]] = choose_word_size
+    ) -> None:
         self._read = read
         self._words = words
         self._recorded: list[tuple[int, int, str]] = []
@@ -52,9 +54,10 @@ class WordDraws:
                 break
             self.rejections += 1
         else:
-            self._give_up(bound)
+            self._raise_rejection_limit(bound)
         self._recorded.append((bound, value, purpose))
         return value
 
-    def _give_up(self, bound: int) -> NoReturn:
+    def _raise_rejection_limit(self, bound: int) -> NoReturn:
+        """Raise :class:`~rng.errors.RejectionLimit`: too many words in a row were out of range."""
         raise RejectionLimit(f"{REJECTIONS_MAX} words in a row were out of range for a draw below {bound}")

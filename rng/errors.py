@@ -6,7 +6,7 @@ class RngError(Exception):
 
 
 class InvalidRange(RngError):
-    """A draw was requested from an empty range, or its bound is not an integer."""
+    """The bound of a draw is not an integer above zero that the service supports."""
 
 
 class InvalidPolicy(RngError):

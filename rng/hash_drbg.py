@@ -21,6 +21,7 @@ class HashDrbg(Mechanism):
         self._seed(b"\x01" + self._v.to_bytes(self.SEED_BYTES) + entropy_input + additional_input)
 
     def _seed(self, material: bytes) -> None:
+        """Set V and C from seed material."""
         seed = self._hash_df(material)
         self._v = int.from_bytes(seed)
         self._c = int.from_bytes(self._hash_df(b"\x00" + seed))

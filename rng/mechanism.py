@@ -103,10 +103,12 @@ class Mechanism(ABC):
         self._reseed_counter = 0
 
     def _check_ready(self) -> None:
+        """Raise :class:`Uninstantiated` unless the generator has a state."""
         if not self._reseed_counter:
             raise Uninstantiated(f"{type(self).__name__} holds no state")
 
     def _check_entropy(self, entropy_input: bytes) -> None:
+        """Raise the error for an entropy input that is too short or too long."""
         low, high = self.ENTROPY_BYTES
         if len(entropy_input) < low:
             raise EntropyFailed(f"entropy input of {len(entropy_input)} bytes; {low} or more are needed")
@@ -114,6 +116,7 @@ class Mechanism(ABC):
             raise RequestTooLarge(f"entropy input of {len(entropy_input)} bytes; at most {high} are taken")
 
     def _check_additional(self, text: bytes, what: str) -> None:
+        """Raise :class:`RequestTooLarge` if an input, named ``what``, is longer than the standard allows."""
         if len(text) > self.ADDITIONAL_BYTES_MAX:
             raise RequestTooLarge(
                 f"{what} of {len(text)} bytes; at most {self.ADDITIONAL_BYTES_MAX} are taken"

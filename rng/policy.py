@@ -86,9 +86,10 @@ class ReseedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Personalization:
-    """Identity of one generator instance. It is unique, so two instances never share a sequence, whatever their seeds.
+    """The identity of one generator instance.
 
-    ``instance`` numbers the generators of one machine; ``boot_counter`` only increases and never repeats.
+    It is unique, so that two instances never produce the same sequence, even from equal seeds. ``instance``
+    numbers the generators of one machine; ``boot_counter`` only increases and never repeats.
     """
 
     product: str
@@ -111,5 +112,5 @@ class Personalization:
         return b"".join(len(text).to_bytes(4) + text for text in texts) + self.nonce()
 
     def nonce(self) -> bytes:
-        """Return the nonce of SP 800-90A section 8.6.7: a counter that does not repeat, 16 bytes."""
+        """Return the 16-byte nonce of SP 800-90A section 8.6.7, from the two numbers, which never repeat together."""
         return self.instance.to_bytes(8) + self.boot_counter.to_bytes(8)

@@ -33,8 +33,8 @@ def compute_word_bits(bound: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def plan(bound: int) -> tuple[int, int]:
-    """Return the bytes per word and the words per outcome for a draw below a checked ``bound``."""
+def choose_word_size(bound: int) -> tuple[int, int]:
+    """Return the bytes per word and the number of words per outcome for a draw below ``bound``, which is valid."""
     bits = compute_word_bits(bound)
     return bits // 8, (1 << bits) // bound
 

@@ -89,6 +89,7 @@ class SeedGatherer:
         )
 
     def _gather_noise(self, source: EntropySource, tests: HealthTests) -> bytes:
+        """Return tested noise of a source, with :data:`SEED_BITS` of entropy. Raises :class:`SeedRepeated`."""
         noise = self._read_samples(source, ceil(SEED_BITS / source.entropy_bits))
         tests.feed(noise)
         fingerprint = sha256(b"seed of " + source.name.encode() + b"\0" + noise).digest()[:FINGERPRINT_BYTES]
@@ -100,6 +101,7 @@ class SeedGatherer:
 
     @staticmethod
     def _read_samples(source: EntropySource, count: int) -> bytes:
+        """Return ``count`` samples of a source. Raises :class:`EntropyFailed` if it returns another number."""
         noise = source.samples(count)
         if len(noise) != count:
             raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")

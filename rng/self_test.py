@@ -32,12 +32,14 @@ _DF_ANSWER: Final = bytes.fromhex(
 )
 
 
-def _expect(what: str, answer: object, known: object) -> None:
+def _check_answer(what: str, answer: object, known: object) -> None:
+    """Raise :class:`SelfTestFailed` unless ``answer``, the result of test ``what``, is the ``known`` one."""
     if answer != known:
         raise SelfTestFailed(f"self-test: {what} gave another answer than the known one")
 
 
 def _check_refused(what: str, error: type[RngError], action: Callable[[], object]) -> None:
+    """Raise :class:`SelfTestFailed` unless ``action`` raises ``error``."""
     try:
         action()
     except error:
@@ -48,14 +50,15 @@ def _check_refused(what: str, error: type[RngError], action: Callable[[], object
 def _test_aes() -> None:
     key, plaintext, ciphertext = AES_256
     block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, the published test)
-    _expect("AES-256", block.update(plaintext), ciphertext)
+    _check_answer("AES-256", block.update(plaintext), ciphertext)
 
 
 def _test_derivation_function() -> None:
-    _expect("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
+    _check_answer("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
 
 
 def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
+    """Return the second output of a generator that is run through a known-answer case."""
     drbg = mechanism(case.entropy, case.nonce, case.personalization)
     if case.reseed_entropy:
         drbg.reseed(case.reseed_entropy, case.reseed_additional)
@@ -65,13 +68,15 @@ def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
 
 def _build_mechanism_test(name: MechanismName) -> Callable[[], None]:
     def test() -> None:
-        _expect(name, _generate_answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output)
+        _check_answer(
+            name, _generate_answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output
+        )
 
     return test
 
 
-class _WornOut(CtrDrbg):
-    """A generator that has served all the requests that its seed allows."""
+class _ExhaustedGenerator(CtrDrbg):
+    """A generator that has served as many requests as one seed allows, so that it must refuse the next."""
 
     __slots__ = ()
 
@@ -81,13 +86,17 @@ class _WornOut(CtrDrbg):
 
 
 def _test_refusals() -> None:
+    """Check that a generator refuses too large a request, too short a seed, and more requests than one seed allows."""
     drbg = CtrDrbg(bytes(range(48)), bytes(16))
     _check_refused("a request over the limit", RequestTooLarge, lambda: drbg.generate(REQUEST_BYTES_MAX + 1))
     _check_refused("a seed without enough entropy", EntropyFailed, lambda: drbg.reseed(bytes(31)))
-    _check_refused("a request past the reseed interval", ReseedRequired, lambda: _WornOut().generate(1))
+    _check_refused(
+        "a request past the reseed interval", ReseedRequired, lambda: _ExhaustedGenerator().generate(1)
+    )
 
 
 def _test_health_tests() -> None:
+    """Check that the health tests reject a source stuck at one value and a source of only two values."""
     _check_refused(
         "a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(6))
     )
@@ -104,10 +113,13 @@ def create_word_draws(values: list[int]) -> WordDraws:
 
 
 def _test_scaling() -> None:
-    """Check the limits of scaling: 65,535 is rejected below 22 and 80; 65,515 is the last word of outcome 21 of 22."""
+    """Check the words at the limits of scaling.
+
+    65,535 is rejected for the bounds 22 and 80; 65,515 is the last word of outcome 21 of 22.
+    """
     draws = create_word_draws([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
-    _expect("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
-    _expect("rejections", draws.rejections, 4)
+    _check_answer("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
+    _check_answer("rejections", draws.rejections, 4)
 
 
 def _test_every_word() -> None:
@@ -117,7 +129,7 @@ def _test_every_word() -> None:
         stream = BytesIO(bytes(range(256)))
         draws = WordDraws(stream.read, lambda n: (1, 256 // n))
         drawn = [draws.below(bound) for _ in range(share * bound)]
-        _expect(
+        _check_answer(
             f"every word below {bound}", drawn, [outcome for outcome in range(bound) for _ in range(share)]
         )
 

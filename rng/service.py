@@ -76,7 +76,7 @@ class Step(WordDraws):
         if not self._open:
             raise StepClosed("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (what the step still holds is no longer good)
-            self._service._check()  # noqa: SLF001
+            self._service._check_in_service()  # noqa: SLF001
         end = self._used + count
         if end > len(self._buffer):
             left = self._buffer[self._used :]
@@ -88,11 +88,12 @@ class Step(WordDraws):
         self._used = end
         return taken
 
-    def _give_up(self, bound: int) -> NoReturn:
+    def _raise_rejection_limit(self, bound: int) -> NoReturn:
+        """Take the service out of service because its words are not random, and raise :class:`OutOfService`."""
         try:
-            super()._give_up(bound)
+            super()._raise_rejection_limit(bound)
         except RejectionLimit as error:
-            self._service._fail(error)  # noqa: SLF001
+            self._service._take_out_of_service(error)  # noqa: SLF001
 
 
 class RandomService:
@@ -170,7 +171,7 @@ class RandomService:
         return service
 
     def _seed(self, personalization: Personalization, reserved: bytes) -> None:
-        """Instantiate the generator with fresh entropy; in a forked child process it fails on every draw."""
+        """Instantiate the generator with fresh entropy. In a child process made by fork, every draw will fail."""
         mechanism = MECHANISMS[self._policy.mechanism]
         self._drbg = mechanism(
             self._gatherer.gather(), personalization.nonce(), personalization.encode() + reserved
@@ -190,7 +191,7 @@ class RandomService:
         return "in service" if self._failure is None else f"out of service: {self._failure}"
 
     def statistics(self) -> dict[str, int | str]:
-        """Return counters since the start, for metrics and audit; they reveal nothing about the sequence."""
+        """Return counters since the start, for metrics and audit. They reveal nothing about the sequence of numbers."""
         return {
             "state": self.state,
             "mechanism": self._policy.mechanism.value,
@@ -211,11 +212,11 @@ class RandomService:
         if reason not in self._policy.on_event:
             raise ReseedNotAllowed(f"the policy does not reseed for {reason!r}")
         with self._lock:
-            self._check()
+            self._check_in_service()
             self._reseed(reason)
 
     def cycle(self) -> int:
-        """Cycle the generator in the background; return the nanoseconds until the next call is due (0: never).
+        """Discard some output of the generator, if that is due; return the nanoseconds until the next call (0: never).
 
         The number of values discarded and the time until the next cycle are drawn from the generator itself,
         so that no player can time it. Call it when idle; during an open step it does nothing.
@@ -224,7 +225,7 @@ class RandomService:
         if not high:
             return 0
         with self._lock:
-            self._check()
+            self._check_in_service()
             if self._open is None:
                 turns = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
                 for _ in range(turns):
@@ -236,12 +237,12 @@ class RandomService:
     def self_test(self) -> tuple[str, ...]:
         """Test the whole chain on demand; return the tests passed. A failure puts the service out of service."""
         with self._lock:
-            self._check()
+            self._check_in_service()
             try:
                 passed = run_self_test()
                 self._gatherer.start_up_test()
             except Exception as error:  # noqa: BLE001 (whatever breaks here, nothing may be drawn after it)
-                self._fail(error)
+                self._take_out_of_service(error)
             self._last_tested = self._generates
             self._on_event("rng_self_tested", {"self_tests": len(passed)})
             return passed
@@ -258,7 +259,7 @@ class RandomService:
     def _open_step(self, step: Step) -> None:
         """Start a step of draws and run the maintenance that is due. Raises StepClosed inside another step."""
         with self._lock:
-            self._check()
+            self._check_in_service()
             if self._open is not None:
                 raise StepClosed("a step was opened inside another; numbers are used at once and in order")
             self._open = step
@@ -270,6 +271,7 @@ class RandomService:
                 raise
 
     def _close_step(self, step: Step) -> None:
+        """End the open step and count its rejected words."""
         with self._lock:
             self._open = None
             self._rejections += step.rejections
@@ -288,11 +290,12 @@ class RandomService:
             self._reseed("every_seconds")
 
     def _reseed(self, reason: str) -> None:
+        """Reseed the generator from fresh entropy and report it; any error takes the service out of service."""
         served = self._drbg.reseed_counter - 1
         try:
             self._drbg.reseed(self._gatherer.gather())
         except Exception as error:  # noqa: BLE001 (as above)
-            self._fail(error)
+            self._take_out_of_service(error)
         self._last_seeded = self._clock()
         self._reseeds += 1
         self._on_event("rng_reseeded", {"reason": reason, "reseeds": self._reseeds, "generates": served})
@@ -300,22 +303,24 @@ class RandomService:
     def _generate(self, count: int) -> bytes:
         """Return ``count`` bytes from the generator; any error takes the service out of service."""
         with self._lock:
-            self._check()
+            self._check_in_service()
             try:
                 fresh = self._fresh_input(_FRESH_INPUT_BYTES) if self._policy.fresh_input_each_step else b""
                 output = self._drbg.generate(count, fresh)
             except Exception as error:  # noqa: BLE001 (as above)
-                self._fail(error)
+                self._take_out_of_service(error)
             self._generates += 1
             return output
 
-    def _check(self) -> None:
+    def _check_in_service(self) -> None:
+        """Raise :class:`OutOfService` if the service has failed, or if this is a child process made by fork."""
         if self._failure is None and os.getpid() != self._pid:
             self._failure = "the process was forked; a copy of a generator never draws"
         if self._failure is not None:
             raise OutOfService(f"the random number generator is out of service: {self._failure}")
 
-    def _fail(self, error: Exception) -> NoReturn:
+    def _take_out_of_service(self, error: Exception) -> NoReturn:
+        """Erase the generator's state, report the failure, and raise :class:`OutOfService`."""
         self._failure = str(error) if isinstance(error, RngError) else repr(error)
         self._drbg.uninstantiate()
         self._on_event("rng_out_of_service", {"reason": self._failure, "error": type(error).__name__})

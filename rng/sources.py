@@ -106,7 +106,7 @@ class HardwareSource:
         return gathered
 
     def _read_some(self, count: int) -> bytes:
-        """Return up to ``count`` bytes, none if no data is ready. Raises OSError."""
+        """Return up to ``count`` bytes, empty if no data is ready. Raises ``OSError``."""
         handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             return os.read(handle, count)

@@ -86,7 +86,7 @@ def _memory_returned() -> Iterator[None]:
         subsets = sys.modules.get("paytables.cards.subsets")
         if subsets is not None:
             subsets.build_sets.cache_clear()
-            subsets.rank_steps.cache_clear()
+            subsets.build_rank_steps.cache_clear()
         gc.collect()
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library only
         if trim is not None:

@@ -46,7 +46,7 @@ class PlayList(Place):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the page with one row per play."""
-        rows = tuple(_build_row(machine, play) for play in recall.plays(machine.journal, _LISTED))
+        rows = tuple(_build_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED))
         position_column = ("position",) if machine.position.of > 1 else ()
         table = Table(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
@@ -148,13 +148,15 @@ class PlayDetail(Place):
 
 
 def _find(machine: Machine, play_id: str) -> Play | None:
-    return next((play for play in recall.plays(machine.journal, _LISTED) if play.play_id == play_id), None)
+    return next(
+        (play for play in recall.iter_recent_plays(machine.journal, _LISTED) if play.play_id == play_id), None
+    )
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     """Return the player position at each seat of a shared round, empty for any other play."""
     round_id = _start(play).round_id
-    beside = recall.plays(machine.journal, _LISTED) if round_id else ()
+    beside = recall.iter_recent_plays(machine.journal, _LISTED) if round_id else ()
     games = ((_start(other), other.position) for other in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 

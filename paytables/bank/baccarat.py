@@ -47,7 +47,7 @@ Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-drag
 
 
 class Commission(Strict):
-    """Commission on a winning bet on the bank: one credit for each started ``per`` credits of the stake.
+    """A commission on a winning bet on the bank: one credit for each ``per`` credits of the stake, begun ones included.
 
     Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
     ``per = 20``.
@@ -56,7 +56,7 @@ class Commission(Strict):
     per: PositiveInt
 
     def of(self, credits_: int) -> int:
-        """Return the commission on a win of ``credits_``, in credits."""
+        """Return the commission on a winning stake of ``credits_``, in credits."""
         return -(-credits_ // self.per)
 
     def words(self, code: str) -> str:
@@ -81,20 +81,24 @@ class BaccaratBet(BankBet):
     three_cards_only: bool = False
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds it may be paid at."""
+        """Return all the odds at which the bet may be paid."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the commission on a win of the bank, in credits."""
+        """Return the commission on a winning stake of ``credits_``, in credits; 0 if this bet pays none."""
         return 0 if self.commission is None else self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return the text on a dragon's margins, or on the bank's commission or its win with six."""
+        """Return, by language, the pays that the odds alone do not state, or None if there are none.
+
+        These are a dragon bonus's pays by margin, the bank's commission, or its pay for a win with six.
+        """
         texts = {code: _format_pays(self, code) for code in ("en", "fr")}
         return None if texts["en"] == self.pays.text else texts
 
     @model_validator(mode="after")
     def _check_margins(self) -> "BaccaratBet":
+        """Refuse margins on a bet that is not a dragon bonus, a dragon bonus without them, and bank terms elsewhere."""
         if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
             raise ValueError("margins from 1 to 9 belong to a dragon, and a dragon has them")
         if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
@@ -110,16 +114,17 @@ class BaccaratDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, by language."""
         return {
-            code: [*(_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
+            code: [*(_format_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
             for code in ("en", "fr")
         }
 
 
-def _pay_line(bet: BaccaratBet, code: str) -> str:
+def _format_pay_line(bet: BaccaratBet, code: str) -> str:
     return f"{getattr(bet.name, code)} - {_format_pays(bet, code)}"
 
 
 def _format_pays(bet: BaccaratBet, code: str) -> str:
+    """Return the odds of a bet as text in one language, with its other terms if it has any."""
     if bet.margins:
         by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
@@ -201,7 +206,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return self.definition.bet
 
     def named(self) -> Hands:
-        """Return the hands, named like the bets on them."""
+        """Return the hands by name. A hand has the name of the bet on it."""
         bets = reversed(self.bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
@@ -252,7 +257,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every coup from a fresh shoe with its settlements."""
+        """Return every possible coup from a fresh shoe, with the settlements of the wager."""
         return (
             Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])
             for coup, weight in _compute_coup_chances(self.definition.shoe.decks).items()
@@ -268,6 +273,7 @@ def _is_pair(hand: Sequence[Card]) -> bool:
 
 
 def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw) -> Cue:
+    """Deal a card to hand ``to`` (0 the player's, 1 the bank's); return the animation cue."""
     name = ("player", "bank")[to]
     card = shoe.deal(draw, f"{name} card {len(hands[to]) + 1}")
     hands[to].append(card)
@@ -293,12 +299,12 @@ _Sums: TypeAlias = tuple[int, int, int]
 
 
 def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
-    """Yield the points, card counts and pairs of both hands, with the number of orders of six cards.
+    """Yield the points, card counts and pairs of both hands, with the number of orders of six cards that give them.
 
-    The four first cards are enumerated by points. The ranks of the cards of no points are counted separately,
-    in orders of four of them. The remaining cards affect the third cards as a product of at most two numbers,
-    so it can be summed over all first cards with the same totals; the ten numbers, and the hundred products,
-    are packed into one integer each.
+    The first four cards are enumerated by points. Cards of no points (tens and faces) may be of four ranks,
+    which matters only for pairs, so their ranks are counted separately. The other cards of the shoe affect
+    the number of third cards as a product of at most two numbers. This product can be summed over all first
+    cards with the same totals; the ten numbers, and the hundred products, are packed into one integer each.
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
@@ -329,15 +335,17 @@ def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
 
 
 def _unpack_counts(packed: int, number: int) -> list[int]:
+    """Return ``number`` counts that were packed into one integer."""
     return [packed >> _WIDTH * n & (1 << _WIDTH) - 1 for n in range(number)]
 
 
 def _count_third_card_orders(
     player: int, bank: int, summed: _Sums, cards: int
 ) -> Mapping[tuple[Both, Both], int]:
-    """Return the points and card counts of both hands after the third cards, by number of orders of two cards.
+    """Return the number of orders of two further cards, by the points and card counts of both hands after them.
 
-    ``cards`` is the number of cards left after the first four.
+    ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
+    four.
     """
     orders, packed_row, packed_products = summed
     if max(player, bank) >= _NATURAL:
@@ -364,9 +372,10 @@ def _count_third_card_orders(
 
 @cache
 def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
-    """Return whether each hand's first two cards are a pair, given their points, by number of orders of ranks.
+    """Return the number of orders of ranks by whether each hand's first two cards are a pair, given their points.
 
-    Points of one to nine identify the rank; zero may be a ten or any face, of four such ranks.
+    A card of one to nine points has one rank; a card of no points may be a ten or any face, which are four
+    ranks.
     """
     hands = (player, bank)
     if (0, 0) not in hands:

@@ -15,10 +15,11 @@ PLAYERS_MOST: Final = 3
 
 
 class ShoeRules(Strict):
-    """``[shoe]``: the number of decks; ``stop`` cards lie behind the stop card, None: shuffled for every round.
+    """``[shoe]``: the number of decks, and when they are shuffled.
 
-    ``rounds``: one deck may serve two rounds, of at most three players (Québec s. 8). ``burn``: after the
-    shuffle, the number of cards discarded unseen, either fixed or given by the first card, with faces as ten.
+    ``stop`` cards lie behind the stop card; None: the shoe is shuffled for every round. ``rounds``: one deck
+    may serve two rounds, of at most three players (Québec s. 8). ``burn``: after the shuffle, the number of
+    cards discarded unseen, either fixed or given by the first card, with faces as ten.
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
@@ -37,12 +38,12 @@ class ShoeRules(Strict):
         return self
 
     def format_deck_line(self, code: str) -> str:
-        """Return the number of decks as a line of the help, in a language."""
+        """Return the number of decks as a line of the help text, in the language ``code``."""
         return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[code].format(self.decks)
 
     @property
     def does_shoe_carry_over(self) -> bool:
-        """Return whether a round may leave the shoe to the next."""
+        """Return whether cards left in the shoe after a round may be dealt in the next round."""
         return self.stop is not None or self.rounds > 1
 
     def check_players(self, players: int) -> None:
@@ -52,7 +53,10 @@ class ShoeRules(Strict):
 
 
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
-    """Return the shoe of a round, shuffled and burned if it is new, with the cues of doing so."""
+    """Return the shoe for a round, and the animation cues.
+
+    If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.
+    """
     if table is not None:
         return read_shoe(rules, table), []
     shoe = Shoe.of(rules.decks)
@@ -73,13 +77,16 @@ def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[C
 
 
 def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
-    """Return the table that a round started on ``table`` leaves for the next, or None if the shoe is shuffled again."""
+    """Return the table state to store after a round that started on ``table``.
+
+    None: the shoe is shuffled again before the next round.
+    """
     is_retained = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if is_retained else None
 
 
 def read_shoe(rules: ShoeRules, table: object) -> Shoe:
-    """Read a shoe back. Raises ValueError for a shoe that no round of these rules leaves."""
+    """Return the shoe in a stored table state. Raises ValueError for a shoe that no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)

@@ -25,21 +25,21 @@ RAISE: Final = "raise"
 
 
 class RedDogBet(BankBet):
-    """The only bet. ``pays`` are the odds of a spread of four and more; ``spreads`` those below."""
+    """The only bet. ``pays`` are the odds for a spread of four or more; ``spreads`` are those for smaller ones."""
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds it may be paid at."""
+        """Return all the odds at which the bet may be paid."""
         return (self.pays, self.triple, *self.spreads.values())
 
     def at(self, spread: int) -> Odds:
-        """Return the odds that the ante pays at a spread."""
+        """Return the odds that the ante pays if the cards have this spread."""
         return self.spreads.get(spread, self.pays)
 
     def pay_texts(self) -> Mapping[str, Sequence[str]]:
-        """Return what each spread pays, by language."""
+        """Return one line per spread with what it pays, by language."""
         spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
         more = {"en": "more: {0}", "fr": "davantage : {0}"}
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
@@ -115,6 +115,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         )
 
     def _find_advice(self, spread: int) -> str:
+        """Return the answer with the higher expectation at this spread."""
         return "raise" if spread in self.raised_spreads else "stand"
 
     @cached_property
@@ -129,12 +130,15 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return self._iter_cases(wager, self.raised_spreads)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result with a raise, and without one."""
+        """Return every case of a round twice: with a raise, and without one."""
         every = frozenset(range(1, _RANKS - 1))
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
     def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
-        """Yield every rank of the first two cards and of the third, with the settlements."""
+        """Yield each combination of ranks of the two first cards and the third, with the settlements.
+
+        The player raises at the spreads in ``raised``.
+        """
         decks, rule = self.definition.shoe.decks, self.definition.ante
         (bet,) = wager.bets
         for first in range(_RANKS):
@@ -170,7 +174,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
 
 def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
-    """Settle a bet by the ranks dealt; neighbours have only two."""
+    """Settle a bet by the ranks of the cards. Two cards in sequence are a push, so ``ranks`` then has no third one."""
     low, high = sorted(ranks[:2])
     if high == low + 1:
         return push_bet(bet)

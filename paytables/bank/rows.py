@@ -31,12 +31,15 @@ def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
 
 
 def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
-    """Return the same two probabilities for cards by value, 1 to 10, that are enough for two rows."""
+    """Return the probabilities that both rows end on the same point, and that both end on 31.
+
+    ``counts`` has the number of cards of each value, 1 to 10; they must be enough for two rows.
+    """
     return _Rows(counts).counted()
 
 
 def _find_row_length_bound(counts: Mapping[int, int], most: int) -> int:
-    """Return one more than the maximum number of cards with a sum of at most ``most``."""
+    """Return one more than the maximum number of cards whose values sum to at most ``most``."""
     longest = 1
     for value, count in sorted(counts.items()):
         cards = min(count, most // value)
@@ -45,7 +48,11 @@ def _find_row_length_bound(counts: Mapping[int, int], most: int) -> int:
 
 
 class _Rows:
-    """Both rows of a shoe of ``counts`` cards by value."""
+    """The calculation of how the two rows of a shoe may end. ``counts`` has the number of cards of each value.
+
+    ``cells[a][b]`` is a polynomial of the ways in which the first row has the sum a and the second the sum b.
+    Its powers of t and u count the cards of the first and of the second row; it is packed into one integer.
+    """
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.cards = counts, sum(counts.values())
@@ -55,11 +62,12 @@ class _Rows:
         self.longest, self.u = longest, self.t
 
     def counted(self) -> tuple[Fraction, Fraction]:
-        """Go from tens to aces; ``ended`` are rows whose last card is chosen, by the difference of their sum from 40.
+        """Return the probabilities that both rows end on the same point, and that both end on 31.
 
-        Rows that end on 30 + d have chosen their last card among those of d and more; shifted so that 30 + d
-        is 40, all of them are treated alike. Both rows are symmetric, so of unequal sums one of two is enough
-        at the end.
+        Card values are added from ten down to the ace. ``free`` are rows whose last card is not chosen yet;
+        ``ended`` are rows whose last card is chosen. A row that ends on 30 + d has its last card among the
+        values of d and more. Its sum is shifted so that 30 + d becomes 40, so all such rows can be treated
+        alike. Both rows are symmetric, so of two unequal sums only one is kept at the end.
         """
         size = range(LAST + 1)
         free = [[int(a == b == 0) for b in size] for a in size]
@@ -82,7 +90,10 @@ class _Rows:
         )
 
     def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
-        """Repack cells with more room for powers of t beside each power of u: few are needed while cards are high."""
+        """Return the cells repacked with room for ``cards`` powers of t beside each power of u.
+
+        While only high cards were added, few powers are needed.
+        """
         before, self.u = self.u, self.t * cards
         mask = (1 << before) - 1
 
@@ -98,9 +109,11 @@ class _Rows:
     def _add_cards_of_value(
         self, cells: Cells, value: int, most: int, least: int, *, half: bool
     ) -> list[list[int]]:
-        """Return the ways with cards of a value added, to sums of at most ``most`` and together at least ``least``.
+        """Return the cells after adding any number of cards of ``value`` to either row.
 
-        Cells with less than ``least`` never reach the required sums: the cards of lower values are too few.
+        Only sums of at most ``most`` each and at least ``least`` together are kept: from smaller ones, the
+        cards of lower values are too few to reach the required sums. ``half``: keep only one of two unequal
+        sums.
         """
         size = range(LAST + 1)
         count = self.counts[value]
@@ -118,7 +131,7 @@ class _Rows:
     def _count_ways_into(
         self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int
     ) -> int:
-        """Return the ways to sums of a and b with every number of cards of a value in either row."""
+        """Return the ways to reach the sums a and b by adding any number of cards of ``value`` to either row."""
         found, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, place = cells[sum_before], 0, 0
@@ -131,7 +144,7 @@ class _Rows:
         return found
 
     def _count_ways_with_aces(self, cells: Cells, end: int) -> int:
-        """Return the ways to the same sum in both rows, with the number of aces that completes each earlier sum."""
+        """Return the ways in which both rows reach the sum ``end`` when each is completed with aces."""
         count, found = self.counts[1], 0
         for i in range(min(count, end) + 1):
             for j in range(min(count - i, i) + 1):
@@ -140,7 +153,7 @@ class _Rows:
         return found
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the number of cards in the first row and in the second, and the number of ways."""
+        """Yield the terms of a packed cell: cards in the first row, cards in the second row, and number of ways."""
         second = 0
         while cell:
             line, first = cell & ((1 << self.u) - 1), 0
@@ -152,14 +165,14 @@ class _Rows:
             cell, second = cell >> self.u, second + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
-        """Return the ways with one card of each row chosen to be its last."""
+        """Return the cell with each way multiplied by the choices of a last card in each row."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
             for first, second, ways in self._iter_terms(cell)
         )
 
     def _compute_chance(self, cell: int) -> Fraction:
-        """Return the probability of the ways, in every order of the cards before the last ones."""
+        """Return the probability of the ways in a cell, counting every order of the cards before the last ones."""
         orders = sum(
             ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
             for first, second, ways in self._iter_terms(cell)

@@ -48,11 +48,11 @@ class BankRules(TableRules, Generic[D]):
         raise NotImplementedError
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return the maximum that an answer may add to a bet in its round, as a multiple of the bet."""
+        """Return the most that the player's answers may add to a bet in its round, as a multiple of the bet."""
         return 0
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spots on which only an answer can place a stake."""
+        """Return the spots on which a stake can be placed only during the round, by the player's answer."""
         return ()
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -60,11 +60,14 @@ class BankRules(TableRules, Generic[D]):
         raise NotImplementedError
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every result a wager may have from a fresh shoe under the best strategy."""
+        """Return every possible result of a wager from a fresh shoe, with the best answers."""
         raise NotImplementedError
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result of a wager with any answers; a family with decisions overrides it."""
+        """Return every possible result of a wager, whatever the player answers.
+
+        By default these are :meth:`cases`; a family with decisions overrides it.
+        """
         return self.cases(wager)
 
     def find_highest_round_return(self, wager: Wager) -> int:
@@ -95,7 +98,7 @@ class BankRules(TableRules, Generic[D]):
         return frozenset({"shoe"})
 
     def at(self, table: object) -> Self:
-        """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
+        """Return the rules with the shoe in ``table``. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
@@ -116,9 +119,9 @@ class BankRules(TableRules, Generic[D]):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every bet at its minimum and its worst stake, from a fresh shoe.
+        """Return the exact figures of every bet from a fresh shoe, at its minimum and at the stake that returns least.
 
-        A bet that needs another is analysed alone, and the required other bet is named.
+        A bet that requires another bet is analysed alone; the figures name the required bet.
         """
         bets = tuple(
             self.cloth.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
@@ -136,13 +139,13 @@ class BankRules(TableRules, Generic[D]):
         return self.analyse_stakes("bets", stakes, Depth.FULL)
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the exact figures of combined bets of one seat."""
+        """Return the exact figures of one seat's combined bets; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analyse_cases(name, wager, self.cases(wager), depth)
 
 
 def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
-    """Return the spot of the amount that an answer adds to a bet, with the same limits."""
+    """Return the spot for the amount that an answer adds to a bet; it has the limits of the bet."""
     return Spot(
         id=name,
         group=name,

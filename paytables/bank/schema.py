@@ -20,15 +20,15 @@ class BankBet(Strict):
     needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds it may be paid at."""
+        """Return all the odds at which the bet may be paid."""
         return (self.pays,)
 
     def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
-        """Return the commission on a win of a stake, in credits."""
+        """Return the commission on a winning stake of ``credits_``, in credits."""
         return 0
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return what a win pays, by language, if the odds alone are not enough, or None."""
+        """Return, by language, the text on what a win pays, or None if the odds alone say it."""
         return None
 
 
@@ -39,5 +39,6 @@ class BankDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _check_players(self) -> Self:
+        """Refuse more seats than the shoe allows."""
         self.shoe.check_players(self.table.seats)
         return self

@@ -39,7 +39,7 @@ class SuperPanBet(BankBet):
     commission: Commission
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the commission on a win, in credits."""
+        """Return the commission on a winning stake of ``credits_``, in credits."""
         return self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str]:
@@ -54,6 +54,7 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_shoe_is_fresh(self) -> Self:
+        """Refuse a shoe that is not shuffled for every round."""
         if self.shoe.does_shoe_carry_over or self.shoe.burn:
             raise ValueError("shoe: it is shuffled for every round, and nothing is burned")
         return self
@@ -107,7 +108,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
-        """Return the better answer with a hand of these points, from a fresh shoe: ``draw`` or ``stand``."""
+        """Return the better answer, ``draw`` or ``stand``, with a hand of cards of these points, from a fresh shoe."""
         stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
         return (
             "draw"
@@ -120,7 +121,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every result with the best answer to each hand."""
+        """Return every possible result of a wager if each hand gets its best answer."""
         return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
@@ -128,7 +129,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
-        """Yield every hand with its answer: how often it wins, pushes and loses."""
+        """Yield, for each hand and its answer, one case for a win, one for a push and one for a loss."""
         decks = self.definition.shoe.decks
         counts = _count_cards_by_points(decks)
         total = comb(sum(counts), _CARDS)
@@ -140,7 +141,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                     yield Case(chance * dealt, [self._settle_round(wager, won, 0)])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of the best answers, with those of the bank's own rule and of the worst answers."""
+        """Return the figures of the best answers, of drawing by the bank's own rule, and of the worst answers."""
         found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         other = {"draw": "stand", "stand": "draw"}
@@ -169,7 +170,7 @@ def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Dra
 
 
 def _build_display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
-    """Return the final hands for the screen; ``hidden``: the bank's cards are not shown."""
+    """Return both hands for the screen. ``hidden``: the bank's cards are not shown yet."""
     bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [
         {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},
@@ -184,15 +185,17 @@ def _build_display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict
 
 # ---------------------------------------------------------------------------------- exact, by points
 def _count_cards_by_points(decks: int) -> tuple[int, ...]:
-    """Return the number of cards of each point value in the shoe: faces, aces, twos to sixes."""
+    """Return the number of cards in the shoe by points 0 to 6: faces count 0, aces 1, two to six their number."""
     return (12 * decks, *([4 * decks] * 6))
 
 
 def _iter_hands() -> Iterable[tuple[int, ...]]:
+    """Yield every hand of three cards as ascending points."""
     return combinations_with_replacement(range(7), _CARDS)
 
 
 def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
+    """Return the number of ways to deal the hand from a shoe with ``counts`` cards of each point value."""
     ways = 1
     for points, times in Counter(hand).items():
         ways *= comb(counts[points], times)
@@ -203,7 +206,7 @@ def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 def _compute_chances(
     hand: tuple[int, ...], decks: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
-    """Return the probabilities that a hand wins (1), pushes (0) and loses (-1), standing and drawing."""
+    """Return two mappings, for standing and for drawing: the probability of a win (1), a push (0) and a loss (-1)."""
     left = list(_count_cards_by_points(decks))
     for points in hand:
         left[points] -= 1
@@ -220,7 +223,10 @@ def _compute_chances(
 
 
 def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
-    """Return the probabilities that points win, push and lose against the bank's hand from the remaining cards."""
+    """Return the probability that ``points`` win (1), push (0) and lose (-1) against the bank.
+
+    The bank's hand is dealt from ``left``, the number of remaining cards by points.
+    """
     bank = _count_bank_points(tuple(left))
     tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
     total = sum(bank)
@@ -229,7 +235,7 @@ def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, F
 
 @cache
 def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how often the bank ends on 0 to 9 points, over all its hands from the remaining cards."""
+    """Return, for each final total 0 to 9, the number of ways in which the bank ends on it, from the cards ``left``."""
     cards = sum(left)
     combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
     ends = [0] * 10

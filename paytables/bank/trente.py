@@ -73,7 +73,10 @@ class ChanceBet(BankBet):
 
 
 class Insurance(Strict):
-    """``[insurance]``: against the refait, for ``percent`` of a stake of at least ``least`` credits."""
+    """``[insurance]``: insurance of a stake against the refait.
+
+    It costs ``percent`` of the stake, which must be at least ``least`` credits.
+    """
 
     name: Text = Text(en="Insurance", fr="Assurance")
     percent: PositiveInt = 1
@@ -121,7 +124,7 @@ class Coup:
 
     @property
     def won(self) -> frozenset[str]:
-        """Return the two chances that win, or none if nothing is decided."""
+        """Return the two chances that win the coup; empty if it decides nothing."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
         row = ROWS[self.points[1] < self.points[0]]
@@ -203,7 +206,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the part of each stake in prison that its player could have taken at the refait."""
+        """Return the payment for each stake in prison to a player who leaves, and the table state without them.
+
+        The payment is the part of the stake that the player could have taken back at the refait.
+        """
         return tuple(settle_part_back(bet) for bet in self.held), self.table
 
     def wager(self, credits_: int, **options: object) -> Wager:
@@ -240,7 +246,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
-        """Return the effect of a coup on a bet: a settlement, or the bet that stays. With both, the player chooses."""
+        """Return what a coup does to a bet: its settlement, or the bet that stays on the table.
+
+        If both are returned, the player chooses.
+        """
         rule, won = self.chances.get(bet.spot), coup.won
         if not won and coup.result != "refait":
             return (
@@ -259,16 +268,15 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
-        """Return what a coup settles if every part is taken back at once."""
+        """Return the settlements of a coup if every player who has the choice takes a part of the stake back."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
         fates = (self.fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
         return [settlement for settlement, _ in fates if settlement is not None]
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every coup from a fresh shoe with its settlements.
+        """Return every possible coup from a fresh shoe, with the settlements of the wager.
 
-        The rows are dealt alike, so either is equally likely to win; and a card is red or black with equal
-        probability.
+        Both rows have the same chance to win, and the first card is as likely red as black.
         """
         bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
@@ -282,7 +290,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return max(sum(each.credits for each in self._settle_coup(bets, coup)) for coup in _COUPS)
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every chance at its minimum stake, plain and insured."""
+        """Return the exact figures of every chance at its minimum stake, with insurance and without."""
         found, insurance = super().analyse(depth), self.definition.insurance
         if insurance is None:
             return found
@@ -294,7 +302,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return replace(found, bets=(*found.bets, *more))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of taking every part back, with those of leaving every stake in prison."""
+        """Return the figures of always taking a part back, with those of always leaving the stake in prison."""
         figures = super().analyse_stakes(name, stakes, depth)
         choices = [
             met
@@ -312,7 +320,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return with_prison_choice(figures, _STRATEGY, worst, note)
 
     def _compute_prison_mean(self, bet: Held) -> Fraction:
-        """Return the mean result of a stake that is left in prison as long as possible."""
+        """Return the mean result of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
         met = replace(bet, count=bet.count + 1)
         later = self._compute_prison_mean(met) if met.may_stay else Fraction(met.part)
@@ -356,6 +364,7 @@ def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw
 
 
 def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[Held]) -> object:
+    """Return the table state to store, from the shoe and the stakes in prison; None if there is neither."""
     table = {**(shoe or {}), **({"held": held_to_json(held)} if held else {})}
     return table or None
 

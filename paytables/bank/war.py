@@ -101,11 +101,12 @@ class WarRules(BankRules[WarDefinition]):
         return Outcome(display=_build_display(hands), table=build_table_after_round(rules, shoe, self.table))
 
     def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
+        """Settle the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
         tie = self.definition.tie
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every result if the player goes to war."""
+        """Return every possible result of a wager if the player always goes to war on a tie."""
         return self._iter_cases(wager, surrender=False)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
@@ -113,10 +114,10 @@ class WarRules(BankRules[WarDefinition]):
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
     def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
-        """Yield the order of the first cards and, if they are equal, that of the second ones, without burned cards.
+        """Yield one case for each way in which the first cards, and after a tie the second cards, may compare.
 
-        The burned cards have no effect on the probabilities: any two of the remaining cards are equally
-        likely.
+        With ``surrender`` the round ends at the tie. Burned cards are left out, because they have no effect
+        on the probabilities: any two of the remaining cards are equally likely.
         """
         decks = self.definition.shoe.decks
         cards, same = 52 * decks, 4 * decks
@@ -141,6 +142,7 @@ class WarRules(BankRules[WarDefinition]):
             yield Case(equal * chance, done, added=added.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
+        """Settle a bet on the tie, or the main bet, by the first cards (``order``: 1 higher, 0 equal, -1 lower)."""
         return (
             self._settle_tie_bet(bet, order)
             if bet.spot == TIE
@@ -148,7 +150,7 @@ class WarRules(BankRules[WarDefinition]):
         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of always going to war, with those of surrendering half."""
+        """Return the figures of always going to war, with those of always surrendering half the stake."""
         found = super().analyse_stakes(name, stakes, depth)
         if MAIN not in stakes:
             return found
@@ -164,10 +166,12 @@ class WarRules(BankRules[WarDefinition]):
 
 
 def _compare_ranks(mine: Card, banks: Card) -> int:
+    """Return 1, 0 or -1 if the player's card is higher than, equal to or lower than the bank's."""
     return (rank_of(mine) > rank_of(banks)) - (rank_of(mine) < rank_of(banks))
 
 
 def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
+    """Settle the main bet by the first cards, which are not equal."""
     return settle_bet(bet, rule.pays if order > 0 else None)
 
 
@@ -176,7 +180,10 @@ def _settle_surrender(bet: Bet) -> Settlement:
 
 
 def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
-    """Return the settlements of the bet and of the stake added for the war. ``order``: how the second cards compare."""
+    """Return the settlements of the main bet and of the stake added for the war.
+
+    ``order`` is 1, 0 or -1 if the player's second card is higher than, equal to or lower than the bank's.
+    """
     if order < 0:
         return [settle_bet(bet, None), settle_bet(added, None)]
     return [settle_bet(bet, rule.pays), settle_bet(added, rule.pays) if order == 0 else push_bet(added)]

@@ -28,10 +28,11 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is known in addition to a hand: the dealer's first card, and the pair it was split from.
+    """The situation of a hand besides its cards: the dealer's first card, and the pair that it was split from.
 
-    ``pair`` is 0 for a box that has not split. ``paired``: a pair that cannot be split further. ``fewer``:
-    for tens that are split by rank, the dealer's first card has that rank too.
+    ``pair`` is 0 if the hand is not from a split, else the value of the pair's cards. ``paired``: the hand is
+    such a pair again, and cannot be split further. ``fewer``: the pair are tens that may only be split if
+    equal in rank, and the dealer's first card has that rank too.
     """
 
     up: int
@@ -49,7 +50,7 @@ Pair = tuple[int, int, bool]
 
 @cache
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
-    """Return the index of each question in the advice table."""
+    """Return the index of the answer to each possible question about a hand, in the bytes of a stored play."""
     shoe = build_shoe(decks)
     two = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
@@ -70,6 +71,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
 
 
 def _list_pairs() -> list[Pair]:
+    """Return every pair about which a play may be asked, in the order in which a play stores the answers."""
     return [
         (up, pair, fewer)
         for up in range(ACES, TEN + 1)
@@ -79,12 +81,13 @@ def _list_pairs() -> list[Pair]:
 
 
 def _list_insurable_hands(decks: int) -> list[int]:
+    """Return every hand of two cards, in the order in which a play stores whether it is insured."""
     return [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
 
 
 @dataclass(frozen=True)
 class PlayData:
-    """The best play for a set of house rules: answers, splits, insurance, and even money."""
+    """The best play for a set of house rules, in bytes: answers, splits, insurance, and even money."""
 
     house: House
     text: bytes
@@ -98,7 +101,7 @@ class PlayData:
         insured: set[int],
         even: set[int],
     ) -> "PlayData":
-        """Return the data of a play; a question without an answer is never asked."""
+        """Return the stored form of a play. A question missing from ``answers`` is never asked and gets any answer."""
         own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
         into = bytes(splits.get(pair, 0) for pair in _list_pairs())
         cover = bytes(hand in insured for hand in _list_insurable_hands(house.decks))
@@ -116,13 +119,17 @@ class PlayData:
         return len(self.places) + len(_list_pairs()) + len(_list_insurable_hands(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
-        """Return what a hand does that is not split: stand, hit or double."""
+        """Return the answer for a hand that is not split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
 
     def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
-        """Return the number of hands into which a pair is split, as far as permitted, or 0 if it is not split."""
+        """Return into how many hands a pair is split, as far as the rules permit; 0 if it is not split.
+
+        ``up`` is the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as in
+        :class:`Kind`.
+        """
         return self.text[len(self.places) + _list_pairs().index((up, pair, fewer))]
 
     def should_insure(self, values: Sequence[int]) -> bool:
@@ -131,16 +138,20 @@ class PlayData:
         return bool(self.text[-2 - len(hands) + hands.index(_pack_hand(values))])
 
     def takes_even_money(self, up: int) -> bool:
-        """Return whether a blackjack takes even money against a first card of the dealer."""
+        """Return whether a blackjack takes even money if the dealer's first card is ``up``."""
         return bool(self.text[-2 + (ACES, TEN).index(up)])
 
 
 def _pack_hand(values: Sequence[int]) -> int:
+    """Return the hand, given as card values, as an integer with the count of each value."""
     return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
 
 
 @lru_cache(maxsize=8)
 def read_advice(house: House, policy: str) -> PlayData | None:
-    """Return a play stored in a definition, or None if it is for other rules, which certification refuses."""
+    """Return the play that a definition stores, or None if it is for other house rules.
+
+    Certification refuses a definition whose play is for other rules.
+    """
     found = PlayData(house, unpack_policy(policy))
     return found if len(found.text) == found.size else None

@@ -42,24 +42,29 @@ SPLITS: Final = "P"
 
 @dataclass(slots=True)
 class Chart:
-    """A chart: answers by total and first card, and the pairs that are split, as often as permitted.
+    """A strategy chart: the answer for each total and dealer's first card, and the pairs that are split.
 
-    :func:`lines` and :func:`read` convert it to lines of text and back: S stand, H hit, D double or else hit,
-    E double or else stand, P split; a dot if a pair is played by its total.
+    A pair is split as often as the rules permit. :func:`format_chart` and :func:`parse_chart` convert a chart to
+    lines of text and back: S stand, H hit, D double or else hit, E double or else stand, P split; a dot if a
+    pair is played by its total.
     """
 
     answers: dict[tuple[int, Cell], Answer] = field(default_factory=dict)
     pairs: set[tuple[int, int]] = field(default_factory=set)
 
     def answer(self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]) -> int:
-        """Return what a hand does that is not split."""
+        """Return the chart's answer for a hand that is not split, or the best alternative among ``options``.
+
+        ``best`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
+        chart says; a hit that is not permitted becomes a stand.
+        """
         otherwise, doubles = self.answers.get((up, (soft, best)), (STAND, False))
         if doubles and DOUBLE in options and len(values) == 2:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
     def build_chooser(self, table: Table) -> Chooser:
-        """Return the chart as a play of a table."""
+        """Return the function that answers each question about a hand as the chart does."""
 
         def choose(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             known = table.rounds[0].known[hand]
@@ -68,14 +73,14 @@ class Chart:
         return choose
 
     def take(self, question: PairQuestion, sums: list[Sums]) -> int:
-        """Split as the chart says, into as many hands as permitted; no insurance, no even money."""
+        """Answer a question about a pair: split it into as many hands as permitted, or never; decline insurance."""
         if question.kind != "split" or (question.up, list_values(question.hand)[0]) not in self.pairs:
             return 0
         return len(sums) - 1
 
 
 def guess_first_answer(cell: Cell) -> Answer:
-    """Return the initial answer of a chart; it remains for totals that no hand reaches."""
+    """Return the answer with which the search for the best chart begins. Totals that no hand reaches keep it."""
     soft, total = cell
     return (HIT if total < (18 if soft else 12) else STAND, False)
 
@@ -97,7 +102,7 @@ def format_chart(chart: Chart) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read(text: Iterable[str]) -> Chart:
+def parse_chart(text: Iterable[str]) -> Chart:
     """Read a chart from its lines. Raises ValueError for an invalid line."""
     chart = Chart()
     for line in text:
@@ -126,7 +131,11 @@ def find_best_chart(table: Table) -> Chart:
 
 @dataclass(slots=True)
 class _Place:
-    """A hand of a branch: the values of standing, of doubling, and of drawing without the hands it draws to."""
+    """One hand in the search for the best chart, with its value for each answer.
+
+    ``stand`` and ``double`` are values, ``double`` None if not permitted. ``drawn`` is the value of drawing
+    if the hands after it, ``children``, were worth nothing; None if drawing is not permitted.
+    """
 
     cell: Cell
     stand: int
@@ -137,13 +146,13 @@ class _Place:
     weight: int | Fraction = 0
 
     def find_answer_index(self, answer: Answer) -> int:
-        """Return the index of the answer it is given."""
+        """Return which answer the hand gets: the one of the chart, or the alternative if that is not permitted."""
         if answer[1] and self.double is not None:
             return DOUBLE
         return HIT if answer[0] == HIT and self.drawn is not None else STAND
 
     def compute_value(self, answer: Answer) -> int:
-        """Return its value with that answer; the hands it draws to must already have values."""
+        """Return the hand's value with a chart's answer. The hands after a draw must already have their values."""
         place = self.find_answer_index(answer)
         if place == DOUBLE:
             return self.double or 0
@@ -152,7 +161,7 @@ class _Place:
 
 @dataclass(slots=True)
 class _Pair:
-    """A pair that may be split: the value of not splitting, its share of the orders, and its hands."""
+    """A pair that may be split: the hand played unsplit, its part of the orders, and the hands after the split."""
 
     unsplit: _Place
     part: Fraction
@@ -160,12 +169,12 @@ class _Pair:
 
     @property
     def gain(self) -> Fraction:
-        """Return the gain in value from splitting the pair."""
+        """Return by how much splitting the pair increases the value."""
         return sum(each.value for each in self.starts) - self.unsplit.value * self.part
 
 
 class _Column:
-    """One first card of the dealer: all hands against it, and the answers that are being improved."""
+    """The search for the best answers against one first card of the dealer, with all hands against it."""
 
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
@@ -190,7 +199,7 @@ class _Column:
             self.cells[place.cell].append(place)
 
     def _build_places(self, branch: Branch) -> dict[int, _Place]:
-        """Return a branch's hands of two and more cards, those with fewer cards first."""
+        """Return every hand of two and more cards that a branch may reach, those with fewer cards first."""
         known, found = self.round.known, dict[int, _Place]()
         for hand in reversed(branch.tree):
             if known[hand].cards < 2:
@@ -206,7 +215,7 @@ class _Column:
         return found
 
     def _compute_answer_values(self, hand: int, branch: Branch) -> dict[int, int]:
-        """Return the values of the answers if later hands are worth nothing, averaged over suits."""
+        """Return the value of each answer, averaged over suits, if the hands after a draw are worth nothing."""
         known, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
         plain = play.options(known, branch.tree, hand, worth, branch.kind, suited=False)
@@ -224,11 +233,11 @@ class _Column:
         return found
 
     def improve(self, chart: Chart) -> None:
-        """Put the best answers into a chart, until none of them changes."""
+        """Improve the answers against this first card until none changes, and put them into a chart."""
         answers = {cell: guess_first_answer(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
-            self._weigh(answers, split)
+            self._count_orders(answers, split)
             better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in ORDER}
             pairs = {pair for pair, parts in self.pairs.items() if sum(each.gain for each in parts) > 0}
             if better == answers and pairs == split:
@@ -239,8 +248,8 @@ class _Column:
                 chart.answers[self.round.up, cell] = answer
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
-    def _weigh(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
-        """Count the orders in which each hand is reached."""
+    def _count_orders(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
+        """Set the weight of each hand: the number of orders of cards in which these answers reach it."""
         for place in self.ordered:
             place.weight = 0
         for place, orders in self.starts:
@@ -256,7 +265,7 @@ class _Column:
                     child.weight += place.weight
 
     def _choose_best_answer(self, cell: Cell, before: Answer) -> Answer:
-        """Return the best answer of a total, and value its hands by it; of equal answers the previous one."""
+        """Return the best answer for a total; of equal ones ``before``. Set the values of the total's hands by it."""
         places = self.cells[cell]
         found = before
         weighed = [place for place in places if place.weight and place.drawn is not None]

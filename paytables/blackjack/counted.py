@@ -24,8 +24,8 @@ Chances: TypeAlias = dict[str, Fraction]
 def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
     """Return the probability that each row of the side bet is paid.
 
-    ``hole``: the dealer looks at a hidden second card. ``taken``: the player draws a third card if a row needs
-    it; otherwise rows of three and more cards are never paid.
+    ``hole``: the dealer looks at a hidden second card, so that a blackjack ends the round. ``taken``: the
+    player draws a third card if a row needs it; otherwise rows of three and more cards are never paid.
     """
     found: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
@@ -49,11 +49,12 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
 def _iter_deal_orders(
     rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
-    """Yield each order of the first cards: its number of cases, the box's cards, and the dealer's first card or None.
+    """Yield each order in which the first cards may be dealt.
 
-    The box's cards are dealt in order while a row with more cards is still possible, then the dealer's first
-    card. Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a
-    single card, two first cards of different ranks are dealt in one order only, which represents both orders.
+    Each item has the number of equivalent orders, the box's cards, and the dealer's first card or None. The
+    box's cards come in order while a row with more cards is still possible, then the dealer's first card.
+    Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
+    card, two first cards of different ranks are dealt in one order only, which is counted for both.
     """
     open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
     if open_:
@@ -74,10 +75,10 @@ def _iter_deal_orders(
 
 
 def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
-    """Yield one card of each kind that the rows distinguish after ``dealt``, and how many suits it represents.
+    """Yield one card of each kind that the rows distinguish after ``dealt``, and the number of suits it represents.
 
-    All suits that were not dealt yet are equivalent. If rows ask for colours, only those of the same colour
-    are; but before the first card the colours are equivalent too, unless a row names one.
+    All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
+    are equivalent; before the first card the colours are equivalent too, unless a row names one.
     """
     named = any(row.suits in {"red", "black"} for row in rows)
     coloured = named or (bool(dealt) and any(row.suits == "colour" for row in rows))
@@ -106,10 +107,10 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
 def _iter_won_rows(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[Row, int | Fraction]]:
-    """Yield the row that is paid for these cards, if any, and its weight.
+    """Yield the row that these cards win, with its weight; nothing if they win none.
 
-    The weight is 1; for a row of three and more cards it is the probability that the round continues to the
-    third card (with ``hole``, the dealer's blackjack ends it before).
+    The weight is 1. For a row of three or more cards it is the probability that the round continues to the
+    third card: with ``hole``, the dealer's blackjack ends the round before.
     """
     remaining: int | Fraction = 1
     for row in rows:
@@ -127,7 +128,7 @@ def _iter_won_rows(
 
 
 def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
-    """Return the probability that two cards drawn from the remaining ones are a blackjack."""
+    """Return the probability that two cards drawn from the shoe, without the cards ``out``, are a blackjack."""
     values = [value_of(card) for card in out]
     left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)

@@ -58,10 +58,10 @@ def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, in
 
 
 class Dealer:
-    """Calculator of the value of standing against one first card of the dealer, for any cards removed from the shoe.
+    """The value of standing against one first card of the dealer, for any cards removed from the shoe.
 
-    ``most`` is the maximum number of cards that the dealer can draw. Amounts are integers in units of falling
-    factorials of the cards left, with ``most`` factors or as many as there are cards.
+    ``most`` is the maximum number of cards that the dealer can draw. Amounts are counted in orders of
+    ``most`` further cards from the shoe, or of all its cards if it has fewer.
     """
 
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
@@ -83,10 +83,11 @@ class Dealer:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
-        """Return, for each row of removed cards, the wins minus the losses of standing, by class (STAND_CLASSES).
+        """Return the value of standing for each row of removed cards: wins minus losses, counted in orders of cards.
 
-        Rounds in which the dealer has a blackjack are not counted. Each row of ``removed`` has ten counts, one
-        per card value; the dealer's first card is not among them.
+        Each row of ``removed`` has ten counts, one per card value, without the dealer's first card. ``total``
+        is the class of the player's total in each row (STAND_CLASSES). Rounds in which the dealer has a
+        blackjack are not counted.
         """
         left = np.array(self.full, dtype=np.int64) - removed
         if (left < 0).any():
@@ -105,7 +106,7 @@ class Dealer:
         return self._count_wins_minus_losses(ended, cards, total)
 
     def _count_wins_minus_losses(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
-        """Return wins minus losses, summed over all lengths of the dealer's hands."""
+        """Return wins minus losses for each row, summed over the numbers of cards that the dealer may draw."""
         found: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)

@@ -45,7 +45,7 @@ class BlackjackDefinition(TableDefinition):
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     def list_every_pay(self) -> list[NamedPay]:
-        """Return each pay other than a plain win: its stake, name, title and odds."""
+        """Return every pay except the even money of a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN if self.house.even_money else None
         own = [
@@ -71,13 +71,13 @@ class BlackjackDefinition(TableDefinition):
 
     @property
     def longest_points(self) -> int:
-        """Return a bound on the total value of a round's cards: players hit up to 20, the dealer up to 16."""
+        """Return an upper bound on the sum of a round's card values: players hit up to 20, the dealer up to 16."""
         hands = self.boxes * self.table.seats * self.rules.split.hands
         return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
 
     @property
     def house(self) -> House:
-        """Return the rules in the form the exact analysis reads."""
+        """Return the table's rules in the form that the exact analysis reads."""
         rules = self.rules
         even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
         return House(

@@ -57,7 +57,10 @@ def prove(
 
 
 def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
-    """Return a proof with simulated rounds, if the shoe outlasts a round or the nets cannot be counted."""
+    """Return the proof, with simulated rounds added if they are needed.
+
+    They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
+    """
     if proof.law and not definition.shoe.does_shoe_carry_over and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
@@ -70,7 +73,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 @lru_cache(maxsize=8)
 def _compute_proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
-    """Compute the proof of a table: the best, charted, dealer's and worst play (some minutes)."""
+    """Compute the proof of a table, in some minutes: best play, best chart, dealer's own rules, and worst play."""
     from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
@@ -107,7 +110,7 @@ def find_proof(definition: BlackjackDefinition) -> Proof:
 
 
 def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
-    """Return how often a side bet wins each share of its level."""
+    """Return the probability that a side bet wins each part of its progressive level, by part."""
     found: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
         share = next(each.pays.share for each in side.row if each.id == row)
@@ -119,6 +122,7 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
 def _compute_row_chances(
     definition: BlackjackDefinition, side: Side, *, taken: bool = True
 ) -> dict[str, Fraction]:
+    """Return the probability that each row of a side bet is paid, by row."""
     return compute_row_chances(side, definition.shoe.decks, hole=definition.house.hole, taken=taken)
 
 
@@ -130,10 +134,10 @@ def compute_side_return(definition: BlackjackDefinition, side: Side, *, taken: b
 
 
 def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
-    """Return the figures of a bet on the hand, and of each side bet separately.
+    """Return the figures of the bet on the hand, and of each side bet alone.
 
-    Combined bets return the mean of these weighted by their stakes, so no accepted wager returns less than
-    the lowest of them, however large its side bets are.
+    The return of combined bets is the mean of their returns weighted by their stakes. So no accepted wager
+    returns less than the lowest of them, however large its side bets are.
     """
     least = definition.main.limits.least
     main = dict.fromkeys(ACTIONS[: definition.main.least_hands], least)
@@ -153,7 +157,7 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
 
 
 def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
-    """Return the figures of combined bets of one seat: their returns and stakes add."""
+    """Return the figures of one seat's combined bets, whose returns and stakes are added."""
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
@@ -163,7 +167,7 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
 def _analyse_stakes(
     definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
 ) -> BetAnalysis:
-    """Return the figures of combined bets; side bets assume that the player draws the cards they need."""
+    """Return the figures of combined bets, assuming that the player draws every card that the side bets need."""
     proof, cost = find_proof(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
     own: dict[str, int] = {}
@@ -192,7 +196,7 @@ def _analyse_stakes(
                 )
             )
     levels = [
-        _level(definition, level, own[level.spot], cost)
+        _build_progressive_share(definition, level, own[level.spot], cost)
         for level in definition.progressive
         if level.spot in own
     ]
@@ -223,7 +227,7 @@ def _analyse_stakes(
 
 
 def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
-    """Return the figures of one bet with their distribution; ``hand`` credits of it are on the hand."""
+    """Return the figures of one bet with its win distribution; ``hand`` is the stake on the hand, in credits."""
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand:
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
@@ -242,7 +246,7 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
 
 
 def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
-    """Yield notes on simulated rounds of the best play, with equal stakes against ``hands`` dealer hands."""
+    """Yield notes on the simulated rounds: the best play with equal stakes against ``hands`` hands of the dealer."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
@@ -285,8 +289,10 @@ def _compute_root_rounded_up(square: Fraction) -> Fraction:
     return Fraction(isqrt(int(square * 10**18)) + 1, 10**9)
 
 
-def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cost: int) -> ProgressiveShare:
-    """Return what a level adds to a wager of ``cost`` credits, ``staked`` of them on its side bet."""
+def _build_progressive_share(
+    definition: BlackjackDefinition, level: Progressive, staked: int, cost: int
+) -> ProgressiveShare:
+    """Return what a progressive level contributes to a wager of ``cost`` credits, ``staked`` on its side bet."""
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_shares(definition, side))
@@ -294,6 +300,6 @@ def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cos
 
 
 def _format_percent(part: Fraction) -> str:
-    """Return an exact share in percent, to four decimals."""
+    """Return an exact fraction as text in percent, with four decimals."""
     ten_thousandths = round(part * 1_000_000)
     return f"{ten_thousandths // 10_000}.{ten_thousandths % 10_000:04d} %"

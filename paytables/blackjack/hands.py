@@ -21,33 +21,33 @@ Shoe: TypeAlias = tuple[int, ...]
 
 
 def build_shoe(decks: int) -> Shoe:
-    """Return the number of cards of each value, ace to ten, in ``decks`` decks."""
+    """Return the number of cards of each value in ``decks`` decks: ace, two, ... ten."""
     return tuple(decks * (16 if value == TEN else 4) for value in range(1, TEN + 1))
 
 
 def pack_counts(counts: Sequence[int]) -> int:
-    """Return cards as an integer; counts above the maximum of a hand are capped."""
+    """Return the counts of card values as one integer. A count above the maximum in a hand is reduced to it."""
     return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
 
 
 def is_within(some: int, of: int) -> bool:
-    """Return whether some cards, as an integer, are contained in others."""
+    """Return whether the cards of ``some`` are all contained in ``of``; both are packed integers."""
     return (of | _FREE) - some & _FREE == _FREE
 
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
-    """Return the number of cards of each value, ace to ten."""
+    """Return the number of cards of each value (ace, two, ... ten) in a packed hand."""
     return tuple([hand >> BITS * n & MANY for n in range(TEN)])
 
 
 def list_values(hand: int) -> list[int]:
-    """Return the values of the cards, ascending."""
+    """Return the values of the cards of a packed hand, ascending."""
     return [n + 1 for n, count in enumerate(unpack_counts(hand)) for _ in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
 class HandValue:
-    """A hand of up to 21: its cards, its best total, whether an ace counts 11, and the hands after each card."""
+    """What is known of a hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
 
     cards: int
     best: int
@@ -58,7 +58,7 @@ class HandValue:
 
 @cache
 def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
-    """Return every hand of up to 21 in a shoe, starting with the empty one, those with fewer cards first."""
+    """Return every hand of up to 21 that a shoe allows, from the empty one on, those with fewer cards first."""
     found: dict[int, HandValue] = {}
     layer = [0]
     while layer:
@@ -76,16 +76,16 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
 
 @cache
 def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
-    """Return the hands with all cards of ``start``, in order."""
+    """Return the hands that contain all cards of ``start``, those with fewer cards first."""
     return [hand for hand in list_every_hand(shoe) if is_within(start, hand)]
 
 
 @dataclass(slots=True)
 class Parts:
-    """Coefficients of the hands of a split in the sum over its hands, from a shoe lacking a number of pair cards.
+    """Coefficients with which hands of a split are summed, for a shoe that lacks a number of cards of the pair's value.
 
-    ``plain``: the second card is not a pair card; ``paired``: it is one, and no further split is allowed.
-    Both are also given for the hand that has the first stake alone.
+    ``plain`` is for a hand whose second card is not of that value; ``paired`` for one whose second card is,
+    and which may not be split again. The other two are those of the hand that has the box's first stake.
     """
 
     plain: int = 0
@@ -95,16 +95,17 @@ class Parts:
 
 
 @cache
-def split_parts(hands: int) -> tuple[Parts, ...]:
-    """Return the coefficients of a pair split into up to ``hands``, each pair card being split while allowed.
+def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
+    """Return the coefficients of the hands of a pair that is split into up to ``hands`` hands.
 
-    Second cards are dealt in any order, because all orders of a shoe are equally likely. Those of finished
-    hands are known not to be pair cards; the condition "no pair card" is one minus "a pair card", so each
-    hand's mean is taken from shoes that lack only pair cards, ``j`` of them at index ``j`` of the result. The
-    caller multiplies by the probability that ``j`` draws are all pair cards.
+    Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
+    may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
+    hand is not of the pair's value. The condition "not of that value" is replaced by one minus "of that
+    value", so each hand's mean is taken from shoes that lack only cards of that value: ``j`` of them at index
+    ``j`` of the result. The caller multiplies by the probability that ``j`` draws all have that value.
     """
     found = [Parts() for _ in range(2 * hands)]
-    for resplits, done, open_ in _ends(hands, 2, 0, 0):
+    for resplits, done, open_ in _iter_second_card_orders(hands, 2, 0, 0):
         for others in range(done):  # a finished hand, the others of which are not pairs
             sign = (-1) ** others * comb(done - 1, others)
             found[resplits + others].plain += sign * done
@@ -122,12 +123,14 @@ def split_parts(hands: int) -> tuple[Parts, ...]:
     return tuple(found)
 
 
-def _ends(most: int, hands: int, done: int, resplits: int) -> Iterator[tuple[int, int, int]]:
-    """Yield each order of second cards as (resplits, hands finished before the limit, hands open at it)."""
+def _iter_second_card_orders(
+    most: int, hands: int, done: int, resplits: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield each order of second cards of a split: resplits, hands finished before the limit, hands open at it."""
     if done == hands:
         yield resplits, done, 0
     elif hands == most:
         yield resplits, done, hands - done
     else:
-        yield from _ends(most, hands, done + 1, resplits)
-        yield from _ends(most, hands + 1, done, resplits + 1)
+        yield from _iter_second_card_orders(most, hands, done + 1, resplits)
+        yield from _iter_second_card_orders(most, hands + 1, done, resplits + 1)

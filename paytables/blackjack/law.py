@@ -44,7 +44,11 @@ Ends: TypeAlias = Mapping[tuple[int, Nets], int]
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Several hands by their combined cards: ``ways[row, end, place]``, for nets from ``low`` upwards by ``step``."""
+    """How several hands of a box together may end.
+
+    ``cards`` lists their combined cards. ``ways[row, end, place]`` is the number of ways with the cards of
+    ``row``, the dealer's result ``end``, and the net ``low + step * place``.
+    """
 
     cards: Ints
     ways: Ints
@@ -52,7 +56,7 @@ class _Sums:
     step: int
 
     def refine_step(self, step: int) -> _Sums:
-        """Return the same with a step that divides its own."""
+        """Return the same sums with a smaller ``step``, which must divide the current one."""
         if step == self.step or not self.step:
             return self
         times = self.step // step
@@ -62,7 +66,10 @@ class _Sums:
 
 
 def is_within_reach(table: Table, played: Result, most: int) -> bool:
-    """Return whether a play splits into at most ``most`` hands and ignores suits and ranks in splits."""
+    """Return whether the net distribution of a play can be counted.
+
+    It can if the play splits into at most ``most`` hands and no split depends on suits or ranks.
+    """
     suited = table.house.suited_678 is not None
     return all(
         into <= most and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
@@ -73,7 +80,7 @@ def is_within_reach(table: Table, played: Result, most: int) -> bool:
 def compute_net_distribution(
     table: Table, answers: Mapping[Question, int], played: Result
 ) -> dict[Fraction, Fraction]:
-    """Return the probability of each net of one initial stake, by the answers of a play."""
+    """Return the probability of each net of one initial stake, if hands are played by ``answers``."""
     return _NetDistribution(table, answers, played).compute_distribution()
 
 
@@ -85,6 +92,8 @@ def compute_net_variance(table: Table, answers: Mapping[Question, int], played: 
 
 
 class _NetDistribution:
+    """The net distribution of one play, computed round by round of each dealer's first card."""
+
     def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
         house = table.house
         self.table, self.house, self.answers, self.played = table, house, answers, played
@@ -94,16 +103,19 @@ class _NetDistribution:
         self.first_stake_only = house.hole or house.original_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
-        """Return each net's probability; with three hands, weights with the same first two moments."""
+        """Return the probability of each net.
+
+        If a pair is split into three hands, the result has only the right mean and variance.
+        """
         found: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.table.rounds:
             part = Fraction(self.table.shoe[round_.up - 1], sum(self.table.shoe))
-            for net, chance in self._round(round_):
+            for net, chance in self._iter_round_nets(round_):
                 found[net] += part * chance
         return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
 
-    def _round(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
-        """Yield the nets of the rounds with one first card of the dealer."""
+    def _iter_round_nets(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
+        """Yield each net with its probability, given one first card of the dealer."""
         alone: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
             2 * CARD[split.pair - 1]: split
@@ -122,59 +134,80 @@ class _NetDistribution:
                 alone[hand, _add_nets(nets, beside)] += 2 * self.share
             elif hand not in divided:
                 orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
-                ends = self._ends(round_, round_.tree, Kind(round_.up), {hand: orders}, first=True)
+                ends = self._count_hand_ends(round_, round_.tree, Kind(round_.up), {hand: orders}, first=True)
                 for (cards, nets), many in ends.items():
                     alone[cards, _add_nets(nets, beside)] += many
-        yield from _iter_net_chances(round_, _start(alone), self.share)
+        yield from _iter_net_chances(round_, _create_one_hand_sums(alone), self.share)
         for hand, split in divided.items():
-            yield from self._split(round_, split, self._find_insurance_nets(round_.up, hand))
+            yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
 
     def _convert_odds_to_units(self, odds: Fraction) -> int:
+        """Return net odds as an integer number of ``unit``-ths of a stake."""
         return int(odds * self.unit)
 
     def _find_insurance_nets(self, up: int, hand: int) -> Nets:
-        """Return the net of insurance for each final result of the dealer."""
+        """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
         if odds is None or up != ACES or hand not in self.played.insured:
             return (0,) * (ENDS + 1)
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
-    def _split(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
-        """Yield the nets of a pair that is split into two hands, or into three if a second card is one of it."""
+    def _iter_split_nets(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
+        """Yield the nets of a pair that is split: into two hands, or into three if a second card has the pair's value.
+
+        ``beside`` are the nets of insurance, which are added.
+        """
         into = self.played.split[round_.up, split.pair, split.fewer]
-        mine, others = (self._hand(round_, split.branches[into], first=first) for first in (True, False))
+        mine, others = (
+            self._count_split_hand_ends(round_, split.branches[into], first=first) for first in (True, False)
+        )
         mine = {(cards, _add_nets(nets, beside)): many for (cards, nets), many in mine.items()}
         if into == LAW_MOST:
-            yield from _iter_net_chances(round_, _join_hand_sums(_start(mine), others), self.share**2)
+            yield from _iter_net_chances(
+                round_, _join_hand_sums(_create_one_hand_sums(mine), others), self.share**2
+            )
             return
         done, done_others = (
-            self._hand(round_, split.branches[into][:1], first=first) for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[into][:1], first=first)
+            for first in (True, False)
         )
         done = {(cards, _add_nets(nets, beside)): many for (cards, nets), many in done.items()}
-        yield from _iter_net_chances(round_, _join_hand_sums(_start(done), done_others), self.share**2)
+        yield from _iter_net_chances(
+            round_, _join_hand_sums(_create_one_hand_sums(done), done_others), self.share**2
+        )
         for each, many in done.items():  # the first of three is open to any card, or done before the third
             mine[each] = mine.get(each, 0) + many
         pair = CARD[split.pair - 1]
         for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
-            two = _join_hand_sums(_start(some, removed_cards * pair), others)
+            two = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
             yield from _iter_net_chances(round_, two, self.share**2, times)
         for some, removed_cards, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
-            yield from _iter_net_chances(round_, _start(some, removed_cards * pair), self.share, times)
+            yield from _iter_net_chances(
+                round_, _create_one_hand_sums(some, removed_cards * pair), self.share, times
+            )
 
-    def _hand(self, round_: Round, branches: Iterable[Branch], *, first: bool) -> dict[tuple[int, Nets], int]:
-        """Return the results of a hand of a split, over some branches."""
+    def _count_split_hand_ends(
+        self, round_: Round, branches: Iterable[Branch], *, first: bool
+    ) -> dict[tuple[int, Nets], int]:
+        """Return how one hand of a split may end, over several branches; ``first``: it has the box's first stake."""
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
-            for each, many in self._ends(round_, branch.tree, branch.kind, starts, first=first).items():
+            for each, many in self._count_hand_ends(
+                round_, branch.tree, branch.kind, starts, first=first
+            ).items():
                 found[each] += many
         return found
 
     # ------------------------------------------------------------ one hand
-    def _ends(
+    def _count_hand_ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the results of a hand that starts with two cards, in shares of an order; ``first`` of its box."""
+        """Return how a hand may end: the number of ways for each final hand with its nets.
+
+        ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
+        stake.
+        """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         going = dict(starts)
         while going:
@@ -206,6 +239,7 @@ class _NetDistribution:
         return found
 
     def _find_hand_nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
+        """Return the net of a finished hand for each result of the dealer."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
         best, won = round_.known[hand].best, stakes * self.unit
@@ -213,27 +247,33 @@ class _NetDistribution:
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
     def _find_lost_nets(self, stakes: int, *, first: bool) -> Nets:
+        """Return the net of a bust hand for each result of the dealer.
+
+        Against a blackjack, only the box's first stake may be lost, if the rules say so.
+        """
         own = int(first) if self.first_stake_only else stakes
         return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
 
     def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
+        """Return the net of a hand that is paid before the dealer draws, for each result of the dealer."""
         won = self._convert_odds_to_units(odds) * stakes
         return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:
+    """Return the sums of two nets for each result of the dealer."""
     return tuple(map(sum, zip(nets, beside, strict=True)))
 
 
 # ------------------------------------------------------------ hands together
-def _start(ends: Ends, removed: int = 0) -> _Sums:
-    """Return the sums of one hand, with the cards ``removed`` removed as well."""
+def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
+    """Return the sums for one hand alone, which ends as in ``ends``; ``removed`` are further cards out of the shoe."""
     none: Ints = np.array([removed], dtype=np.int64)
     return _join_hand_sums(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the joint sums of several hands and of one more hand, which ends as in ``ends``."""
+    """Return the sums of several hands, ``some``, and one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
@@ -247,11 +287,11 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
         cards = np.union1d(cards, (part[:, None] + some.cards).ravel())
     width = some.ways.shape[2] + (high - low) // step
     ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
-    compile_kernel(_add)(some.cards, some.ways, own, nets, many, cards, ways)
+    compile_kernel(_add_hand)(some.cards, some.ways, own, nets, many, cards, ways)
     return _Sums(cards, ways, some.low + low, step)
 
 
-def _add(
+def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
     """Add one more hand to the joint ways of several hands; the result is added to ``found``."""
@@ -273,7 +313,10 @@ def _add(
 def _iter_net_chances(
     round_: Round, sums: _Sums, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield the probability of each net of hands whose orders are in ``shares`` parts, multiplied by ``times``."""
+    """Yield each net of some hands with its probability, multiplied by ``times``.
+
+    ``shares`` is the number of parts into which the orders of the hands' cards were divided.
+    """
     full, dealer = round_.dealer.full, round_.dealer
     removed: Ints = sums.cards[:, None] >> BITS * np.arange(TEN) & MANY
     fits = (removed <= np.array(full)).all(axis=1)

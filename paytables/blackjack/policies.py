@@ -17,7 +17,10 @@ BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
 class PairQuestion(NamedTuple):
-    """A question about two cards: ``split``, or ``insurance``, with even money last if it is offered."""
+    """A question about two cards, either ``split`` or ``insurance``.
+
+    The answers to ``insurance`` are no, yes, and (if offered) even money.
+    """
 
     kind: str
     up: int
@@ -30,10 +33,10 @@ Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 @dataclass(slots=True)
 class Result:
-    """The value of a play per initial stake: the mean net, and the mean of all that is staked.
+    """The value of a play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
 
-    ``split`` has the number of hands of each split, ``insured`` the hands it insures, ``even`` the dealer's
-    first cards at which it takes even money.
+    ``split`` has the number of hands into which each pair is split, ``insured`` the hands that are insured,
+    ``even`` the dealer's first cards at which even money is taken.
     """
 
     mean: Fraction = Fraction(0)
@@ -44,9 +47,9 @@ class Result:
 
 
 class Table:
-    """The rounds of a set of house rules by the dealer's first card, weighted once; each play is summed over them.
+    """The calculation of a play's value for one set of house rules, over each first card of the dealer.
 
-    ``shoe`` is the full shoe by default, or another one.
+    ``shoe`` is the number of cards of each value, by default those of the full shoe.
     """
 
     def __init__(
@@ -64,10 +67,13 @@ class Table:
             report_progress(len(self.rounds), len(ups))
 
     def result(self, choose: Chooser, take: Taker) -> Result:
-        """Return the value of a play; ``take`` answers about splits, insurance and even money."""
+        """Return the value of a play.
+
+        ``choose`` answers questions about a hand; ``take`` those about splits, insurance and even money.
+        """
         found = Result(staked=Fraction(0))
         for round_ in self.rounds:
-            mean, staked = self._round(round_, choose, take, found)
+            mean, staked = self._sum_round(round_, choose, take, found)
             ways = self.shoe[round_.up - 1]
             total = sum(self.shoe) * round_.total_ways * self.play.unit
             found.mean += Fraction(ways * mean, total)
@@ -75,8 +81,8 @@ class Table:
         found.staked += 1
         return found
 
-    def _round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
-        """Return mean and staked sums over all first hands against one dealer's card, with splits and insurance."""
+    def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
+        """Return mean and staked sums over all first hands against one first card of the dealer; record the answers."""
         values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
@@ -88,14 +94,14 @@ class Table:
             if hand == BLACKJACK:
                 played = 0, 0
             elif splits:
-                played = self._pair(round_, hand, unsplit, splits, choose, take, found)
+                played = self._sum_pair(round_, hand, unsplit, splits, choose, take, found)
             beaten = round_.tree[hand].blackjack * self.play.unit
             lost = beaten if self.play.first_stake_only and hand != BLACKJACK else 0
             mean += orders * (played[0] - lost + insured[0])
             staked += orders * (played[1] + insured[1])
         return mean, staked
 
-    def _pair(
+    def _sum_pair(
         self,
         round_: Round,
         hand: int,
@@ -105,7 +111,7 @@ class Table:
         take: Taker,
         found: Result,
     ) -> Sums:
-        """Return the sums of a pair, of which some orders may be split: those of one rank, or all."""
+        """Return mean and staked sums of a pair. If only cards of one rank may be split, only those orders are."""
         pair_cards = round_.dealer.full[splits[0].pair - 1]
         orders = pair_cards * (pair_cards - 1)
         mean, staked = unsplit
@@ -122,9 +128,10 @@ class Table:
         return mean, staked
 
     def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
-        """Return the sums with insurance: half of the stake on the dealer's blackjack.
+        """Return mean and staked sums of insuring a hand, or of declining, as ``take`` decides.
 
-        A blackjack may take even money instead, if the dealer's first card allows it.
+        Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
+        if the dealer's first card allows it.
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
         own = int(self.house.blackjack * unit) * node.other if hand == BLACKJACK else 0
@@ -144,7 +151,7 @@ class Table:
 
 
 def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Choose the highest value; of equal ones the one that stakes less."""
+    """Return the option with the highest value; of equal ones the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
@@ -154,12 +161,12 @@ def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> in
 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Choose the highest value, of equal ones the first."""
+    """Return the index of the highest value, of equal ones the first."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the lowest sum."""
+    """Return the index of the lowest value."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
@@ -169,7 +176,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
 
 
 def build_dealer_play(house: House) -> Chooser:
-    """Return the dealer's own rules as a play: draw like the dealer, never double."""
+    """Return the play of a player who follows the dealer's own rules: draw like the dealer, never double."""
 
     def choose(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
         return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
@@ -178,7 +185,7 @@ def build_dealer_play(house: House) -> Chooser:
 
 
 def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
-    """Return the same play, which also records each answer in ``into``."""
+    """Return a play with the same answers that also stores each of them in ``into``."""
 
     def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
         into[kind, hand, suited] = choose(kind, hand, suited, options)

@@ -46,13 +46,16 @@ FACE_DOWN: Final = "??"
 
 
 def format_spot_id(name: str, box: int) -> str:
-    """Return the spot of a stake in a player's box (0 is the first): ``main``, ``main-2``."""
+    """Return the id of a spot in a player's box (0 is the first), such as ``main`` or ``main-2``."""
     return name if not box else f"{name}-{box + 1}"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the stake on a hand: the dealer hand it plays against, and whether it was added in play."""
+    """A part of the stake on a hand.
+
+    It plays against one of the dealer's hands. ``added`` stakes come from a double or a split.
+    """
 
     bet: Bet
     against: int
@@ -61,7 +64,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Hand:
-    """A hand of a box, and the stakes on it that are undecided."""
+    """A player's hand in a box, and the stakes on it that are not settled yet."""
 
     id: str
     cards: list[Card]
@@ -84,20 +87,20 @@ class Hand:
 
     @property
     def is_blackjack(self) -> bool:
-        """Return whether it is an ace and a ten-value, and not from a split."""
+        """Return whether the hand is an ace and a ten-value card and does not come from a split."""
         return not self.split and is_blackjack(self.values)
 
     @property
     def staked(self) -> int:
-        """Return the undecided stakes on it, in credits."""
+        """Return the stakes on the hand that are not settled yet, in credits."""
         return sum(piece.bet.credits for piece in self.pieces)
 
 
 @dataclass(slots=True)
 class Box:
-    """A box: its seat, its hands, its side bets, and its cards in the order dealt.
+    """A player's box: its seat, its hands, its side bets, and its cards in the order dealt.
 
-    ``insured`` is its insurance against each of the dealer's hands.
+    ``insured`` is the insurance stake against each of the dealer's hands.
     """
 
     seat: int
@@ -114,7 +117,10 @@ Asking: TypeAlias = Generator[Step, Choice | None, str]
 
 
 class BlackjackRound:
-    """A round in progress: of all who bet, or as one ``seat`` among others plays it."""
+    """A round in progress.
+
+    It is played for everybody who bets or, with ``seat``, for one seat whose game includes the others' boxes.
+    """
 
     def __init__(self, definition: BlackjackDefinition, bets: Sequence[Bet], seat: int | None = None) -> None:
         self.seat = seat
@@ -138,7 +144,7 @@ class BlackjackRound:
         rules = self.definition.shoe
         self._shoe, cues = open_shoe(rules, table, draw)
         yield from cues
-        yield from self._deal(draw)
+        yield from self._deal_first_cards(draw)
         yield from self._settle_side_bets(2)
         for box in self.boxes:
             yield from self._offer_insurance(box)
@@ -157,31 +163,35 @@ class BlackjackRound:
             table=build_table_after_round(rules, self._shoe, table),
         )
 
-    def _take(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
+    def _deal_card(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
+        """Deal a card from the shoe to a hand; yield the animation cue."""
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
         yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
 
-    def _take_for(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Cue]:
-        yield from self._take(draw, hand.id, hand.cards)
+    def _deal_card_to_box(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Cue]:
+        """Deal a card to a hand of a box; yield the animation cue."""
+        yield from self._deal_card(draw, hand.id, hand.cards)
         box.dealt.append(hand.cards[-1])
 
-    def _deal(self, draw: Draw) -> Iterator[Cue]:
-        """Deal each box a card, the dealer one, each box a second, and the dealer a hidden one if the rules say so."""
+    def _deal_first_cards(self, draw: Draw) -> Iterator[Cue]:
+        """Deal each box a card, the dealer one, each box a second, and the dealer a hidden one if the rules have it."""
         self.dealers.append([])
         for turn in range(2):
             for box in self.boxes:
-                yield from self._take_for(box, box.hands[0], draw)
+                yield from self._deal_card_to_box(box, box.hands[0], draw)
             if turn == 0 or self.house.hole:
-                yield from self._take(draw, BANK, self.dealers[0], hidden=turn == 1)
+                yield from self._deal_card(draw, BANK, self.dealers[0], hidden=turn == 1)
         self._hidden = self.house.hole
 
     def _list_dealer_values(self, place: int) -> list[int]:
+        """Return the card values of one of the dealer's hands."""
         return [value_of(card) for card in self.dealers[place]]
 
     # ------------------------------------------------------------ what is asked
     def _ask(
         self, box: Box, hand: Hand, kind: str, options: Sequence[str], stakes: Mapping[str, Bet]
     ) -> Asking:
+        """Ask a box's seat for its decision on a hand; return the chosen option."""
         prompt = {**self.felt(), "hand": hand.id}
         if self._is_own(box):
             prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked}
@@ -190,7 +200,7 @@ class BlackjackRound:
         return str(decision.check((yield decision)))
 
     def _find_advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
-        """Return the best answer from a fresh shoe, if the definition stores it."""
+        """Return the best answer for a hand from a fresh shoe, or an empty mapping if the definition stores none."""
         proof, values = self.definition.proved.get(MAIN), hand.values
         best = None if proof is None else read_advice(self.house, proof.policy)
         if best is None:
@@ -226,7 +236,7 @@ class BlackjackRound:
             for piece in hand.pieces:
                 box.insured[piece.against] = Bet(spot, piece.bet.credits // 2, box.seat)
         elif chosen == "even_money":
-            yield from _settle(hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY))
+            yield from _settle_pieces(hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY))
 
     def _play_box(self, box: Box, draw: Draw) -> Iterator[Step]:
         """Play a box's hands one after another, including those of splits."""
@@ -234,7 +244,7 @@ class BlackjackRound:
         while number < len(box.hands):
             hand = box.hands[number]
             if len(hand.cards) == 1:
-                yield from self._take_for(box, hand, draw)
+                yield from self._deal_card_to_box(box, hand, draw)
             yield from self._play_hand(box, hand, draw)
             number += 1
 
@@ -242,7 +252,7 @@ class BlackjackRound:
         """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
-                yield from _settle(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
+                yield from _settle_pieces(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
             elif hand.points > BEST:
                 yield from self._settle_busted_hand(hand)
                 return
@@ -259,10 +269,13 @@ class BlackjackRound:
             elif chosen == "double":
                 hand.pieces += _list_added_pieces(box, hand)
                 hand.closed = True
-            yield from self._take_for(box, hand, draw)
+            yield from self._deal_card_to_box(box, hand, draw)
 
     def _list_options(self, box: Box, hand: Hand) -> list[str]:
-        """Return a hand's permitted options: only stand on a hard 21 or after a card to a split ace."""
+        """Return the answers permitted for a hand.
+
+        On a hard 21, and on a split ace with its second card, only standing is permitted.
+        """
         values, house = hand.values, self.house
         best, soft = compute_best_total(values)
         pair = len(values) == 2 and values[0] == values[1]
@@ -279,7 +292,7 @@ class BlackjackRound:
         return options
 
     def _split(self, box: Box, hand: Hand) -> Cue:
-        """Split a hand in two; the first gets its second card next, the other when its turn comes."""
+        """Split a hand in two. The first gets its second card next, the other one when it is played."""
         aces = hand.values[0] == ACES and self.house.aces_one_card
         other = Hand(
             f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _list_added_pieces(box, hand), split=True
@@ -290,7 +303,7 @@ class BlackjackRound:
         return Cue("split", {"hand": hand.id, "to": other.id})
 
     def _find_immediate_win(self, hand: Hand) -> tuple[str, Odds] | None:
-        """Return what a three-card hand wins regardless of the dealer, if the rules provide it, or None."""
+        """Return name and odds of a hand of three cards that wins whatever the dealer has, or None."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
             return SEVENS, rules.sevens
@@ -300,13 +313,16 @@ class BlackjackRound:
         return None
 
     def _settle_busted_hand(self, hand: Hand) -> Iterator[Settlement]:
-        """Settle the lost stakes of a bust hand, except added ones that a dealer's blackjack would still return."""
+        """Settle the stakes of a bust hand as lost.
+
+        An added stake waits if the rules return it when the dealer has a blackjack.
+        """
         spares = self.house.original_only and self.up in {ACES, TEN}
-        yield from _settle(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
+        yield from _settle_pieces(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
 
     # ------------------------------------------------------------ the dealer
     def _complete_dealer_hand(self, place: int, against: int, draw: Draw) -> Iterator[Step]:
-        """Complete one of the dealer's hands as far as bets need it, and settle them."""
+        """Complete one of the dealer's hands if undecided bets need it, and settle the bets against it."""
         name = BANK if place == 0 else f"{BANK}-{place + 1}"
         hands = [hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, against)]
         compared = any(hand.points <= BEST and not hand.is_blackjack for hand in hands)
@@ -319,50 +335,51 @@ class BlackjackRound:
             self._hidden = False
             yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
         elif compared or ((hands or insured) and self.up in {ACES, TEN}):
-            yield from self._take(draw, name, cards)
+            yield from self._deal_card(draw, name, cards)
         while compared and self.house.should_dealer_draw(self._list_dealer_values(place)):
-            yield from self._take(draw, name, cards)
+            yield from self._deal_card(draw, name, cards)
         yield from self._settle_insurance(against, won=is_blackjack(self._list_dealer_values(place)))
         for hand in hands:
-            yield from self._decide(hand, against, self._list_dealer_values(place))
+            yield from self._settle_against_dealer(hand, against, self._list_dealer_values(place))
 
     def _settle_insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
+        """Settle every insurance against one of the dealer's hands."""
         for box in self.boxes:
             bet = box.insured.pop(against, None)
             if bet is not None:
                 yield settle_bet(bet, self.definition.rules.insurance if won else None)
 
-    def _decide(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
-        """Settle a player's hand against the dealer hand ``against``, whose cards have ``values``."""
+    def _settle_against_dealer(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
+        """Settle a player's stakes against the dealer's hand number ``against``, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def here(piece: Piece) -> bool:
             return piece.against == against
 
         if has_blackjack and hand.is_blackjack:
-            yield from _settle(hand, push_bet, here)
+            yield from _settle_pieces(hand, push_bet, here)
         elif has_blackjack:
             spared = self.house.original_only
-            yield from _settle(
+            yield from _settle_pieces(
                 hand, settle_lost_bet, lambda piece: here(piece) and not (spared and piece.added)
             )
-            yield from _settle(hand, push_bet, here)
+            yield from _settle_pieces(hand, push_bet, here)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
-            yield from _settle(hand, partial(settle_bet, odds=odds, name=BLACKJACK), here)
+            yield from _settle_pieces(hand, partial(settle_bet, odds=odds, name=BLACKJACK), here)
         elif hand.points > BEST:
-            yield from _settle(hand, settle_lost_bet, here)
+            yield from _settle_pieces(hand, settle_lost_bet, here)
         elif dealer > BEST or hand.points > dealer:
-            yield from _settle(hand, partial(settle_bet, odds=EVEN), here)
+            yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN), here)
         else:
-            yield from _settle(hand, push_bet if hand.points == dealer else settle_lost_bet, here)
+            yield from _settle_pieces(hand, push_bet if hand.points == dealer else settle_lost_bet, here)
 
     # ------------------------------------------------------------ side bets
     def _settle_side_bets(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
-        """Settle the side bets on at most ``most`` cards, by the cards that were dealt.
+        """Settle the side bets that are decided by at most ``most`` cards of the box.
 
-        Those that play for ``levels`` are settled at the end: a level is won with the round, so a round that
-        becomes void before returns their stake.
+        ``levels``: also those that play for a progressive level. They are settled at the end, because a level
+        is only won if the round is completed; if the round becomes void, their stake is returned.
         """
         for box in self.boxes:
             ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
@@ -374,7 +391,7 @@ class BlackjackRound:
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
     def _is_own(self, box: Box) -> bool:
-        """Return whether a box's stakes are money of this round: at a table of several, only one seat's are."""
+        """Return whether the stakes of a box belong to this game: with other seats at the table, only one seat's do."""
         return self.seat in {None, box.seat}
 
     # ------------------------------------------------------------ what is shown
@@ -407,13 +424,13 @@ class BlackjackRound:
         return {"kind": "table", "felt": "cards", "hands": shown}
 
     def _result(self) -> str:
-        """Return the dealer's totals for the row of recent results."""
+        """Return the dealer's totals as text, for the row of recent results."""
         totals = [self._list_dealer_values(place) for place in range(len(self.dealers))]
         return "-".join("BJ" if is_blackjack(each) else str(compute_best_total(each)[0]) for each in totals)
 
 
 def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
-    """Return the value of a hand: its total, both totals if an ace may count either way, or text."""
+    """Return the value of a hand for display: its total, both totals if an ace may count either way, or a text."""
     best, soft = compute_best_total(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
@@ -428,6 +445,7 @@ def settle_lost_bet(bet: Bet) -> Settlement:
 
 
 def _has_bets_against(hand: Hand, against: int) -> bool:
+    """Return whether a hand has undecided stakes against the dealer's hand number ``against``."""
     return any(piece.against == against for piece in hand.pieces)
 
 
@@ -435,10 +453,10 @@ def _accept_every_piece(_: Piece) -> bool:
     return True
 
 
-def _settle(
+def _settle_pieces(
     hand: Hand, settle: Callable[[Bet], Settlement], which: Callable[[Piece], bool] = _accept_every_piece
 ) -> Iterator[Settlement]:
-    """Settle the selected pieces, combining those on one spot."""
+    """Settle the stakes on a hand for which ``which`` is true, combining those on one spot."""
     stakes: dict[tuple[str, int], int] = {}
     for piece in filter(which, hand.pieces):
         key = piece.bet.spot, piece.bet.seat
@@ -451,7 +469,7 @@ def _settle(
 
 
 def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
-    """Return the same amount again for each bet on a hand: on the box's main spot, against the same dealer hand."""
+    """Return the stakes that a double or split adds: for each bet on the hand as much again, at the same terms."""
     main = format_spot_id(MAIN, box.number)
     return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
 

@@ -30,7 +30,7 @@ _BOX: Final = Text(en="box {0}", fr="case {0}")
 
 @dataclass(frozen=True)
 class BlackjackRules(TableRules):
-    """A playable blackjack table; ``table`` is the shoe left by earlier rounds."""
+    """A playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
 
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
@@ -48,20 +48,20 @@ class BlackjackRules(TableRules):
         limits, main_id = main.limits, format_spot_id(MAIN, box)
         spots = []
         for n, name in enumerate(ACTIONS[: main.hands]):
-            words = self._stake_name(main.name, box, n + 1 if main.hands > 1 else None)
+            words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._find_needed_bet(n, box)
             spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
             spots.append(replace(spot, reserve=self._added, optional=self._insured))
         if made.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
-            words = self._stake_name(INSURED, box)
+            words = self._build_stake_name(INSURED, box)
             odds = made.rules.insurance.text
             spot = _build_spot(format_spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
             spots.append(replace(spot, added=("1/2",)))
         for side in made.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
-            words = self._stake_name(side.name, box)
+            words = self._build_stake_name(side.name, box)
             spot = _build_spot(
                 format_spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id
             )
@@ -70,7 +70,7 @@ class BlackjackRules(TableRules):
 
     @property
     def _added(self) -> Fraction:
-        """Return what splits and doubles may add to a stake, as a multiple of it."""
+        """Return the most that splits and doubles may add to a stake, as a multiple of it."""
         rules = self.definition.rules
         hands, doubles = rules.split.hands, bool(rules.double.totals)
         both = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
@@ -78,18 +78,23 @@ class BlackjackRules(TableRules):
 
     @property
     def _insured(self) -> Fraction:
-        """Return what insurance may add to a stake, as a multiple of it."""
+        """Return the most that insurance may add to a stake, as a multiple of it."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
     def _find_needed_bet(self, action: int, box: int) -> str | None:
-        """Return the bet that a bet on a dealer hand requires: for the first ones each other, then the previous."""
+        """Return the spot of the bet that a bet against the dealer's hand number ``action`` (from 0) requires, or None.
+
+        The player must bet against the first ``least_hands`` of the dealer's hands, so each of these bets
+        requires the next one, in a circle. A bet against a later hand requires the one against the hand
+        before it.
+        """
         least = self.definition.main.least_hands
         if action >= least:
             return format_spot_id(ACTIONS[action - 1], box)
         return format_spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
 
-    def _stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
-        """Return a stake's name, with its number and its box if there are several."""
+    def _build_stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
+        """Return the name of a stake by language, with its number and that of its box if there are several."""
         words = name.model_dump()
         if number is not None:
             words = {code: f"{text} {number}" for code, text in words.items()}
@@ -109,14 +114,15 @@ class BlackjackRules(TableRules):
         return frozenset({"shoe"})
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat with the bets in the boxes of the others. Raises WagerError."""
+        """Return the wager of one seat for a round in which the others' boxes are played too. Raises WagerError."""
         laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
         return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
 
-        In a shared round, ``seat`` is its seat and ``others`` has the bets of the other seats.
+        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
+        others.
         """
         seat, others = options.pop("seat", None), options.pop("others", {})
         made = self.cloth.wager(credits_, **options)
@@ -127,7 +133,7 @@ class BlackjackRules(TableRules):
         return made
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
-        """Return an upper bound on what a seat's bets may return: all hands split, doubled and won at best."""
+        """Return an upper bound on what a seat's bets may return: all hands split, doubled and won at the best odds."""
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
         most = 0
@@ -190,7 +196,7 @@ class BlackjackRules(TableRules):
         }
 
     def _describe_best_chart(self) -> dict[str, object]:
-        """Return the best play by totals, if the definition stores one for these rules."""
+        """Return the stored best chart as data for the screen; empty if none is stored for these rules."""
         proof = self.definition.proved.get(MAIN)
         if proof is None or read_advice(self.definition.house, proof.policy) is None:
             return {}

@@ -113,7 +113,7 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
 
 
 def _build_play_arrays(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
-    """Return the best play as arrays: answers by kind and hand, number of splits of pairs, insured hands."""
+    """Return a play as three arrays: answers by kind and hand, hands of each split, and whether a hand is insured."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(place)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
     for (kind, hand, suited), answer in zip(play.places, play.text, strict=False):
@@ -132,7 +132,10 @@ def _build_play_arrays(play: PlayData, place: dict[int, int]) -> tuple[Ints, Int
 
 
 class _Shoe(NamedTuple):
-    """The words, the cards, and ``at``: words used, cards dealt, the rounds of this shoe and their net."""
+    """The state of a shoe in the simulation.
+
+    ``at`` counts words used, cards dealt, and rounds of this shoe, and has their net.
+    """
 
     words: Ints
     cards: Ints
@@ -140,7 +143,7 @@ class _Shoe(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """The rules as numbers; pays are in units of a stake."""
+    """The house rules as numbers. Pays are in units of a stake."""
 
     hole: int
     h17: int
@@ -167,7 +170,7 @@ class _Rules(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Hands as indices: the next index for each value, its totals; the values of cards, and the best play."""
+    """Lookup tables of hands: the index after each card, the totals, card values, and the answers of the best play."""
 
     after: Ints
     totals: Ints
@@ -178,7 +181,7 @@ class _Tables(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """The hands of the box: cards, card counts, indices, stakes, immediate wins, whether of one suit."""
+    """The hands of a box: their cards, card counts, indices, stakes, immediate wins, and whether of one suit."""
 
     first: Ints
     second: Ints
@@ -201,7 +204,7 @@ class _Steps(NamedTuple):
 
 
 def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
-    """Take a card out of the shoe, with every remaining card equally likely."""
+    """Take a random card out of the shoe; every remaining card is equally likely."""
     words, cards, at = shoe
     left = np.uint64(len(cards) - at[1])
     word_range = np.uint64(1 << 32)
@@ -219,7 +222,7 @@ def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
 def _record_shoe_and_shuffle(
     steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
-    """Record the finished shoe and start another; return whether enough rounds were played."""
+    """Record the net of the finished shoe and start a new one; return whether enough rounds were played."""
     at = shoe.at
     if at[2]:
         shoes[0] += 1
@@ -345,7 +348,7 @@ def _settle(
     best: int,
     beaten: bool,  # noqa: FBT001
 ) -> int:  # pragma: no cover (compiled)
-    """Return the net of hands without naturals, against a dealer hand."""
+    """Return the net of a box against one hand of the dealer. Blackjacks of the player are settled elsewhere."""
     node, stakes, won = box.node, box.stakes, box.won
     total = 0
     for n in range(hands):

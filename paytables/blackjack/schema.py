@@ -40,14 +40,14 @@ def value_of(card: Card) -> int:
 
 
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
-    """Return the best total of some values, and whether an ace counts 11 in it (a soft hand)."""
+    """Return the best total of some card values, and whether the hand is soft: an ace counts 11 in it."""
     hard = sum(values)
     soft = ACES in values and hard + 10 <= BEST
     return (hard + 10 if soft else hard), soft
 
 
 def is_blackjack(values: Sequence[int]) -> bool:
-    """Return whether two cards are an ace and a ten-value. Callers do not ask it of hands of a split."""
+    """Return whether the values are an ace and a ten. It must not be called for a hand of a split."""
     return sorted(values) == [ACES, TEN]
 
 
@@ -141,7 +141,7 @@ class HouseRules(Strict):
 
 @cache
 def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
-    """Return the ranks of each hand of a row as sorted numbers."""
+    """Return the ranks of each hand that a row names, as sorted numbers."""
     return frozenset(tuple(sorted(map(RANKS.index, each))) for each in named)
 
 
@@ -167,6 +167,7 @@ class Row(Strict):
 
     @model_validator(mode="after")
     def _check_ranks(self) -> "Row":
+        """Refuse a row without a condition, or one whose hands or dealer's card do not fit its number of cards."""
         count = self.cards + self.dealer
         wrong = [ranks for ranks in self.ranks if len(ranks) != count]
         if wrong:
@@ -182,7 +183,7 @@ class Row(Strict):
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
-        """Return whether exactly these cards, the dealer's last if it counts, fit the row."""
+        """Return whether exactly these cards satisfy the row, the dealer's first card last if the row counts it."""
         ranks = sorted(rank_of(card) for card in cards)
         if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
             return False
@@ -234,11 +235,11 @@ class Side(Strict):
 
     @property
     def cards(self) -> int:
-        """Return how many of the box's cards may decide it."""
+        """Return the largest number of the box's cards that may decide the bet."""
         return max(row.cards for row in self.row)
 
     def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
-        """Return the row that a box's cards, in the order dealt, and the dealer's first card win."""
+        """Return the first row that fits a box's cards, in the order dealt, and the dealer's first card, or None."""
         for row in self.row:
             cards = [*dealt[: row.cards], *([up] if row.dealer else [])]
             if len(dealt) >= row.cards and row.fits(cards):
@@ -282,7 +283,7 @@ class Main(Strict):
 
 
 def sum_lowest_values(decks: int, cards: int | None) -> int:
-    """Return the minimum total value of ``cards`` cards of a shoe, or of all cards if None."""
+    """Return the minimum total value of ``cards`` cards of a shoe; for None, that of all its cards."""
     low_first = sorted(value_of(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
     return sum(shoe[:cards])

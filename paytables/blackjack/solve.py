@@ -8,8 +8,8 @@ divided before the end.
 Splits: a hand of a split is played by its own cards and the dealer's first one, not by the cards of the other
 hands. For every such play all orders of the shoe are equally likely, so each hand may be treated as the
 first, and the mean of a split is a sum over hands in shoes that lack pair cards
-(:func:`~.hands.split_parts`). Best and worst are the best and worst of these plays; a box that has not split
-uses all its information.
+(:func:`~.hands.compute_split_coefficients`). Best and worst are the best and worst of these plays; a box that
+has not split uses all its information.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from paytables.blackjack.hands import (
     MANY,
     HandValue,
     Shoe,
+    compute_split_coefficients,
     is_within,
     list_every_hand,
     list_hands_holding,
     list_values,
     pack_counts,
-    split_parts,
 )
 from paytables.blackjack.schema import ACES, BEST, TEN, House
 
@@ -52,9 +52,11 @@ Options: TypeAlias = Mapping[int, Sums]
 
 @dataclass(slots=True)
 class Node:
-    """A hand in ways: against a dealer without a blackjack, with one, and of standing.
+    """How often a hand occurs, counted in ways: orders of the cards.
 
-    ``first`` are the ways against a blackjack in which the hand has the first stake of its box.
+    ``other`` are the ways against a dealer without a blackjack, ``blackjack`` those against one. ``first``
+    are those against a blackjack in which the hand has its box's first stake. ``stand`` is wins minus losses
+    if it stands.
     """
 
     other: int = 0
@@ -63,9 +65,10 @@ class Node:
     stand: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add another shoe's ways ``times`` times, and ``first`` times as the hand with the first stake.
+        """Add the ways of another node, ``times`` times.
 
-        ``share`` divides them: it is a factor of the ways themselves.
+        Its ways against a blackjack are also added ``first`` times to those with the box's first stake. The
+        ways are divided by ``share``, which is a factor of each of them.
         """
         if share > 1:
             node = Node(
@@ -85,9 +88,10 @@ Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Hands of a split that share one play: their kind, the starting hand, and the cards drawn to it.
+    """The hands of a split that are played by the same answers.
 
-    ``without``: the value that is not drawn to it (a pair card would have been split), 0 for none.
+    ``start`` is the hand with which they begin, ``tree`` has every hand that follows. ``without`` is the
+    value of cards that are not drawn to the start, because such a card would have been split; 0 for none.
     """
 
     kind: Kind
@@ -98,10 +102,10 @@ class Branch:
 
 @dataclass(slots=True)
 class Split:
-    """A pair as dealt: the number of orders of its two cards, and the number of its cards that remain.
+    """A pair that may be split: the number of orders of its two cards, and of further cards of its value in the shoe.
 
-    ``fewer``: the dealer's first card has the pair's rank, if tens are split by rank. ``branches`` has these
-    hands, by the maximum number of hands of the split.
+    ``fewer``: tens are split by rank, and the dealer's first card has the pair's rank. ``branches`` are the
+    hands of the split, by the maximum number of hands into which it is split.
     """
 
     pair: int
@@ -112,7 +116,7 @@ class Split:
 
 
 class Round:
-    """Everything after one first card of the dealer, weighted: hands of two cards, and splits."""
+    """All hands against one first card of the dealer, with the number of ways of each, and all splits."""
 
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
@@ -127,7 +131,7 @@ class Round:
         lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()
         for split in self.splits:
-            parts = split_parts(self._find_most_hands(split.pair))
+            parts = compute_split_coefficients(self._find_most_hands(split.pair))
             lacking += [
                 (split.pair, n, split.left)
                 for n in range(len(parts))
@@ -149,10 +153,11 @@ class Round:
         return compute_falling_factorial(self.cards, self.length)
 
     def _find_most_hands(self, pair: int) -> int:
+        """Return the maximum number of hands into which a pair of this value may be split."""
         return self.house.ace_hands if pair == ACES else self.house.hands
 
     def _count_ways_to_continue(self, left: int) -> tuple[int, int, int]:
-        """Return the ways to continue with ``left`` cards: in all, after one card, after the longest dealer hand."""
+        """Return the ways to deal on from ``left`` cards: in all, after one card, and after the longest dealer hand."""
         further_cards = self.length - (self.cards - left)
         if further_cards < 0:
             return 0, 0, 0
@@ -166,7 +171,10 @@ class Round:
         return in_all, compute_falling_factorial(left - 1, further_cards - 1) if further_cards else 0, after
 
     def _list_splits(self) -> list[Split]:
-        """Return the pairs that may be split; tens of one rank by their relation to the dealer's first card."""
+        """Return the pairs that may be split.
+
+        If tens are split by rank, those of the rank of the dealer's first card are listed separately.
+        """
         found: list[Split] = []
         for pair in range(ACES, TEN + 1):
             have = self.dealer.full[pair - 1]
@@ -184,7 +192,11 @@ class Round:
         return [split for split in found if split.ways]
 
     def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
-        """Return the hands a start may become, each with all cards out of the shoe except the first."""
+        """Return each hand that can be reached, with all cards that are then out of the shoe except the dealer's first.
+
+        ``pair`` is the value of the pair it was split from, or 0; ``fewer`` further cards of that value are
+        missing.
+        """
         out = (1 + fewer) * CARD[pair - 1] if pair else 0
         start = CARD[pair - 1] if pair else 0
         full = self._full
@@ -194,7 +206,10 @@ class Round:
         return [(hand, hand + out) for hand in hands if is_within(hand + out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
-        """Return wins minus losses of standing, by the removed cards and the class of the total."""
+        """Return wins minus losses of standing, by the cards removed from the shoe and the class of the total.
+
+        Each of ``shoes`` is a pair's value, how many cards of it are missing, and how many are left.
+        """
         rows: dict[tuple[int, int], None] = {}
         for pair, fewer, _ in shoes:
             for hand, out_of_shoe in self._list_reached_hands(pair, fewer):
@@ -205,7 +220,7 @@ class Round:
         return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
 
     def _build_tree(self, pair: int, fewer: int) -> Tree:
-        """Return the weight of every hand a start may become, from a shoe that lacks ``fewer`` more pair cards."""
+        """Return the ways of every hand that can be reached, from a shoe that lacks ``fewer`` more cards of a pair."""
         ways: dict[int, int] = {}
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
@@ -225,11 +240,11 @@ class Round:
         return tree
 
     def _mix_shoes(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
-        """Return the hands of a split, summed over the shoes from which they are drawn."""
+        """Return the branches of a split into up to ``most`` hands, summed over the shoes from which they are dealt."""
         pair, one, two = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
-        for fewer, part in enumerate(split_parts(most)):
+        for fewer, part in enumerate(compute_split_coefficients(most)):
             ways = split.ways * compute_falling_factorial(split.left, fewer)
             if not ways:
                 continue
@@ -256,7 +271,7 @@ class Round:
 
 
 class Play:
-    """Sums of a play over the hands of one first card. ``unit`` is the value of a stake in them."""
+    """The calculation of a play's value over all hands. ``unit`` is the value of one stake."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -266,20 +281,20 @@ class Play:
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
 
     def _count_ways_at_risk(self, node: Node) -> int:
-        """Return the ways in which a hand that busts loses what it would not have lost anyway."""
+        """Return the ways in which a bust hand loses a stake that the dealer's blackjack would not take anyway."""
         return node.other if self.first_stake_only else node.other + node.blackjack
 
     def played(self, node: Node) -> int:
-        """Return the ways in which a hand is played."""
+        """Return the ways in which a hand is played: all, or those without a blackjack if the dealer looks first."""
         return node.other if self.house.hole else node.other + node.blackjack
 
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
-        """Return the value of a hand that wins before the dealer draws."""
+        """Return the value of a hand that is paid at ``pay`` before the dealer draws."""
         saved = node.first if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
 
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """Return the value of a hand that takes no more cards: its stakes won or lost."""
+        """Return the value of a hand that stands with ``stakes`` stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost = 0 if self.first_stake_only else node.blackjack
@@ -288,7 +303,10 @@ class Play:
     def options(
         self, known: HandValue, tree: Tree, hand: int, values: Mapping[int, Sums], kind: Kind, *, suited: bool
     ) -> dict[int, Sums]:
-        """Return the value of each answer open to a hand, and the additional stake."""
+        """Return the value, and the mean additional stake, of each answer that is permitted for a hand.
+
+        ``values`` has the values of the hands after a draw.
+        """
         node, house = tree[hand], self.house
         found = {STAND: (self.standing(hand, node), 0)}
         if (known.best == BEST and not known.soft) or (hand == _SEVENS and house.sevens is not None):
@@ -316,7 +334,7 @@ class Play:
     def values(
         self, known: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
     ) -> dict[int, Sums]:
-        """Return the value of every hand of two and more cards, played by ``choose``."""
+        """Return the value of every hand of two and more cards if ``choose`` gives the answers."""
         found: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
         for hand in reversed(tree):
@@ -332,7 +350,7 @@ class Play:
         return found
 
     def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
-        """Return the value of a pair split into up to ``hands`` hands."""
+        """Return the value, and the mean additional stake, of a pair split into up to ``hands`` hands."""
         mean, staked = 0, 0
         for branch in split.branches[hands]:
             values = self.values(round_.known, branch.tree, branch.kind, choose)
@@ -351,7 +369,7 @@ class Play:
 
     @staticmethod
     def pair_node(round_: Round, split: Split) -> Node:
-        """Return the ways of the two cards of a split."""
+        """Return the ways in which the two cards of a split are dealt."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()
         node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))

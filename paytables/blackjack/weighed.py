@@ -24,12 +24,12 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
-    """Return the number of ways for each net: orders of the removed cards, times the dealer's hands.
+    """Return the number of ways of each net: orders of the removed cards times the dealer's hands.
 
-    ``removed`` has ten counts per row, all rows with the same number of cards; ``ways[row, end, net]`` counts
-    the orders, below 2^32, with the dealer's blackjack as the last end; ``rests[length]`` is the additional
-    weight of a dealer hand of that length. The result counts orders drawn from the full shoe without the
-    dealer's first card.
+    ``removed`` has ten counts per row, and all rows have the same number of cards. ``ways[row, end, net]`` is
+    the number of orders of the removed cards, below 2^32; the last ``end`` is the dealer's blackjack.
+    ``rests[length]`` is a factor for a dealer's hand of ``length`` cards. The result counts orders drawn from
+    the full shoe without the dealer's first card.
     """
     full: Ints = np.array(dealer.full, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
@@ -49,11 +49,12 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
 
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
+    """Return ``number`` as ``count`` parts of equal width, the lowest first."""
     return [number >> _LIMB * n & _LOW for n in range(count)]
 
 
 def compile_kernel(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
-    """Return a function of arrays compiled; if it ``borrows`` them, without reference counting."""
+    """Return a function of arrays compiled; with ``borrows`` it does not count references to its arrays."""
     return cast("_Kernel", _compile_kernel(kernel, borrows=borrows))
 
 

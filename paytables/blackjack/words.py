@@ -116,7 +116,7 @@ _TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 def describe_rules(
     shoe: ShoeRules, main: Main, rules: HouseRules, pays: Sequence[NamedPay], code: str
 ) -> list[str]:
-    """Return the operator's options, one sentence per rule, in a language."""
+    """Return the table's rules as sentences in the language ``code``, one per rule."""
     lines = [
         _choose_language(_SHOE[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
         f"{_choose_language(_SOFT_17[rules.soft_17], code)} {_choose_language(_SECOND[rules.second_card], code)}",
@@ -164,7 +164,7 @@ def _format_totals(rules: HouseRules, code: str) -> str:
 
 
 def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) -> list[str]:
-    """Return the pays other than even money, one line per stake, in a language."""
+    """Return the pays other than even money as lines in the language ``code``, one line per stake."""
     colon = " :" if code == "fr" else ":"
     sides = {side.id: side for side in side_bets}
     lines: dict[str, list[str]] = {}
@@ -193,9 +193,9 @@ _CHARTED: Final = {
 
 
 def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
-    """Return the lines of a chart as a screen draws them: named by language, equal ones in one row.
+    """Return the lines of a chart as data for the screen: rows with names by language, equal neighbours combined.
 
-    The cells are a letter for each first card of the dealer, two to ace.
+    Each row has a letter for each first card of the dealer, two to ace.
     """
     found: list[dict[str, object]] = []
     parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts by the player's hand (rows) and the dealer's visible card (one column if none is visible).
+    """How many of the dealer's hands are weaker than or equal to each of the player's hands.
 
-    ``weaker`` and ``equal`` count the dealer's hands; ``closed`` those below the strength with which the
-    dealer opens. A card that the player holds has zeros.
+    Rows are the player's hands. Columns are the dealer's visible card, or one column if none is visible; the
+    column of a card that the player holds is zero. ``closed`` counts the dealer's hands that are too weak to
+    open.
     """
 
     weaker: Ints
@@ -38,10 +39,10 @@ class Counts:
 def count_duel_results(
     player: Sets, chosen: Ints, strengths: Ints, dealer: Sets, dealers: Ints, *, up: bool, opens: int = 0
 ) -> Counts:
-    """Count the dealer's hands against each ``chosen`` hand of the player, of these ``strengths``.
+    """Count the dealer's hands against each hand in ``chosen``, whose strengths are ``strengths``.
 
-    ``dealers`` are the strengths of all the dealer's hands; with ``up``, one of the dealer's cards is known;
-    the dealer opens with a strength of at least ``opens``.
+    ``dealers`` are the strengths of all the dealer's hands. ``up``: one of the dealer's cards is known. The
+    dealer opens with a strength of at least ``opens``.
     """
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
@@ -72,13 +73,14 @@ def count_duel_results(
 
 @cache
 def _compile_kernels() -> tuple[Callable[..., None], ...]:
+    """Return :func:`_count_sets_in_hands` and :func:`_count_disjoint_hands`, compiled."""
     import numba  # noqa: PLC0415 (laboratory package)
 
-    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_put, _ask))
+    return tuple(numba.njit(nogil=True)(kernel) for kernel in (_count_sets_in_hands, _count_disjoint_hands))
 
 
-def _put(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
-    """Count each hand in every set of cards it holds."""
+def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
+    """Add each of ``hands`` to the count of every set of cards that it contains."""
     size = hands.shape[1]
     number = [0] * (1 << size)
     held = [0] * (1 << size)
@@ -95,7 +97,7 @@ def _put(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
                 table[starts[count] + subset] += 1
 
 
-def _ask(  # noqa: C901 (one loop for numba)
+def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     mine: Ints,
     lot: Ints,
     table: Ints,
@@ -104,7 +106,10 @@ def _ask(  # noqa: C901 (one loop for numba)
     found: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
-    """Count the hands in the table that hold the visible card and none of the player's cards."""
+    """Add to ``found``, for each hand in ``mine``, the counted hands that share no card with it.
+
+    With ``up`` they are counted separately for each visible card that they contain.
+    """
     size = mine.shape[1]
     most = starts.shape[0] - 2
     number = [0] * (1 << (size + 1))

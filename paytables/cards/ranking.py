@@ -45,12 +45,13 @@ _SHAPES: Final[dict[tuple[int, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order of hands in one set of rules.
+    """The rules by which hands are ordered.
 
-    ``low_ace`` is the rank of ace-two-three... among straights: below all others, second after the one that
-    ends with the ace, or not a straight. ``low_ace_flush`` is the same for straight flushes, with ``highest``
-    if it is above all others (except a royal flush, if there is one). ``wild`` ranks (13 is the joker)
-    represent any card; a ``bug`` represents only an ace, or what completes a straight or a flush.
+    ``low_ace`` says where ace-two-three... ranks among straights: below all others, second after the one that
+    ends with the ace, or not a straight. ``low_ace_flush`` says it for straight flushes, with ``highest`` if
+    it is above all others (except a royal flush, if there is one). Cards of the ranks in ``wild`` (13 is the
+    joker) represent any card; with ``bug`` they represent only an ace, or what completes a straight or a
+    flush.
     """
 
     size: int = 5
@@ -88,20 +89,21 @@ PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER
 
 
 def find_category(strength: int, order: Order = FIVE) -> str:
-    """Return the name of the combination that a strength belongs to."""
+    """Return the name of the combination, such as a pair or a flush, of a hand of that strength."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
 
 def unpack_ranks(strength: int) -> tuple[int, ...]:
-    """Return the five numbers that decide within the combination, the most important first.
+    """Return the five numbers that order hands of the same combination, the most important first.
 
-    They are ranks, those of sets before single cards; for a straight, its rank among straights.
+    They are ranks, those of sets before those of single cards. For a straight, the first is its rank among
+    straights.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 
 
 class Ranking:
-    """Strengths of hands by one order, from tables that fill on demand."""
+    """The strength of hands in one order, with tables that are filled on demand."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -133,7 +135,7 @@ class Ranking:
         return find_category(self.strength(cards), self.order)
 
     def plain(self, ranks: tuple[int, ...]) -> int:
-        """Return the strength of sorted ranks, ignoring suits: no flush counts."""
+        """Return the strength of a hand with these sorted ranks if flushes are not counted."""
         found = self._plain.get(ranks)
         if found is None:
             if len(ranks) > self.order.size:
@@ -145,9 +147,9 @@ class Ranking:
         return found
 
     def suited(self, mask: int, wilds: int) -> int:
-        """Return the strength of cards of one suit, whose ranks are the bits of ``mask``, and wild cards.
+        """Return the strength of the best flush with cards of one suit and wild cards, or 0 if they make none.
 
-        Zero if they do not make a flush.
+        ``mask`` has the ranks of the cards of the suit as bits; ``wilds`` is the number of wild cards.
         """
         found = self._suited.get((mask, wilds))
         if found is None:
@@ -155,6 +157,7 @@ class Ranking:
         return found
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
+        """Return the strength of exactly ``size`` ranks, with the best substitution for each wild one."""
         natural = [rank for rank in ranks if rank not in self.order.wild]
         wilds = len(ranks) - len(natural)
         best = -1
@@ -166,7 +169,7 @@ class Ranking:
         return best
 
     def _compute_natural_strength(self, ranks: Sequence[int]) -> int:
-        """Return the strength of exactly ``size`` ranks without a wild one."""
+        """Return the strength of exactly ``size`` ranks, none of which is wild."""
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
         decide = [rank for _, rank in groups]
@@ -192,6 +195,7 @@ class Ranking:
         return max(best, self._encode_strength("flush", highest[:size]))
 
     def _encode_strength(self, name: str, decide: Sequence[int]) -> int:
+        """Return the strength of the combination ``name``, with the numbers that order hands of it."""
         strength = self._level[name]
         for n in range(5):
             strength = strength << 4 | (decide[n] if n < len(decide) else 0)
@@ -199,18 +203,21 @@ class Ranking:
 
     @property
     def _top_run(self) -> int:
+        """Return the rank bits of the highest straight."""
         return ((1 << self.order.size) - 1) << (len(RANKS) - self.order.size)
 
     @cached_property
     def _straights(self) -> dict[int, int]:
+        """Return the rank of each straight among straights, by its rank bits."""
         return self._rank_straights(self.order.low_ace)
 
     @cached_property
     def _straight_flushes(self) -> dict[int, int]:
+        """Return the rank of each straight flush among straight flushes, by its rank bits."""
         return self._rank_straights(self.order.low_ace_flush)
 
     def _rank_straights(self, low_ace: str) -> dict[int, int]:
-        """Return the rank masks of straights, each with its rank among them."""
+        """Return the rank of each straight among all straights, by its rank bits."""
         size = self.order.size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Sets:
-    """Every set of ``size`` cards of a deck of ``cards`` (52, or 53 with the joker), by its number."""
+    """Arrays over every set of ``size`` cards of a deck of ``cards`` (52, or 53 with the joker).
+
+    A set's number is its index in each array.
+    """
 
     def __init__(self, cards: int, size: int) -> None:
         self.cards, self.size = cards, size
@@ -30,7 +33,7 @@ class Sets:
 
     @cached_property
     def smaller(self) -> Sets:
-        """Return the sets of one card fewer."""
+        """Return the sets with one card fewer."""
         return build_sets(self.cards, self.size - 1)
 
     @cached_property
@@ -41,13 +44,13 @@ class Sets:
 
     @cached_property
     def parent(self) -> Ints:
-        """Return the number of each set without its highest card."""
+        """Return, for each set, the number of the set without its highest card."""
         runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
         return np.concatenate(runs)
 
     @cached_property
     def without(self) -> tuple[Ints, ...]:
-        """Return the number of each set without its lowest card, its second, and so on to the highest."""
+        """Return one array per card, lowest first: the number of each set without that card."""
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
             return (self.parent,)
@@ -55,7 +58,7 @@ class Sets:
 
     @cached_property
     def suits(self) -> Ints:
-        """Return the ranks of each set as bits, 13 per suit, clubs lowest; the joker is in no suit."""
+        """Return the ranks of each set as bits, 13 per suit, clubs lowest. The joker has no bit."""
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
@@ -70,9 +73,9 @@ class Sets:
 
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
-        """Return a representative of each class of sets that differ in suits only, and the class sizes.
+        """Return one set of each class of sets that differ only by an exchange of suits, and the sizes of the classes.
 
-        The representative has its suits in ascending order of their bits.
+        The chosen set has its suits in ascending order of their bits.
         """
         masks = [self.suits >> 13 * suit & 8191 for suit in range(4)]
         chosen = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
@@ -102,7 +105,7 @@ class Sets:
         return found
 
     def strengths(self, order: Order) -> Ints:
-        """Return the strength of each set by the order: the best hand if it has more cards than count."""
+        """Return the strength of each set: that of the best hand in it, if it has more cards than a hand."""
         ranking = Ranking(order)
         states, keys = self._states
         best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
@@ -130,18 +133,17 @@ class Sets:
 
     @cached_property
     def _states(self) -> tuple[Ints, list[tuple[int, ...]]]:
-        """Return the index of each set in the list of rank combinations, and that list."""
-        steps, keys = rank_steps(self.size, rank_of(self.cards - 1) + 1)
+        """Return, for each set, the index of its combination of ranks, and the list of these combinations."""
+        steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
         fewer, _ = self.smaller._states  # noqa: SLF001 (another of its own)
         return steps[-1][fewer[self.parent], self.last >> 2], keys
 
     def sums(self, values: Ints) -> list[Ints]:
-        """Return the sums of ``values`` over the sets that hold given cards.
+        """Return, for each smaller set of cards, the sum of ``values`` over the sets that contain it.
 
-        Element k is indexed by the number of a set of k cards: the sum over all sets of :attr:`size` that
-        hold them.
+        Element k of the result has the sums for the sets of k cards, by their number.
         """
         tables: list[Ints] = [values.astype(np.int64)]
         level = self
@@ -158,7 +160,7 @@ class Sets:
         return tables[::-1]
 
     def parts(self, chosen: Ints, held_mask: int) -> Ints:
-        """Return the number of each chosen set's subset of the cards whose indices are bits of ``held_mask``."""
+        """Return, for each chosen set, the number of the subset of its cards at the indices ``held_mask`` (as bits)."""
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
         for held, place in enumerate([place for place in range(self.size) if held_mask >> place & 1], 1):
@@ -167,10 +169,11 @@ class Sets:
         return number
 
     def holds(self, tables: list[Ints], chosen: Ints) -> Ints:
-        """Return, for each chosen set and each part of it that is held, the sum over the final hands.
+        """Return, for each way to hold cards of each chosen set, the sum over the final hands.
 
-        Row ``mask`` (bit n holds the n-th lowest card) sums over the hands of :attr:`size` cards that contain
-        the held cards and none of the discarded ones: inclusion and exclusion over the latter.
+        Row ``mask`` (bit n: the n-th lowest card is held) sums over the hands of :attr:`size` cards that
+        contain the held cards and none of the discarded ones, by inclusion and exclusion. ``tables`` come
+        from :meth:`sums`.
         """
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for mask in range(1 << self.size):
@@ -182,7 +185,10 @@ class Sets:
         return rows
 
     def held(self, every: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
-        """Return row ``masks[n]`` of :meth:`holds` for the n-th chosen set only, for each of several tables."""
+        """Return row ``masks[n]`` of :meth:`holds` for the n-th chosen set, for each of several tables.
+
+        Unlike :meth:`holds`, only this one way to hold cards of each set is computed.
+        """
         found = np.zeros((len(every), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1
         for mask in np.unique(masks).tolist():
@@ -197,11 +203,12 @@ class Sets:
 
 
 @lru_cache(maxsize=16)
-def rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
-    """Return the transitions from the ranks of some cards to those of one more, and every ``size`` ranks, sorted.
+def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
+    """Return the transitions by which ranks are added to a hand one by one, and every combination of ``size`` ranks.
 
-    ``steps[k][state, rank]`` leads from a state of k cards to one of k + 1, whatever the order of the cards;
-    a state of ``size`` cards is its index in the list. There are four cards of a rank, and one joker.
+    ``steps[k][state, rank]`` is the state of k + 1 cards that follows a state of k cards, whatever the order
+    of the cards. A state of ``size`` cards is its index in the list of combinations. There are four cards of
+    a rank, and one joker.
     """
     steps: list[Ints] = []
     keys: list[tuple[int, ...]] = [()]
@@ -219,5 +226,5 @@ def rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]
 
 @lru_cache(maxsize=16)
 def build_sets(cards: int, size: int) -> Sets:
-    """Return the sets of ``size`` of the ``cards`` cards of a deck, created once."""
+    """Return the sets of ``size`` cards of a deck of ``cards`` cards; each is created only once."""
     return Sets(cards, size)

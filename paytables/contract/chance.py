@@ -17,7 +17,7 @@ class Draw(Protocol):
     """A source of random numbers; each call is one recorded number."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return a uniform integer in [0, ``bound``); the record stores ``purpose``, which is what it decided."""
+        """Return a uniform integer in [0, ``bound``). ``purpose`` says what the number decides; it is recorded."""
 
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def draw_weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int
 
 @dataclass(slots=True)
 class RecordingDraw:
-    """A draw that stores every number as ``(bound, value, purpose)`` in ``records``."""
+    """A draw that passes requests on and stores each number in ``records``, as ``(bound, value, purpose)``."""
 
     source: Draw
     records: list[tuple[int, int, str]] = field(default_factory=list)

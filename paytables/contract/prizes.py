@@ -10,7 +10,7 @@ from paytables.contract.data import Json
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A remark on something legal in a definition that may surprise: the key and its effect."""
+    """A remark on a part of a definition that is legal but may surprise: its key, and what it causes."""
 
     key: str
     text: str
@@ -18,7 +18,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class LevelShare:
-    """A won part of a progressive level; the remainder stays in the level."""
+    """A part of a progressive level that was won. The rest stays in the level."""
 
     level: str
     share: Fraction
@@ -28,7 +28,7 @@ class LevelShare:
             raise ValueError(f"{self.share} of the level {self.level!r} is not between 0 and 1")
 
     def to_json(self) -> dict[str, Json]:
-        """Return the hit in the form used by the journal and the screen; :func:`level_hit` is the inverse."""
+        """Return the part in the form used by the journal and the screen; :func:`level_hit` is the inverse."""
         return {"level": self.level, "share": str(self.share)}
 
 
@@ -37,7 +37,7 @@ LevelHit: TypeAlias = str | LevelShare
 
 
 def level_hit(data: Json) -> LevelHit:
-    """Read a hit back. Raises KeyError, TypeError or ValueError if the data is not a hit."""
+    """Return the hit, on a level or a part of it, in its stored form. Raises KeyError, TypeError or ValueError."""
     if isinstance(data, str):
         return data
     return LevelShare(str(data["level"]), Fraction(str(data["share"])))
@@ -45,19 +45,19 @@ def level_hit(data: Json) -> LevelHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelPlay:
-    """One progressive level as one wager plays for it: what the wager contributes, and what it may win.
+    """What one wager contributes to one progressive level, and what it may win of it.
 
-    ``stake_credits`` plays for it with the exact mean number of hits ``odds``; every wager of that stake has
-    the same odds (Québec by-law, s.92). ``increment`` is the share of the whole wager that is added to the
-    meter. ``reset_credits`` is the start value of the meter for that stake. ``ceiling_credits``: the meter is
-    hit at a secret amount below it, drawn by the holder of the meter; None means the game decides the hit.
-    ``one_price``: every wager that plays for it costs exactly ``stake_credits``, so machines may share it.
-    ``names`` is what the player reads, by language.
+    ``stake_credits`` plays for the level, with ``odds`` as the exact mean number of hits; every wager of that
+    stake has the same odds (Québec by-law, s.92). ``increment`` is the part of the whole wager that is added
+    to the meter. ``reset_credits`` is the start value of the meter for that stake. ``ceiling_credits``: the
+    meter is hit at a secret amount below it, drawn by whoever holds the meter; None means that the game
+    decides the hit. ``one_price``: every wager that plays for the level costs exactly ``stake_credits``, so
+    machines may share it. ``names`` is the text for the player, by language.
 
-    A side bet plays separately: ``spots`` are its betting spots, and ``fed_credits`` is what the wager stakes
-    there in whole stakes; only that feeds the level. The operator configures such a level or does not offer
-    the bet. ``shares`` are the parts of the level that a stake may also win, each with its exact mean number
-    of hits.
+    If a side bet plays for the level, ``spots`` are its betting spots and ``fed_credits`` is what the wager
+    stakes there in whole stakes; only that feeds the level. The operator configures such a level or does not
+    offer the bet. ``shares`` are the parts of the level that a stake may also win, each with its exact mean
+    number of hits.
     """
 
     level: str

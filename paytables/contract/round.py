@@ -15,11 +15,10 @@ WHEEL_DECIDES: Final = "wheel"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A question to a seat: the game waits until one of ``options`` is returned. ``prompt`` is for the screen.
+    """A question to a seat. The game waits until one of ``options`` is chosen. ``prompt`` is data for the screen.
 
-    ``stakes`` maps an option to the bet that it adds (a raise, a double, insurance). An option without one is
-    free, and at least one option is always free: the first free one is used for a player who does not answer
-    while others wait.
+    ``stakes`` maps an option to the bet that it adds (a raise, a double, insurance). Other options are free,
+    and at least one always is: the first free one is used if a player does not answer while others wait.
     """
 
     kind: str
@@ -46,11 +45,11 @@ class Decision:
 
     @property
     def unanswered(self) -> Json:
-        """Return the default if no answer arrives: the first option that is free."""
+        """Return the option that is used if the player does not answer: the first one that is free."""
         return next(option for option in self.options if not self.adds(option))
 
     def within(self, credits_: int) -> "Decision":
-        """Return the decision with only the options that cost at most ``credits_``."""
+        """Return the decision with only those options that add at most ``credits_`` to the stake."""
         open_ = tuple(option for option in self.options if self.adds(option) <= credits_)
         return self if len(open_) == len(self.options) else replace(self, options=open_)
 
@@ -87,7 +86,7 @@ class Settlement:
 
     @property
     def is_stake_returned(self) -> bool:
-        """Return whether it only returns the stake or a part of it: a push, a half, a bet taken down."""
+        """Return whether this only returns the stake or a part of it: a push, a half, a bet taken down."""
         return 0 < self.credits <= self.staked and not self.pays
 
     def to_json(self) -> dict[str, Json]:
@@ -116,7 +115,7 @@ _OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A screen animation, for everyone or for one seat: a card dealt or turned, a ball, a throw, chips."""
+    """An animation for the screen, for everyone or for one seat: a card dealt or turned, a ball, a throw, chips."""
 
     kind: str
     data: Mapping[str, Json] = field(default_factory=dict)
@@ -146,7 +145,7 @@ class Outcome:
 
     @property
     def win_credits(self) -> int:
-        """Return the sum of all settlements, after a double-up if one was played."""
+        """Return the sum of all settlements; if a double-up was played, the win after it."""
         return sum([each.credits for each in self.settlements])
 
     @property
@@ -158,7 +157,7 @@ class Outcome:
     def double_up_stakes(self) -> tuple[int, ...]:
         """Return the credits at stake in each round of the double-up; empty if there was none.
 
-        The first is the win of the game before it; each later one is the result of the previous round.
+        The first is the win before the double-up; each later one is the win after the previous round.
         """
         for each in self.settlements:
             if each.name == "double-up" and "rounds" in each.detail:
@@ -207,9 +206,10 @@ Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
 def view_of_seat(play: Play, seat: int) -> Play:
-    """Return the view of one seat of a shared round, without the stakes and settlements of other seats.
+    """Return a shared round as one seat plays it: without the stakes and settlements of other seats.
 
-    Decisions of other seats are still asked, without their costs, because their answers affect what is drawn.
+    Decisions of other seats are still asked, because their answers affect what is drawn, but without their
+    costs.
     """
     answer: Choice | None = None
     while True:
@@ -226,7 +226,7 @@ def view_of_seat(play: Play, seat: int) -> Play:
 
 
 class Round:
-    """A round in progress: its pending decision, its settlements and cues so far, or its outcome.
+    """A round in progress: its decision, if it waits for one; its settlements and cues so far; or its outcome.
 
     ``staked`` are the bets of its wager and of every raise since. Nothing is played before :meth:`advance`.
     """
@@ -240,7 +240,7 @@ class Round:
         self._play = play
 
     def advance(self, choice: Choice | None = None) -> None:
-        """Play on to the next decision or the end: the first call has no choice, each later call has the answer.
+        """Play on to the next decision or to the end. The first call has no choice, each later one has the answer.
 
         Raises :class:`ChoiceError` for an answer that is not among the options.
         """
@@ -269,7 +269,7 @@ class Round:
         return sum(bet.credits for bet in self.staked)
 
     def list_undecided_stakes(self) -> tuple[Bet, ...]:
-        """Return the stakes that no settlement has decided, which a void round returns."""
+        """Return the stakes that no settlement has decided yet. They are returned if the round becomes void."""
         left: dict[tuple[int, str], int] = {}
         for bet in self.staked:
             left[bet.seat, bet.spot] = left.get((bet.seat, bet.spot), 0) + bet.credits

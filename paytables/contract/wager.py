@@ -13,7 +13,7 @@ SINGLE_SPOT: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """Credits of one seat on one spot. In a wager, a negative amount takes that much of a standing bet down."""
+    """The credits of one seat on one spot. In a wager, a negative amount takes credits off a standing bet."""
 
     spot: str
     credits: int
@@ -139,7 +139,7 @@ class Wager:
 
     @property
     def others(self) -> tuple[Bet, ...]:
-        """Return the bets of the other seats, which are not part of this wager's money."""
+        """Return the bets of the other seats in a shared round. Their money is not part of this wager."""
         return _build_bets(self.options.get("others", {}))
 
     def to_json(self) -> dict[str, Json]:
@@ -153,6 +153,7 @@ class Wager:
 
 
 def _build_bets(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
+    """Return the bets in a table of credits by seat and spot."""
     return tuple(
         Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
-from paytables.craps.linear import Sums, add, solve_chain
+from paytables.craps.linear import Sums, add_sums, solve_chain
 from paytables.craps.places import THROWS, SpotRules
 from paytables.craps.schema import NUMBERS, PAIRS
 from paytables.craps.state import State, apply_throw
@@ -34,18 +34,18 @@ COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fra
 
 @dataclass
 class Chain:
-    """The bets of a table from a state until the last of them is decided, without new stakes."""
+    """The results of the bets on a table until the last of them is decided, if no new stakes are placed."""
 
     places: Mapping[str, SpotRules]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
 
     def iter_throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
-        """Yield every throw: its probability, its settlements and the table it leaves."""
+        """Yield each possible throw: its probability, its settlements, and the table after it."""
         for dice, chance in PAIR_CHANCES:
             yield chance, *apply_throw(self.places, state, dice)
 
     def states(self, start: State) -> set[State]:
-        """Return every state reachable from one, up to just above :data:`STATES_MOST`."""
+        """Return every state of the table that can follow ``start``. The search stops above :data:`STATES_MOST`."""
         found, ahead = {start}, [start]
         while ahead and len(found) <= STATES_MOST:
             for _, _, after in self.iter_throws(ahead.pop()):
@@ -55,7 +55,7 @@ class Chain:
         return found
 
     def wins(self, start: State) -> Sums[int]:
-        """Return the probability of each total that the bets of a state return until all are decided."""
+        """Return the probability of each total that the bets return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
         if start not in self._wins:
@@ -69,11 +69,11 @@ class Chain:
                     if (after.bets, after.reversed_bets) == (start.bets, start.reversed_bets):
                         if after not in alike:
                             alike.append(after)
-                        add(row, {alike.index(after): chance})
+                        add_sums(row, {alike.index(after): chance})
                     else:
                         back = sum(each.credits for each in settled)
                         later_wins = self.wins(after)
-                        add(then, {back + more: share for more, share in later_wins.items()}, chance)
+                        add_sums(then, {back + more: share for more, share in later_wins.items()}, chance)
                 rows.append(row)
                 right.append(then)
             self._wins |= zip(alike, solve_chain(rows, right), strict=True)
@@ -81,10 +81,10 @@ class Chain:
 
 
 def find_highest_throw_return(places: Mapping[str, SpotRules], laid: State) -> dict[int, int]:
-    """Return the most credits that one throw may return to each seat: the next, or a later one.
+    """Return the most credits that the next or any later throw may return to each seat.
 
-    For each pair of dice, every bet counts with its best result at any point: an upper bound, exact for bets of
-    one throw.
+    For each pair of dice, every bet counts with its best result at any point. That is an upper bound, and
+    exact for bets that one throw decides.
     """
     best = {bet: _find_highest_bet_returns(places, bet, laid.point) for bet in laid.bets}
     return {
@@ -94,7 +94,7 @@ def find_highest_throw_return(places: Mapping[str, SpotRules], laid: State) -> d
 
 
 def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: int | None) -> list[int]:
-    """Return the most a bet may return for each pair of dice, where it stands and where it may travel."""
+    """Return, for each pair of dice, the most that a bet may return on its spot or on one it may travel to."""
     own = places[bet.spot]
     boxed = own.bet.kind in {"come", "dontcome"} and not own.key
     where = (own, *(places[f"{own.id}-{n}"] for n in NUMBERS)) if boxed else (own,)
@@ -111,10 +111,10 @@ def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: 
 
 
 def compute_stakes_per_throw(place: SpotRules, point: int | None = None) -> Fraction:
-    """Return how often per throw a bet is placed at a table where it is placed whenever it may be.
+    """Return the mean number of bets placed per throw if the bet is placed whenever it can be.
 
-    Throws in which it is off count. Odds count as often as there is a number to place them on; ``point`` is
-    the number for those of pass and don't pass.
+    Throws in which the bet is off count. Odds are counted as often as there is a number to place them on; for
+    those of pass and don't pass ``point`` is that number.
     """
     on = place.line or place.bet.kind
     rate = {"pass": COME_OUT, "dontpass": COME_OUT, "come": 1 - COME_OUT, "dontcome": 1 - COME_OUT}
@@ -128,7 +128,7 @@ def compute_stakes_per_throw(place: SpotRules, point: int | None = None) -> Frac
 
 
 def compute_decided_per_throw(place: SpotRules, point: int | None) -> Fraction:
-    """Return the probability that a throw decides a bet that is on."""
+    """Return the probability that one throw decides a bet that is on."""
     fates = (place.fate(dice, point, is_reversed=place.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
@@ -152,7 +152,7 @@ def analyse_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAn
 def _analyse_bet_alone(
     places: Mapping[str, SpotRules], place: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
-    """Return the exact figures of one bet made alone at its minimum, followed to its end."""
+    """Return the exact figures of one bet at its minimum, alone on the table, until it is decided."""
     least = place.spot(point).least
     working = {"working": {place.id: True}} if place.bet.off else {}
     wager = Wager(least, {"bets": {place.id: least}, **working})
@@ -180,7 +180,10 @@ def _analyse_bet_alone(
 def _build_table_with_point(
     places: Mapping[str, SpotRules], place: SpotRules, point: int, credits_: int
 ) -> object:
-    """Return a table with a point that accepts a bet: the required bet stands, or else the shooter's line bet."""
+    """Return a table with a point on which a bet can be placed.
+
+    The bet that it requires stands there; if it requires none, the shooter's line bet does.
+    """
     lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
     needs = place.needs or next(lines)
     times = place.bet.times.get(place.key or str(point), 1) if place.needs else 1
@@ -196,7 +199,7 @@ def _compute_mean_throws(place: SpotRules, point: int | None) -> Fraction:
 
 
 def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
-    """Yield the results of a single bet: one case for each sum that it returns."""
+    """Yield one case for each total that a single bet may return."""
     (bet,) = start.bets
     for back, chance in chain.wins(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"
@@ -212,10 +215,10 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
 
 
 def analyse_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetAnalysis:
-    """Return the figures of a wager's new stakes on a table, each bet played to its end.
+    """Return the figures of a wager's new stakes on a table, until each bet is decided.
 
-    The distribution is exact up to :data:`STATES_MOST` states of the table; beyond, the mean and the variance
-    are exact and the highest win is a bound.
+    The distribution is exact up to :data:`STATES_MOST` states of the table. Beyond that, mean and variance
+    are exact and the highest win is an upper bound.
     """
     laid = replace(laid, shooter=0)
     new = tuple(bet for bet in wager.bets if bet.credits > 0)
@@ -251,7 +254,7 @@ def analyse_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) ->
 def _compute_sum_variance(
     chain: Chain, laid: State, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
-    """Return the variance of a sum from those of its terms and of every pair of them."""
+    """Return the variance of the sum of all bets, from those of single bets and of every pair of bets."""
     single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
         build_distribution(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
@@ -264,6 +267,7 @@ def _compute_sum_variance(
 
 
 def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
+    """Yield the prizes of each bet; ``cost`` is the cost of the wager in credits."""
     for bet, distribution in distributions.items():
         for back, count in distribution.counts.items():
             if back:

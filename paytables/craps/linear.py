@@ -30,17 +30,17 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
         right[k] = {key: value / leaves for key, value in right[k].items()}
         for i in into[k] & left:
             share = rows[i].pop(k)
-            add(rows[i], rows[k], share)
-            add(right[i], right[k], share)
+            add_sums(rows[i], rows[k], share)
+            add_sums(right[i], right[k], share)
         for j in rows[k]:
             into[j] |= into[k]
     for k in reversed(eliminated):
         for j, share in rows[k].items():
-            add(right[k], right[j], share)
+            add_sums(right[k], right[j], share)
     return right
 
 
-def add(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
+def add_sums(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
     """Add ``share`` times ``sums`` to ``into``, in place."""
     for key, value in sums.items():
         into[key] = into.get(key, Fraction(0)) + share * value

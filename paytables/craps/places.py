@@ -23,9 +23,10 @@ _BOXES: Final = ("come", "dontcome")
 
 @dataclass(frozen=True)
 class SpotRules:
-    """One spot. ``key`` is its number or its dice; come bets have further places by number for travelled bets.
+    """The rules of one betting spot.
 
-    ``line`` is the kind of line bet on which odds are placed, and ``needs`` is the spot of that bet.
+    ``key`` is its number or its dice. A come bet has more spots, one per number to which it may travel. For
+    odds, ``line`` is the kind of the bet they are placed on, and ``needs`` the spot of that bet.
     """
 
     id: str
@@ -41,7 +42,7 @@ class SpotRules:
 
     @property
     def can_outlast_throw(self) -> bool:
-        """Return whether a bet here may outlast a throw."""
+        """Return whether a bet on this spot may stay on the table after a throw."""
         return self.bet.kind not in {"throw", "hop"}
 
     @property
@@ -51,7 +52,10 @@ class SpotRules:
 
     @property
     def can_switch_on_off(self) -> bool:
-        """Return whether the player may turn it on or off: bets that are off on a come-out, a waiting don't come."""
+        """Return whether the player may turn the bet on or off.
+
+        That is so for bets that are off on a come-out, and for a don't come bet that may wait.
+        """
         return self.bet.off or (self.bet.waits and not self.key)
 
     def accepts_bets(self, point: int | None) -> bool:
@@ -68,14 +72,17 @@ class SpotRules:
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """Return the odds that a bet here may pay with this point."""
+        """Return each of the odds that a bet on this spot may pay with this point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
     def fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> Fate:
-        """Return the effect of a throw on a bet here. ``is_reversed``: on or off against the default."""
+        """Return what a throw does to a bet on this spot.
+
+        ``is_reversed``: the player has turned it on or off, against the default.
+        """
         total = sum(dice)
         if self.bet.kind == "throw":
             return self.bet.pays.get(str(total))
@@ -99,6 +106,7 @@ class SpotRules:
         return EVEN if total in {7, 11} else None
 
     def _find_race_fate(self, dice: tuple[int, int], number: int, point: int | None) -> Fate:
+        """Return what a throw does to a bet that waits for ``number`` or seven, whichever comes first."""
         total = sum(dice)
         if total not in {7, number}:
             return self.id
@@ -107,7 +115,7 @@ class SpotRules:
         return self.pays(point)[0] if won else None
 
     def unit(self, point: int | None) -> tuple[int, int]:
-        """Return the minimum stake whose pays are whole credits, and its commission in credits."""
+        """Return the smallest stake at which every pay is in whole credits, and the commission on it, in credits."""
         pays = [odds.net for odds in self.pays(point)]
         commission = self.bet.commission
         if commission is None:
@@ -118,7 +126,7 @@ class SpotRules:
         return stake, int(stake * max(shares))
 
     def step(self, point: int | None) -> int:
-        """Return the minimum bet, its commission included, in credits: a bet is a multiple of it."""
+        """Return the unit of a bet in credits, commission included: every bet is a multiple of it."""
         return sum(self.unit(point))
 
     def commission(self, credits_: int, point: int | None) -> int:
@@ -126,7 +134,7 @@ class SpotRules:
         return credits_ // self.step(point) * self.unit(point)[1]
 
     def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
-        """Return a bet settled, won at these odds or lost; the operator keeps the commission in any case."""
+        """Return the settlement of a bet: won at ``odds``, or lost if None. The commission is kept in both cases."""
         if odds is None:
             return settle_bet(bet, None)
         paid = self.commission(bet.credits, point)
@@ -136,12 +144,12 @@ class SpotRules:
         return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
-        """Return a bet taken down: all of it except the commission is returned."""
+        """Return the settlement of a bet that is taken down: everything but the commission is returned."""
         paid = self.commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
-        """Return the spot in the table's current state with this point."""
+        """Return the betting spot as it is offered with this point."""
         step, bet = self.step(point), self.bet
         name, odds = bet.name.model_dump(), " / ".join(dict.fromkeys(each.text for each in self.pays(point)))
         return Spot(
@@ -165,12 +173,12 @@ class SpotRules:
 
     @property
     def group(self) -> str:
-        """Return the kind of bet at one price: its id, and the pay if its places do not all pay the same."""
+        """Return the id of the kind of bet, with its pay if the spots of that kind do not all pay the same."""
         several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
         return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
 
     def _covers(self, point: int | None) -> tuple[str, ...]:
-        """Return the totals on which it wins in the next throw; for a hop, its dice."""
+        """Return the totals with which the bet wins on the next throw; for a hop, its dice."""
         if self.bet.kind == "hop":
             return (self.key,)
         wins = {
@@ -182,6 +190,7 @@ class SpotRules:
 
 
 def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> Settlement:
+    """Return the settlement with other credits, after the commission."""
     detail = {"commission": commission} if commission else {}
     s = settlement
     return Settlement(s.name, credits_, detail, s.spot, s.staked, s.seat)
@@ -193,18 +202,18 @@ THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
 
 @dataclass(frozen=True, eq=False)
 class Felt:
-    """The layout of a table: its places, and their spots with each point."""
+    """The betting spots of a table by id, and what each offers at each point."""
 
     definition: CrapsDefinition
 
     @cached_property
     def places(self) -> Mapping[str, SpotRules]:
-        """Return every place by id, in the order of the bets."""
+        """Return the rules of every spot by id, in the order of the bets."""
         return {place.id: place for place in _build_places(self.definition)}
 
     @cached_property
     def removable(self) -> frozenset[str]:
-        """Return the ids of the places whose bets may be taken down."""
+        """Return the ids of the spots whose bets may be taken down."""
         return frozenset(place.id for place in self.places.values() if place.is_removable)
 
     @cached_property
@@ -217,7 +226,7 @@ class Felt:
 
 
 def check_places(felt: Felt, file: str) -> None:
-    """Refuse two places with the same id, and limits that no bet fits. Raises :class:`DefinitionError`."""
+    """Refuse two spots with the same id, and limits that no bet can meet. Raises :class:`DefinitionError`."""
     ids = [place.id for place in _build_places(felt.definition)]
     for name in ids:
         if ids.count(name) > 1:
@@ -231,7 +240,7 @@ def check_places(felt: Felt, file: str) -> None:
 
 
 def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
-    """Return the rules of every betting place that the definition's bets need."""
+    """Return the rules of every betting spot that the definition's bets need."""
     bets = {bet.id: bet for bet in definition.bet}
     found: list[SpotRules] = []
     for bet in definition.bet:

@@ -18,7 +18,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class CrapsRules(TableRules):
-    """A playable craps table in the state left by its last throw."""
+    """A playable craps table, in the state that the last throw has left."""
 
     felt: Felt
     state: State = OPENING
@@ -30,7 +30,7 @@ class CrapsRules(TableRules):
 
     @property
     def places(self) -> Mapping[str, SpotRules]:
-        """Return every betting place, by id."""
+        """Return the rules of every betting spot, by id."""
         return self.felt.places
 
     @cached_property
@@ -60,7 +60,7 @@ class CrapsRules(TableRules):
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return the key of the point: a pass bet is on it whatever others throw."""
+        """Return the key of the point, which a player's pass bet depends on even if others throw."""
         return frozenset({"point"})
 
     def standing(self) -> tuple[Bet, ...]:
@@ -70,8 +70,8 @@ class CrapsRules(TableRules):
     def build_current_view(self) -> dict[str, object]:
         """Return the point, the bets that a come-out requires first, and which bets are on.
 
-        ``first``: any new bet requires a bet on one of these spots. ``plays``: the current on/off state of
-        the bets that a player may turn on or off.
+        ``first``: a new bet requires a bet on one of these spots. ``plays``: whether each bet that a player
+        may turn on or off is on.
         """
         point, reversed_spots = (
             self.state.point,
@@ -86,9 +86,10 @@ class CrapsRules(TableRules):
         }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return every bet that may be taken down, as returned; pass and come stay and play to their end.
+        """Return the settlements of every bet that a leaving player takes down, and the table without them.
 
-        If the shooter must leave the minimum don't pass bet, that stays too, without its odds.
+        Pass and come bets cannot be taken down; they stay and are played to their end. If the shooter must
+        leave the minimum don't pass bet, that stays too, without its odds.
         """
         remaining: list[Bet] = []
         given: list[Settlement] = []
@@ -129,7 +130,7 @@ class CrapsRules(TableRules):
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
-        """Return the first form of that cost that the table's current state accepts."""
+        """Return the first form with that cost whose bets the table accepts in its current state."""
         refused: WagerError | None = None
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:
@@ -145,7 +146,7 @@ class CrapsRules(TableRules):
         )
 
     def laid(self, wager: Wager) -> State:
-        """Return the table with the wager on it, before the throw. Raises :class:`WagerError`."""
+        """Return the table with the wager's bets on it, before the throw. Raises :class:`WagerError`."""
         state = self.state
         standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
@@ -170,7 +171,7 @@ class CrapsRules(TableRules):
     def _list_reversed_bets(
         self, wager: Wager, standing: Mapping[tuple[int, str], int]
     ) -> Iterable[tuple[int, str]]:
-        """Return the bets that the player has turned on or off against the default, including earlier rounds."""
+        """Return seat and spot of each bet that its player has turned on or off, now or in an earlier round."""
         reversed_bets = set(self.state.reversed_bets)
         for seat, spot, plays in _iter_on_off_choices(wager.options):
             place = self.places.get(spot)
@@ -184,10 +185,11 @@ class CrapsRules(TableRules):
         return reversed_bets
 
     def _give_dice_to_shooter(self, laid: State, wager: Wager) -> State:
-        """Give the dice on a come-out to the next seat with a bet on pass or don't pass.
+        """On a come-out, give the dice to the next seat with a bet on pass or don't pass; return the table.
 
-        Bets that only wait for their decision are thrown for without one: nobody has to place a new bet for
-        them.
+        If nobody has such a bet, the table is returned unchanged: the dice are thrown for the bets that wait
+        for their decision. Raises :class:`WagerError` for new bets then, if the rules require a shooter with
+        such a bet.
         """
         if laid.point is not None:
             return laid
@@ -240,7 +242,7 @@ class CrapsRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each bet pays, net of its stake, and on what."""
+        """Return sentences on what each bet pays in addition to its stake, and on which throws."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:

@@ -38,9 +38,9 @@ class Commission(Strict):
 class CrapsBet(Strict):
     """A bet of the layout. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
 
-    ``hard`` wins with a double and also loses if its total is made otherwise; ``throw`` is decided by the
-    total of one throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for each
-    key of ``pays``; the odds of pass and don't pass have one spot, whose pay is that of the point.
+    ``hard`` wins with a double, and loses with 7 or with its total made otherwise. ``throw`` is decided by
+    the total of one throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for
+    each key of ``pays``; the odds of pass and don't pass have one spot, whose pay is that of the point.
     """
 
     id: Identifier
@@ -121,7 +121,10 @@ class CrapsDefinition(TableDefinition):
 
 
 def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
-    """Return the text on a bet's pay if its odds are not enough: a commission, or several prices of one throw."""
+    """Return, by language, a text on what a bet pays, or None if its odds alone say it.
+
+    The text states a commission, or the several pays of one throw.
+    """
     if bet.kind == "throw" and len(set(bet.pays.values())) > 1:
         return {code: _format_pays(bet, code) for code in ("en", "fr")}
     if bet.commission is None:
@@ -134,7 +137,7 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
 
 
 def _format_pays(bet: CrapsBet, language: str) -> str:
-    """Return ``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers if a bet of one throw has one pay."""
+    """Return text such as ``2 to 1 (4, 10); 3 to 2 (5, 9)``, without numbers if a bet of one throw has one pay."""
     keys: dict[str, list[str]] = {}
     for key, odds in bet.pays.items():
         keys.setdefault(odds.format_by_language()[language], []).append(key)

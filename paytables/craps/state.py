@@ -14,8 +14,9 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The table between two throws. ``reversed_bets``, by seat and spot, are on or off against the default.
+    """A table between two throws.
 
+    ``reversed_bets``, by seat and spot, are those that their player has turned on or off against the default.
     ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
     """
 
@@ -31,7 +32,7 @@ class State:
     def with_bets(
         self, bets: Iterable[Bet], reversed_bets: Iterable[tuple[int, str]], seats: int = 1
     ) -> Self:
-        """Return the table with these bets instead; the on/off choice of a bet ends with it.
+        """Return the table with these bets in place of its bets. When a bet ends, so does its player's on/off choice.
 
         At a table for one player, the point is cleared with the last bet: nobody is left to throw for it.
         """
@@ -62,7 +63,7 @@ OPENING: Final = State()
 
 
 def state_from_json(data: object, felt: Felt) -> State:
-    """Read a table back. Raises ValueError, with the reason, for a table that no throw leaves."""
+    """Return a stored table state. Raises ValueError, with the reason, for a state that no throw leaves."""
     if data is None:
         return OPENING
     seats = felt.definition.table.seats
@@ -93,7 +94,7 @@ def state_from_json(data: object, felt: Felt) -> State:
 
 
 def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
-    """Refuse a bet that cannot stand between throws."""
+    """Raise ValueError for a bet that cannot stay on the table between throws."""
     place, spot = felt.places[bet.spot], felt.spots[state.point][bet.spot]
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
     ended = state.point is None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
@@ -114,7 +115,7 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
 
 
 def find_maximum_odds(place: SpotRules, laid: Mapping[str, int], point: int | None) -> int:
-    """Return the maximum odds on the bet they are placed on, in credits; unlimited if no multiple is set."""
+    """Return the maximum odds, in credits, on the bet that they are placed on; unlimited if no multiple is set."""
     times = place.most_times(point)
     return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
 
@@ -122,7 +123,7 @@ def find_maximum_odds(place: SpotRules, laid: Mapping[str, int], point: int | No
 def apply_throw(
     places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], seats: int = 1
 ) -> tuple[tuple[Settlement, ...], State]:
-    """Return what a throw settles of the bets on the table, in their order, and the table it leaves."""
+    """Return the settlements of the bets that a throw decides, in the order of the bets, and the table after it."""
     settled: list[Settlement] = []
     after = list(_iter_bets_after(places, state, dice, settled))
     point, shooter, total = state.point, state.shooter, sum(dice)
@@ -139,6 +140,7 @@ def apply_throw(
 def _iter_bets_after(
     places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], settled: list[Settlement]
 ) -> Iterator[Bet]:
+    """Yield the bets that stay after a throw; add the settlements of the others to ``settled``."""
     for bet in state.bets:
         place = places[bet.spot]
         fate = place.fate(dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets)

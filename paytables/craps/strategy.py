@@ -9,7 +9,7 @@ from fractions import Fraction
 from paytables.analysis import BetAnalysis
 from paytables.contract import Wager
 from paytables.craps.figures import PAIR_CHANCES
-from paytables.craps.linear import Sums, add, solve_chain
+from paytables.craps.linear import Sums, add_sums, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import Strategy
 from paytables.craps.state import OPENING, apply_throw, find_maximum_odds
@@ -21,7 +21,7 @@ _STATES_MOST = 500
 
 
 def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
-    """Return what the strategy stakes on the next throw, credits by spot."""
+    """Return the bets, credits by spot, that the strategy places before the next throw."""
     point, standing = rules.state.point, rules.state.at(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
@@ -52,10 +52,11 @@ def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
 
 
 def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
-    """Return the figures of a hand. Raises :class:`AnalysisError` for bets that the rules refuse.
+    """Return the figures of a strategy over one hand of the shooter.
 
-    The return is per credit of the first stakes, as for every game with later stakes; ``rtp_of_all_staked``
-    is per credit of all stakes. The player makes no on/off choices.
+    Raises :class:`AnalysisError` for bets that the rules refuse. The return is per credit of the first
+    stakes, as for every game with later stakes; ``rtp_of_all_staked`` is per credit of all stakes. The player
+    makes no on/off choices.
     """
     states = [OPENING]
     at = {OPENING: 0}
@@ -81,7 +82,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
                 if after not in at:
                     at[after] = len(states)
                     states.append(after)
-                add(row, {at[after]: chance})
+                add_sums(row, {at[after]: chance})
         if len(states) > _STATES_MOST:
             raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MOST} states of the table")
         rows.append(row)

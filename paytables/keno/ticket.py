@@ -44,7 +44,7 @@ class Selection:
         return {spots: made.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the selection as a wager stores it; :func:`read` is the inverse."""
+        """Return the selection as a wager stores it; :func:`parse_chart` is the inverse."""
         return {
             "groups": [list(g) for g in self.groups] or list(self.sizes),
             "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
@@ -71,7 +71,7 @@ class Ticket:
         return self.cost_a_draw * self.draws
 
     def to_json(self) -> dict[str, Json]:
-        """Return the ticket as a wager's options; :func:`read` is the inverse."""
+        """Return the ticket as a wager's options; :func:`parse_chart` is the inverse."""
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draws,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from paytables.cards.ranking import FIVE, Ranking
-from paytables.cards.subsets import build_sets, rank_steps
+from paytables.cards.subsets import build_rank_steps, build_sets
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bits, Bools, Ints
@@ -197,7 +197,7 @@ class Solver:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The ranking of seven cards as arrays: see :func:`paytables.cards.subsets.rank_steps`."""
+    """The ranking of seven cards as arrays: see :func:`paytables.cards.subsets.build_rank_steps`."""
 
     ranks: tuple[Ints, ...]
     strengths: Ints
@@ -207,7 +207,7 @@ class Tables:
 
 def build_tables(opens: int) -> Tables:
     """Return the tables, strengths numbered without gaps; ``opens`` is the strength with which the bank opens."""
-    steps, keys = rank_steps(7, 13)
+    steps, keys = build_rank_steps(7, 13)
     ranking = Ranking(FIVE)
     plain = np.array([ranking.plain(key) for key in keys])
     flush = [ranking.suited(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]

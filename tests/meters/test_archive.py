@@ -474,7 +474,7 @@ class Refusing(DiskStorage):
 
 
 def test_a_medium_that_refuses_the_archive_delays_it_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr("meters.journal._ARCHIVE_RESTS", 20)
+    monkeypatch.setattr("meters.journal._CHECKS_BEFORE_NEXT_ARCHIVING", 20)
     storage = Refusing()
     with opened(tmp_path, storage=storage) as journal:
         fund(journal)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from meters import Journal, Phase, Transaction, Transfer
-from meters.recall import mask_validation_number, plays
+from meters.recall import iter_recent_plays, mask_validation_number
 
 CREDIT = "credit:1:cashable"
 
@@ -64,7 +64,7 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
             record={"play_id": "p3"},
         )
     )
-    third, second, first = plays(journal)
+    third, second, first = iter_recent_plays(journal)
     assert (third.play_id, third.end, third.win_cents) == ("p3", None, None)
     assert second.added_cents == {"world:bill": 2000, "world:voucher_in:cashable": 300}
     assert (second.bet_cents, second.win_cents, second.credit_before_cents) == (5, 10, 100)
@@ -73,7 +73,7 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
     assert second.outcome == {"display": {"step": 59}}
     assert first.added_cents == {"world:bill": 500}
     assert first.outcome == {"display": {"stops": [1]}}
-    assert [p.play_id for p in plays(journal, 2)] == ["p3", "p2"]
+    assert [p.play_id for p in iter_recent_plays(journal, 2)] == ["p3", "p2"]
 
 
 @pytest.mark.requirement("E-06")

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 import paytables
 from paytables import DefinitionError, game_from_text, load_game
-from paytables.carried import bound, check_bound
+from paytables.carried import add_binding_digest, check_binding_digest
 from paytables.definition import parse, read_source
 from paytables.game import find_family
 from tools.cli.commands.game import add_digest
@@ -52,11 +52,11 @@ def changed(data, path):
 @pytest.mark.parametrize("name", CARRYING)
 def test_every_figure_pay_and_rule_of_a_definition_is_bound_and_no_word_or_limit(name):
     data = parse(read_source(name))
-    check_bound(data, name)
+    check_binding_digest(data, name)
     loaded = set()
     for path in leaves(data):
         with suppress(DefinitionError):
-            check_bound(changed(data, path), name)
+            check_binding_digest(changed(data, path), name)
             loaded.add(".".join(map(str, path)))
     refused = {".".join(map(str, path)) for path in leaves(data)} - loaded
     assert [path for path in loaded if not FREE.search(path)] == []
@@ -119,7 +119,7 @@ def test_what_a_journal_kept_of_before_there_were_digests_is_still_read():
     data = json.loads(load_game("jacks-or-better-9-6").text)
     digest = data["proved"].pop("sha256")
     assert game_from_text(json.dumps(data), "the journal").rules.definition.proved is not None
-    assert bound(data)["sha256"] == digest
+    assert add_binding_digest(data)["sha256"] == digest
 
 
 @pytest.mark.parametrize("name", ["jacks-or-better-9-6", "quebec-blackjack", "quebec-pai-gow-poker"])

@@ -4,7 +4,7 @@ import json
 import tomllib
 
 from paytables import build_game, load_game
-from paytables.carried import DIGEST, PROVED, bound
+from paytables.carried import DIGEST, PROVED, add_binding_digest
 
 QUEBEC, OPTIONS = "quebec-blackjack", "quebec-blackjack-options"
 MULTI, MONACO = "quebec-multi-action-blackjack", "monaco-blackjack"
@@ -24,7 +24,7 @@ def bound_anew(text):
     The figures of a hand are of its house rules and a full shoe; working them out takes twenty seconds.
     """
     data = tomllib.loads(text)
-    return text.replace(data[PROVED][DIGEST], str(bound(data)[DIGEST]))
+    return text.replace(data[PROVED][DIGEST], str(add_binding_digest(data)[DIGEST]))
 
 
 HOLE = {"second_card": "hole", "even_money": "ace", "double": {"totals": [9, 10, 11], "after_split": True}}

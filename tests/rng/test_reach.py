@@ -11,7 +11,7 @@ from paytables.definition import parse, read_source
 from rng.ctr_drbg import SEED_BYTES, CtrDrbg
 from rng.draws import WordDraws
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
-from rng.scaling import plan
+from rng.scaling import choose_word_size
 from rng.service import STEP_BYTES
 
 GAMES = 200
@@ -70,7 +70,7 @@ def test_every_outcome_of_every_draw_of_the_library_owns_words_that_give_it():
     } <= bounds
     assert len(bounds) > 40
     for bound in bounds - {1}:
-        width, share = plan(bound)
+        width, share = choose_word_size(bound)
         assert bound * share <= 1 << 8 * width
         ends = [word for outcome in range(bound) for word in (outcome * share, (outcome + 1) * share - 1)]
         draws = word_stream(width, ends)
@@ -93,7 +93,7 @@ def test_a_deck_and_a_keno_draw_have_fewer_orders_than_the_generator_has_keys():
     assert perm(52, 52) < perm(57, 57) < 1 << 8 * SECURITY_BYTES
     assert perm(80, 20) < 1 << 8 * SECURITY_BYTES
     for population, picks in ((52, 52), (57, 57), (80, 20)):
-        words = sum(plan(population - i)[0] for i in range(picks))
+        words = sum(choose_word_size(population - i)[0] for i in range(picks))
         assert words <= 2 * STEP_BYTES <= REQUEST_BYTES_MAX
     assert 8 * STEP_BYTES == 2 * 8 * SECURITY_BYTES
 

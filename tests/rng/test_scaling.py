@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rng import InvalidRange, RejectionLimit, SelfTestFailed
 from rng.draws import WordDraws
-from rng.scaling import BOUND_MAX, REJECTIONS_MAX, compute_word_bits, plan
+from rng.scaling import BOUND_MAX, REJECTIONS_MAX, choose_word_size, compute_word_bits
 from tools.lab.rng.exhaustion import BOUNDS, build_every_word, create_reader, exhaust_range
 
 
@@ -48,7 +48,7 @@ def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_b
 
 
 def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.lab.rng.bulk.plan", lambda bound: (2, 65_536 // bound + 1))
+    monkeypatch.setattr("tools.lab.rng.bulk.choose_word_size", lambda bound: (2, 65_536 // bound + 1))
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust_range(22)
 
@@ -56,7 +56,7 @@ def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.Mon
 @settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX), data=st.data())
 def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, data: st.DataObject) -> None:
-    width, share = plan(bound)
+    width, share = choose_word_size(bound)
     outcome = data.draw(st.integers(0, bound - 1))
 
     def drawn(word: int) -> int:

@@ -83,7 +83,7 @@ def test_no_medium_is_made_where_there_is_none(tmp_path):
 
 
 def test_a_place_that_is_away_is_waited_for(placed, tmp_path, monkeypatch):
-    monkeypatch.setattr("meters.journal._ARCHIVE_RESTS", 5)
+    monkeypatch.setattr("meters.journal._CHECKS_BEFORE_NEXT_ARCHIVING", 5)
     (tmp_path / "one").rename(tmp_path / "away")
     before = live(placed, 200)
     with open_view(placed) as view:

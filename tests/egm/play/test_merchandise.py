@@ -19,7 +19,7 @@ from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import Menu
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
-from meters.recall import plays
+from meters.recall import iter_recent_plays
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -285,7 +285,7 @@ def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
 def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     room = won(tmp_path)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    [play] = plays(room.journal, 1)
+    [play] = iter_recent_plays(room.journal, 1)
     assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
     menu = Menu(room).sign_in(Role.MANAGER)
     menu.touch("recall").touch(play.play_id)

@@ -19,7 +19,7 @@ from egm.testing.clearing import clear_it
 from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
-from meters.recall import plays
+from meters.recall import iter_recent_plays
 from tools.audit import rounds
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
@@ -135,7 +135,7 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
     sit_down(rooms)
     play_on(rooms)
     end(rooms)
-    found = list(plays(rooms[0].journal))
+    found = list(iter_recent_plays(rooms[0].journal))
     assert [len(play.steps) for play in found] == [len(ANSWERS)] * 3
     assert [play.bet_cents for play in found] == [STAKE_CENTS, 2 * STAKE_CENTS, 3 * STAKE_CENTS]
     assert [play.win_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]

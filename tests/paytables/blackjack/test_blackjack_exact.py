@@ -10,8 +10,8 @@ from paytables.blackjack.advice import DOUBLE as DOUBLES
 from paytables.blackjack.advice import HIT as HITS
 from paytables.blackjack.advice import STAND as STANDS
 from paytables.blackjack.advice import Kind
-from paytables.blackjack.chart import find_best_chart, format_chart, read
-from paytables.blackjack.hands import CARD, split_parts
+from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
+from paytables.blackjack.hands import CARD, compute_split_coefficients
 from paytables.blackjack.schema import House
 from paytables.blackjack.solve import Play, Round
 from tests.paytables.blackjack.blackjack_brute import DOUBLE, HIT, STAND, Brute, shoe_of
@@ -131,7 +131,7 @@ def test_the_hands_of_a_split_are_counted_whole():
     for most in (2, 3, 4, 5):
         for pairs, others in ((2, 40), (5, 7), (30, 300)):
             mean, chance, left = Fraction(0), Fraction(1), pairs
-            for part in split_parts(most):
+            for part in compute_split_coefficients(most):
                 size = left + others
                 mean += chance * (part.plain * Fraction(others, size) + part.paired * Fraction(left, size))
                 chance, left = chance * Fraction(left, size), left - 1
@@ -235,7 +235,7 @@ def test_the_best_chart_of_one_deck_is_the_book():
 
 
 def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
-    book, found = read(BASIC), find_best_chart(policies.Table(house(), (6,)))
+    book, found = parse_chart(BASIC), find_best_chart(policies.Table(house(), (6,)))
     assert format_chart(book) == BASIC
     assert found.answers == {place: answer for place, answer in book.answers.items() if place[0] == 6}
     assert found.pairs == {place for place in book.pairs if place[0] == 6}
@@ -243,15 +243,15 @@ def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
 
 def test_no_answer_of_the_chart_alone_can_be_better():
     table = policies.Table(house(), (10,))
-    mean = table.result(read(BASIC).build_chooser(table), read(BASIC).take).mean
-    changes = [(cell, answer) for (up, cell), answer in read(BASIC).answers.items() if up == 10]
+    mean = table.result(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).take).mean
+    changes = [(cell, answer) for (up, cell), answer in parse_chart(BASIC).answers.items() if up == 10]
     for cell, answer in changes[::6]:
         for other in {(STANDS, False), (HITS, False), (HITS, True)} - {answer}:
-            changed = read(BASIC)
+            changed = parse_chart(BASIC)
             changed.answers[10, cell] = other
             assert table.result(changed.build_chooser(table), changed.take).mean <= mean, (cell, other)
     for pair in range(1, 11):
-        changed = read(BASIC)
+        changed = parse_chart(BASIC)
         changed.pairs ^= {(10, pair)}
         assert table.result(changed.build_chooser(table), changed.take).mean < mean, pair
 
@@ -259,7 +259,7 @@ def test_no_answer_of_the_chart_alone_can_be_better():
 @pytest.mark.slow
 def test_better_play_returns_more():
     table = policies.Table(house())
-    chart = read(BASIC)
+    chart = parse_chart(BASIC)
     means = [
         table.result(policies.choose_worst, policies.choose_lowest_sum).mean,
         table.result(policies.build_dealer_play(table.house), policies.decline_every_offer).mean,
@@ -291,4 +291,4 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
 @pytest.mark.parametrize("line", ["hard 12", "firm 12 HHSSSHHHHH", "hard 12 HHSSSHHHH", "hard 12 HHSSSHHHHX"])
 def test_what_is_no_line_of_a_chart_is_refused(line):
     with pytest.raises(ValueError, match="chart"):
-        read([line])
+        parse_chart([line])

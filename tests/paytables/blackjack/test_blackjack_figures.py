@@ -12,7 +12,7 @@ from paytables import analyse, load_game
 from paytables.analysis import Depth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, PlayData
-from paytables.blackjack.chart import find_best_chart, format_chart, read
+from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.figures import compute_side_return, prove
 from paytables.blackjack.hands import list_values
@@ -165,7 +165,7 @@ def test_the_best_play_as_data_is_the_best_play():
 def test_a_table_carries_its_figures_and_its_chart(name):
     made = load_game(name).rules.definition
     proof = made.proved["main"]
-    assert format_chart(read(proof.chart)) == proof.chart
+    assert format_chart(parse_chart(proof.chart)) == proof.chart
     means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
     assert means == sorted(means)
     for bet in analyse(load_game(name), Depth.FULL).bets:
@@ -187,7 +187,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
         house(decks=6, hole=False, original_only=False, hands=3, double_after_split=True), (up,)
     )
     chart = find_best_chart(table)
-    printed = read(format_chart(chart))
+    printed = parse_chart(format_chart(chart))
     said, told = (table.result(each.build_chooser(table), each.take).mean for each in (chart, printed))
     assert said == told
     assert (up, (False, 4)) in printed.answers
@@ -197,7 +197,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
     made = definition(name)
-    table, chart = policies.Table(made.house), read(made.proved["main"].chart)
+    table, chart = policies.Table(made.house), parse_chart(made.proved["main"].chart)
     assert table.result(chart.build_chooser(table), chart.take).mean == Fraction(made.proved["main"].charted)
 
 
@@ -256,7 +256,7 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
         assert abs(mean - float(Fraction(made.proved["main"].charted))) <= 3.2905 * deviation
     if made.house.hands > 2:
         return
-    table, answers, played = policies.Table(made.house), {}, read(chart)
+    table, answers, played = policies.Table(made.house), {}, parse_chart(chart)
     result = table.result(policies.record_answers(played.build_chooser(table), answers), played.take)
     chances = compute_net_distribution(table, answers, result)
     assert sum(net * chance for net, chance in chances.items()) == result.mean

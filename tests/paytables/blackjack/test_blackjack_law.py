@@ -22,7 +22,7 @@ from paytables.blackjack.law import (
     is_within_reach,
 )
 from paytables.blackjack.sampled import sample
-from paytables.carried import bound
+from paytables.carried import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
 from tools.lab.simulation import judge, judge_share, play_batch, sample_variance
@@ -232,7 +232,7 @@ def test_two_rounds_of_one_deck_return_what_the_cabinets_do(seeded_draw):
     made = changed(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
     proof = prove(made.rules.definition)["main"]
     data = json.loads(made.text)
-    data["proved"] = bound({**data, "proved": {"main": proof.model_dump(mode="json")}})
+    data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled
     assert judge(tally, 2, 1 + found.mean(1), sample_variance(tally)).agrees_with_exact

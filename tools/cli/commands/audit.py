@@ -331,7 +331,7 @@ def readout(file: Path) -> None:
     """Check the signature of a readout that `egm meters --json --sign` wrote to FILE."""
     try:
         signed = json.loads(read_contents(file))
-        key = export.check_readout(signed, str(file))
+        key = export.verify_readout(signed, str(file))
     except (ValueError, RecursionError) as why:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
     except JournalError as why:
@@ -355,7 +355,9 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             if name == "plays":
-                rows = [_play_row(play) for play in recall.plays(view, last or recall.PLAYS_SHOWN)]
+                rows = [
+                    _play_row(play) for play in recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN)
+                ]
             else:
                 rows = [
                     _build_row(entry) for entry in FEATURES.entries.read_log(view, Log[name.upper()], last)

@@ -154,8 +154,8 @@ def _describe_agreement(found: Found) -> str:
 
 
 def _build_meter_table(found: Found) -> Table:
-    good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
-    suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
+    good = ((name, value, value, "good") for name, value in found.inspection.agreed_meters.items() if value)
+    suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.disputed_meters.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
     columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), standing)
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
@@ -166,7 +166,9 @@ def _build_main_meter_table(found: Found, money: _Money) -> Table:
     inspection = found.inspection
     first, second = inspection.first.values, inspection.second.values
     differing = [
-        name for name, values in inspection.suspect.items() if None not in values and name not in _MAIN_METERS
+        name
+        for name, values in inspection.disputed_meters.items()
+        if None not in values and name not in _MAIN_METERS
     ]
     names = [name for name in (*_MAIN_METERS, *differing) if first.get(name) or second.get(name)]
     rows = []

@@ -8,7 +8,7 @@ from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
-from meters.media import Label, Which, pair, replace_second
+from meters.media import Label, Which, find_pairing, replace_second
 from meters.storage import DiskStorage
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.staff import load_roster, prove
@@ -49,7 +49,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         rows.append((str(which), str(where), text, free))
     wrong = ""
     try:
-        found = pair(storage, folder, beside, "").missing
+        found = find_pairing(storage, folder, beside, "").missing
         found = found or "\n".join(bare) or "both media are this machine's"
     except JournalError as why:
         found, wrong = "", str(why)

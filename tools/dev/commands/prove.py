@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from egm.play.prize_limits import compute_code_digest
 from paytables import PaytableError, definition
-from paytables.carried import PROVED, bound
+from paytables.carried import PROVED, add_binding_digest
 from paytables.game import build_game
 from paytables.source import parse_toml, read
 from tools.cli.terminal import echo
@@ -71,7 +71,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
             raise click.ClickException(str(error)) from None
         found = _found(rules.prove, kept, threads, _told(str(path), len(kept.found)))
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        figures = bound(data | parse_toml(_toml(_plain(found), PROVED)))
+        figures = add_binding_digest(data | parse_toml(_toml(_plain(found), PROVED)))
         path.write_text(f"{text}\n\n{_toml(figures, PROVED)}\n")
         kept.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")

@@ -12,10 +12,10 @@ _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by it
 
 def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
     """Return the chart as a sheet: a row per total or pair, a column per dealer's first card."""
-    from paytables.blackjack.chart import UPS, read  # noqa: PLC0415 (takes numpy, others do not)
+    from paytables.blackjack.chart import UPS, parse_chart  # noqa: PLC0415 (takes numpy, others do not)
 
     proof = find_proof(definition)
-    read(proof.chart)  # refuse an invalid chart
+    parse_chart(proof.chart)  # refuse an invalid chart
     means = {
         "by the cards of the hand, of a fresh shoe": proof.mean,
         "by this chart": proof.charted,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rng.errors import InvalidRange, RejectionLimit
 from rng.mechanism import REQUEST_BYTES_MAX
-from rng.scaling import REJECTIONS_MAX, check_bound, plan
+from rng.scaling import REJECTIONS_MAX, check_bound, choose_word_size
 from tools.lab.rng.errors import InvalidSample
 
 #: The largest bound whose words numpy can hold.
@@ -35,7 +35,7 @@ def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
 def _plan_draw(bound: int) -> tuple[int, int]:
     if check_bound(bound) > BULK_BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
-    return plan(bound)
+    return choose_word_size(bound)
 
 
 def list_selection_bounds(population: int, picks: int) -> range:

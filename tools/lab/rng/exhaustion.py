@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from rng.errors import SelfTestFailed
-from rng.scaling import plan
+from rng.scaling import choose_word_size
 from tools.lab.rng.bulk import BulkDraws
 
 #: Ranges whose word has 16 bits.
@@ -47,7 +47,7 @@ def create_reader(stream: bytes) -> Callable[[int], bytes]:
 
 def exhaust_range(bound: int) -> Exhaustion:
     """Draw below ``bound`` with each of the 65,536 words. Raises SelfTestFailed if outcomes differ."""
-    _, share = plan(bound)
+    _, share = choose_word_size(bound)
     counts = np.bincount(
         BulkDraws(create_reader(build_every_word(16))).below(bound, bound * share), minlength=bound
     )

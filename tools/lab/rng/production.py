@@ -14,7 +14,7 @@ import numpy as np
 from rng.draws import WordDraws
 from rng.errors import SelfTestFailed
 from rng.mechanism import Mechanism
-from rng.scaling import plan
+from rng.scaling import choose_word_size
 from rng.service import RandomService
 from tools.lab.rng.bulk import Array, BulkDraws
 from tools.lab.rng.exhaustion import Exhaustion, build_every_word, create_reader
@@ -67,7 +67,7 @@ class Production:
 
     def _play_and_compare(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
         """Play, and compare: the plays without a rejected word all at once, the few others one by one."""
-        words = sum(plan(bound)[0] for bound in game.bounds)
+        words = sum(choose_word_size(bound)[0] for bound in game.bounds)
         drawn: list[list[int]] = []
         outputs: list[bytes] = []
         apart: list[int] = []
@@ -106,7 +106,7 @@ def exhaust_production_range(bound: int) -> Exhaustion:
 
     Raises :class:`~rng.errors.SelfTestFailed` if some outcome owns more words than another.
     """
-    _, share = plan(bound)
+    _, share = choose_word_size(bound)
     draws, counts = WordDraws(create_reader(build_every_word(16))), [0] * bound
     with suppress(EOFError):
         while True:
