@@ -31,7 +31,7 @@ from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count
 from tools.audit import point as verified
 from tools.audit.games import Shelf
-from tools.audit.log_text import log_lines
+from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import Auditor, Finding, Report
 from tools.cli.commands.clearing import clear_, inspect_
@@ -146,7 +146,7 @@ def verify(
         vouched = list(_parse_witnesses(witnesses))
 
         def auditor(point: Path | None) -> Auditor:
-            return Auditor(shelf, heads, vouched) if point is None else verified.go_on(point, shelf)
+            return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
             reports = _audit_copies(file, state, second, auditor, point)
@@ -363,7 +363,7 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     if form == "text":
-        for line in log_lines(rows, find_terminal_width()):
+        for line in format_log_lines(rows, find_terminal_width()):
             echo(line)
         return
     names = tuple(rows[0]) if rows else ("entry", "time", "kind")
