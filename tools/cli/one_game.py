@@ -10,7 +10,7 @@ from egm.errors import OperatorError
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
-from tools.lab.named import format_refusal, path_or_id_from_text
+from tools.lab.named import format_definition_error, path_or_id_from_text
 
 _TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
 _FILE: Final = "cabinet.toml"
@@ -24,7 +24,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     try:
         game = load_game(path_or_id_from_text(name))
     except DefinitionError as error:
-        raise OperatorError(format_refusal(error)) from None
+        raise OperatorError(format_definition_error(error)) from None
     slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
     path = folder.root / _FILE
     path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")

@@ -45,7 +45,7 @@ from tools.cli.tables import (
     show_progress,
 )
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import format_refusal
+from tools.lab.named import format_definition_error
 
 
 @click.group()
@@ -270,7 +270,7 @@ def new(
         with show_progress("looking which games the place admits"):
             text = format_cabinet_file(requested, file.parent)
     except DefinitionError as error:
-        raise click.ClickException(format_refusal(error)) from None
+        raise click.ClickException(format_definition_error(error)) from None
     cabinet, faults = read(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))

@@ -25,8 +25,8 @@ from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import classify_changes
 from tools.lab.certification.finding import Case, Finding, Status
-from tools.lab.certification.rules import hold
-from tools.lab.certification.source import refuse_unfit
+from tools.lab.certification.rules import check_every_rule
+from tools.lab.certification.source import check_source
 from tools.lab.named import path_or_id_from_text
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv, to_html
@@ -147,7 +147,7 @@ def command(
 def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
     """Refuse a source that cannot become a submission, before any game is played for it."""
     try:
-        refuse_unfit(_CHECKOUT, out, signing)
+        check_source(_CHECKOUT, out, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
@@ -174,7 +174,7 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, l
             case = Case(game, path_or_id_from_text(name), analyse(game), profile, draw, games_played)
         except AnalysisError as error:
             raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
-        return case, hold(case)
+        return case, check_every_rule(case)
 
 
 def _is_certified(findings: list[Finding]) -> bool:
@@ -235,7 +235,7 @@ def _write_submission(
             found, facts = submissions.build_submission(
                 held, _CHECKOUT, out, signing, format_command_reference(), given
             )
-        bundle.write(out / submissions.FOLDER, found, facts, signing)
+        bundle.write_bundle(out / submissions.FOLDER, found, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     for each in facts["missing"]:
@@ -258,7 +258,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     for folder in each_bundle:
         try:
             facts = bundle.verify(folder, key)
-            bundle.refuse_unsigned(folder, facts)
+            bundle.check_all_files_signed(folder, facts)
             with show_progress(f"making {folder} again"):
                 made = (
                     list(reproduction.reproduce(folder, facts, format_command_reference()))
@@ -331,4 +331,4 @@ def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519Priva
         "made_by": f"open-egm {version('open-egm')}",
     }
     out.mkdir(parents=True, exist_ok=True)
-    bundle.write(out / case.game.id, files, facts, signing)
+    bundle.write_bundle(out / case.game.id, files, facts, signing)

@@ -41,9 +41,9 @@ from tools.lab.tuning import (
     compute_bet_returns,
     compute_hit_frequency,
     compute_rtp,
-    own_pays,
+    find_pays_of_single_bets,
+    list_pay_keys,
     parse_key,
-    pay_keys,
     refine_pays,
     tune_pays,
     tune_strips,
@@ -379,8 +379,8 @@ def _tune_definition(
 
     If no ``bet`` is named, each bet with separate pays is tuned by these.
     """
-    keys = [parse_key(p) for p in pays] or pay_keys(data)
-    own = own_pays(data, keys) if bet is None else {}
+    keys = [parse_key(p) for p in pays] or list_pay_keys(data)
+    own = find_pays_of_single_bets(data, keys) if bet is None else {}
     if not strips:
         found = dict(data)
         if set(own) != set(compute_bet_returns(data)):  # otherwise every bet is tuned by separate pays

@@ -24,10 +24,10 @@ from tools.cli.par_sheet import print_level_returns, print_par_sheet
 from tools.cli.result_file import write_result
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import format_refusal, path_or_id_from_text
+from tools.lab.named import format_definition_error, path_or_id_from_text
 from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
-from tools.lab.parsheet.meter import MeterError, present, standings_at
+from tools.lab.parsheet.meter import MeterError, compute_level_returns, compute_present_level_returns
 
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -38,7 +38,7 @@ def load(name: str) -> Game:
     try:
         return load_game(path_or_id_from_text(name))
     except DefinitionError as error:
-        raise click.ClickException(format_refusal(error)) from None
+        raise click.ClickException(format_definition_error(error)) from None
 
 
 def say_what_is_carried(game: Game) -> None:
@@ -153,10 +153,10 @@ def _print_present_returns(
     try:
         if meters:
             values = dict(_parse_meter(text) for text in meters)
-            print_level_returns(standings_at(analysis, values), "credits")
+            print_level_returns(compute_level_returns(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
-                print_level_returns(present(game, analysis, view), "minor units")
+                print_level_returns(compute_present_level_returns(game, analysis, view), "minor units")
     except (MeterError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -170,13 +170,13 @@ def _parse_meter(text: str) -> tuple[str, int]:
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
     """Return why there is no exact sheet, with a simulation's estimate for the lowest bet."""
-    from tools.lab.simulation import estimate, simulate  # noqa: PLC0415 (only where there are no figures)
+    from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
     with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as done:
         for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
             done(tally.games)
-    found = estimate(tally, cost)
+    found = estimate_return(tally, cost)
     return (
         f"no exact figures: {reason}. Simulated, not exact: {format_count(found.games, 'game')} "
         f"at {format_count(cost, 'credit')} return {100 * found.rtp:.3f} %, "

@@ -127,13 +127,13 @@ def _write_report(
     html_file: Path | None,
 ) -> list[str]:
     """Write the report, whatever its result; return what is wrong with the scaling."""
-    from tools.lab.rng.report import gather, to_html, to_json  # noqa: PLC0415
+    from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]
-    report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
+    report = build_report(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
         write_result(json_file, to_json(report))
     if html_file:

@@ -20,11 +20,11 @@ from tools.lab.simulation import (
     SimulationError,
     Tally,
     Verdict,
-    estimate,
+    compute_sample_variance,
+    estimate_return,
     judge,
     judge_distribution,
     judge_share,
-    sample_variance,
     simulate,
 )
 
@@ -125,7 +125,7 @@ def _estimate(
                 done(tally.games)
     except SimulationError as error:
         raise click.ClickException(str(error)) from None
-    found = estimate(tally, cost)
+    found = estimate_return(tally, cost)
     if as_json:
         echo(
             json.dumps(
@@ -167,7 +167,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
 
 
 def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
-    variance = sample_variance(tally) if bet.variance is None else bet.variance
+    variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
