@@ -17,9 +17,9 @@ _FILE: Final = "cabinet.toml"
 
 
 def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
-    """Write the cabinet file of a demonstration cabinet with this game alone into its state folder.
+    """Write a cabinet file that offers only this game into a state folder, and return its path.
 
-    Raises OperatorError if the game is refused, by file, line, key and reason, or would not be offered.
+    Raises OperatorError if the game is not valid (file, line, key and reason) or would not be offered.
     """
     try:
         game = load_game(path_or_id_from_text(name))
@@ -36,9 +36,9 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
 
 
 def _format_cabinet_file(game: Game, slot: str) -> str:
-    """Return the demonstration cabinet's file with this game, its levels all stand-alone.
+    """Return the demonstration's cabinet file with only this game, and stand-alone levels.
 
-    Its metrics use any free port: the demonstration cabinet may be running too.
+    Its metrics use any free port, because the demonstration cabinet may be running too.
     """
     levels = dict.fromkeys(play.level for play in game.list_every_level())
     tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]

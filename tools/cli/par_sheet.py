@@ -24,7 +24,7 @@ _BANDS_LEGEND: Final = (
 
 
 def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
-    """Print the sheet; ``rules`` say from which odds on the player must be informed of them."""
+    """Print the PAR sheet; ``rules`` say which long odds the player must be informed of."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     for bet in analysis.bets:
@@ -57,6 +57,7 @@ def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) ->
 
 
 def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows (name, figure, note) of the main figures of a bet."""
     yield "return", format_percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     if bet.mean_staked_credits is not None:
         yield "of all that is staked", format_percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
@@ -159,7 +160,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
 
 
 def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
-    """Return the prizes in kind at their stated value: listed separately, because no return counts them."""
+    """Return the prizes in kind with their stated values; no return of a bet includes them."""
     apart = _build_right_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (

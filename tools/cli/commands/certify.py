@@ -125,7 +125,7 @@ def command(
     _check_laboratory_packages(out)
     signing = None if out is None else _load_signing_key(key, out)
     if submission and out is not None and signing is not None:
-        _refuse_unfit_source(out, signing)
+        _check_source_early(out, signing)
     held = [_check_game(name, profile, games_played) for name in games]
     if out is not None and signing is not None:
         for case, findings in held:
@@ -137,15 +137,15 @@ def command(
     show(
         form,
         *(_build_table(*each) for each in held),
-        document=[_change_row(*each) for each in held],
+        document=[_build_verdict_data(*each) for each in held],
         after=after,
     )
     if failed := [case.game.id for case, findings in held if not _is_certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
 
-def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
-    """Refuse a source that cannot become a submission, before any game is played for it."""
+def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
+    """Check, before any game is played, that the source can become a submission."""
     try:
         check_source(_CHECKOUT, out, signing)
     except OperatorError as error:
@@ -153,7 +153,7 @@ def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
 
 
 def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
-    """Return the signing key; create it and print its location if there is none."""
+    """Return the signing key; if there is none, create it and print its path."""
     try:
         path = bundle.find_key_path(named, out)
         if not path.exists():
@@ -164,7 +164,7 @@ def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
 
 
 def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
-    """Check one game against every rule."""
+    """Return the game's case and the findings of every rule."""
     game = load(name)
     with show_progress(f"certifying {game.id}"), start_service().step() as draw:
         try:
@@ -182,25 +182,25 @@ def _is_certified(findings: list[Finding]) -> bool:
 
 
 def _format_conclusion(case: Case, findings: list[Finding]) -> str:
-    """Return the conclusion for a game without a failed rule."""
+    """Return the conclusion for a game that fails no rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
     read = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
 
 
-def _change_row(case: Case, findings: list[Finding]) -> dict[str, object]:
+def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
 def _check_laboratory_packages(out: Path | None) -> None:
-    """Check for the laboratory's packages now rather than after the games have been played."""
+    """Raise ClickException now, rather than after the games, if packages of the laboratory are missing."""
     for package in () if out is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
 
 
 def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
-    """Print the approval each successor of an approved game needs, and every change with its class."""
+    """Print which approval each changed game needs, compared with the approved one, and every change."""
     if against is None:
         return
     old = load(against)
@@ -228,7 +228,7 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
 def _write_submission(
     held: list[tuple[Case, list[Finding]]], out: Path, signing: Ed25519PrivateKey, battery: Path | None
 ) -> None:
-    """Write the submission bundle, signed with the key of the games' bundles; print what it lacks."""
+    """Write the submission bundle, signed with the same key as the games' bundles; print what is missing."""
     given = None if battery is None else battery.read_bytes()
     try:
         with show_progress("building and writing the submission"):
@@ -243,7 +243,7 @@ def _write_submission(
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
-    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, build it again."""
+    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
@@ -303,7 +303,7 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
 
 
 def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
-    """Write the files of a certification of one game to ``out``, and sign their digests."""
+    """Write the files of one game's certification to ``out``, with a signed manifest."""
     rules = case.profile.awards
     data = build_sheet(case.game, case.analysis, rules)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)

@@ -41,8 +41,8 @@ def load(name: str) -> Game:
         raise click.ClickException(format_definition_error(error)) from None
 
 
-def say_what_is_carried(game: Game) -> None:
-    """Print a note if the game's figures are claimed by its definition, because only a laboratory can compute them."""
+def note_stated_figures(game: Game) -> None:
+    """Print a note if the game's figures are stated in its definition rather than computed here."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
         text = "the figures are those stated in the definition, not computed here (`egm certify` checks them)"
         echo(f"{game.id}: {text}")
@@ -109,7 +109,7 @@ def command(
         _print_present_returns(loaded, analysis, meters, state)
     elif form is None and out is None:
         print_par_sheet(loaded, analysis, rules)
-        say_what_is_carried(loaded)
+        note_stated_figures(loaded)
     else:
         text = {
             "csv": lambda: to_csv(loaded, analysis, rules),
@@ -120,11 +120,14 @@ def command(
         else:
             write_result(out, text)
     if jurisdiction is not None:
-        hold(loaded, analysis, jurisdiction)
+        check_return_floor(loaded, analysis, jurisdiction)
 
 
 def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
-    """Return the figures of the bets of a layout, placed together. Raises WagerError for a forbidden bet."""
+    """Return the figures of several bets placed together on a layout.
+
+    Raises WagerError for a bet that is not allowed.
+    """
     laid: dict[str, int] = {}
     known = [spot.id for spot in game.rules.layout()]
     for text in bets:
@@ -149,7 +152,7 @@ def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
 def _print_present_returns(
     game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
 ) -> None:
-    """Print the levels' present return: at the values asked for, or on a machine."""
+    """Print the returns of the progressive levels, at the given meters or at those of a machine."""
     try:
         if meters:
             values = dict(_parse_meter(text) for text in meters)
@@ -169,7 +172,7 @@ def _parse_meter(text: str) -> tuple[str, int]:
 
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
-    """Return why there is no exact sheet, with a simulation's estimate for the lowest bet."""
+    """Return why there is no exact PAR sheet, and a simulated return of the lowest bet."""
     from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
@@ -192,8 +195,11 @@ def load_named_profile(jurisdiction: str) -> Profile:
         raise click.ClickException(str(error)) from None
 
 
-def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
-    """Compare the lowest return with a profile's floor. Raises ``click.ClickException`` if it is below."""
+def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+    """Print the lowest return and the profile's minimum for it.
+
+    Raises ``click.ClickException`` if the profile refuses the game's returns.
+    """
     profile = load_named_profile(jurisdiction)
     floor = profile.returns.floor(game.family)
     returns = {bet.bet: bet.compute_rtp_counting(profile.progressives.counted) for bet in analysis.bets}

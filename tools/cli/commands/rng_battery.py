@@ -126,7 +126,7 @@ def _write_report(
     json_file: Path | None,
     html_file: Path | None,
 ) -> list[str]:
-    """Write the report, whatever its result; return what is wrong with the scaling."""
+    """Write the report in the requested forms; return the errors found in the scaling."""
     from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def raw(count: int) -> bytes:
@@ -142,7 +142,7 @@ def _write_report(
 
 
 def _list_given_options() -> list[str]:
-    """Return the options that produced the outcomes, as typed on a command line."""
+    """Return the options of this command that determine the outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():
         if name in {"json_file", "html_file"}:

@@ -43,7 +43,7 @@ class _Result:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether return, hit frequency and distribution agree with the exact ones, if those are known."""
+        """Return whether return, hit frequency and distribution agree with the exact ones that are known."""
         return self.verdict.agrees_with_exact and all(
             part is None or part.agrees_with_exact for part in (self.hits, self.fit)
         )
@@ -113,7 +113,7 @@ def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int,
 def _estimate(
     name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
 ) -> None:
-    """Play a bet whose return cannot be computed exactly, and print the sample's estimate."""
+    """Simulate a bet whose return cannot be computed exactly, and print the estimate."""
     modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")
@@ -153,7 +153,7 @@ def _estimate(
 
 
 def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
-    """Simulate with the compiled path. Raises SimulationError for another family than reels."""
+    """Simulate with the bulk code. Raises SimulationError for any family but reels."""
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):

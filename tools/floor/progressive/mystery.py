@@ -61,7 +61,7 @@ class Mysteries:
         session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
     def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
-        """Number a new contribution; return the prize if the level has reached its secret amount, else None."""
+        """Assign the next number to a contribution; return the prize if its secret amount was reached, else None."""
         session.add_turn(record.id, machine, sequence)
         prize = session.prize(record.id)
         if prize is None:
