@@ -95,7 +95,7 @@ class Update:
 
     def install(self, number):
         with self.bundles[number].open("rb") as bundle:
-            slot.install(bundle, slot.begin(bundle, PUBLIC, 1, "stick"), self.slot, "stick")
+            slot.install(bundle, slot.read_bundle_release(bundle, PUBLIC, 1, "stick"), self.slot, "stick")
 
     def cut(self, number, step, survival=None):
         """Install until the power goes at this step; what the slot holds when it is back."""
@@ -132,7 +132,7 @@ class Update:
         for disk in self.disks.values():
             disk.plug()
         try:
-            release = slot.check(self.slot, PUBLIC)
+            release = slot.check_slot(self.slot, PUBLIC)
             return None if release is None else release.number
         finally:
             for disk in self.disks.values():

@@ -6,7 +6,7 @@ import pytest
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
 from egm.config.cabinet_file import StateFolder
-from tools.image.update import Machine, wait_until_held
+from tools.image.update import Machine, wait_until_lasting
 
 
 async def comes(wanted):
@@ -47,8 +47,8 @@ def test_a_moment_s_rest_is_no_idle_machine(monkeypatch):
         asked.append(now[0])
         return not 10.0 <= now[0] <= 12.0
 
-    assert wait_until_held(idle, 30.0)
+    assert wait_until_lasting(idle, 30.0)
     assert asked[-1] == pytest.approx(
         42.0, abs=1.0
     )  # half a minute after the last stir, not after the first rest
-    assert not wait_until_held(lambda: False, 1.0, within=5.0)
+    assert not wait_until_lasting(lambda: False, 1.0, within=5.0)

@@ -16,7 +16,7 @@ from meters.archive import STATE
 from meters.segment import SUFFIX
 from paytables import list_library_games
 from tools.audit.games import Shelf
-from tools.audit.point import go_on, save
+from tools.audit.point import load, save
 from tools.dev.bench.bench_age import Player
 from tools.dev.bench.bench_cabinet import bench_engine
 from tools.dev.bench.bench_meters import UnsyncedStorage
@@ -156,7 +156,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
                 Player(bench_engine(journal, slots=slots, fund_cents=10**9), played).play(day)
             played += day
             storage = Counting()
-            auditor = go_on(point, Shelf())
+            auditor = load(point, Shelf())
             with open_view(state, storage=storage) as view:
                 report = auditor.run(view.iter_bodies(auditor.reached[0]))
             assert (report.wrong, report.games) == (0, played), report.findings

@@ -17,11 +17,11 @@ _MADE: Final = 16
 
 
 class GamesAtHand:
-    """Game definitions from a shelf, and from texts stored in the journal (custom games, for example).
+    """Game definitions from a shelf and from texts stored in the journal (custom games, for example).
 
-    A definition is identified by its text, and an entry names it by digest: the text that the journal stores
-    is the game that was played. Whether it is the certified game can only be decided with the certificate;
-    ``is_only_in_journal`` names the definitions to compare with it.
+    A definition is identified by the digest of its text. The journal stores that text, so the definition
+    found here is the one that was played. Whether it is also the certified one can only be decided with the
+    certificate; ``is_only_in_journal`` names the definitions to compare with it.
     """
 
     def __init__(self, shelf: Shelf) -> None:
@@ -44,6 +44,7 @@ class GamesAtHand:
         return self._shelf.find(game_id, digest) is None and self._find_in_journal(digest) is not None
 
     def _find_in_journal(self, digest: str) -> Game | None:
+        """Return the definition whose text the journal stores under ``digest``, or None without a valid one."""
         stored_text = self._texts.get(digest)
         game = None if stored_text is None else _parse_game(stored_text)
         return game if game is not None and game.digest == digest else None

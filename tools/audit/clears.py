@@ -27,12 +27,15 @@ _DECLARED: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 @lru_cache(maxsize=1024)
 def is_of_a_clear(kind: str) -> bool:
-    """Return whether entries of this kind carry over or settle what a cleared journal owed."""
+    """Return whether a memory clear writes this kind of entry, to carry over or settle an older claim."""
     return kind.startswith(_OWN) or kind == CARRIED_GAME
 
 
 class ClearAudit:
-    """The check of carried-over entries, in order; ``fault`` is called for each that no clear authorised."""
+    """Checks that every entry which carries over money or claims was authorised by a memory clear.
+
+    ``fault`` is called for each entry that no clear authorised.
+    """
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
@@ -42,7 +45,7 @@ class ClearAudit:
 
     @property
     def has_pending_entries(self) -> bool:
-        """Return whether entries that the clear authorised are still missing."""
+        """Return whether entries that the memory clear authorised are still missing."""
         return bool(self._due)
 
     def check_entry(self, entry: StoredEntry) -> None:
@@ -64,7 +67,7 @@ class ClearAudit:
                     break
 
     def _read_clear(self, entry: StoredEntry) -> None:
-        """Store which entries and claims the clear authorised, if the journal begins with one."""
+        """Store the entries and claims that the memory clear authorised, if the journal begins with a clear."""
         cleared = read_details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return
@@ -81,7 +84,7 @@ class ClearAudit:
             self._fault(entry, f"the clear's record cannot be read: {why!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
-        """Check that the entry is the next one that the clear authorised, and moves no more than its claim."""
+        """Check that the entry is the next authorised one, and moves no more money than its claim allows."""
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
             self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")
@@ -100,18 +103,19 @@ class ClearAudit:
             self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
     def _check_declaration(self, entry: StoredEntry, declared: AnyEntry) -> None:
+        """Report a fault if the entry does not have the form that ``declared`` states."""
         try:
             declared.check(entry.transaction, FEATURES.keys)
         except EntryError as why:
             self._fault(entry, str(why))
 
     def close(self) -> str:
-        """Return what is wrong at the end of the journal, or an empty string if every authorised entry was found."""
+        """Return the error at the end of the journal, or "" if every authorised entry was found."""
         return f"{len(self._due)} entries that the clear authorised are missing" if self._due else ""
 
 
 def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
-    """Return the most credit a claim may bring over: its amount, or the coins it says were paid or held."""
+    """Return the most credit a claim may carry over: its amount, or the value of its paid or held coins."""
     says = claim.get("says", {})
     return max(
         Fraction(claim["amount"]), Fraction(says.get("amount_cents", 0)), Fraction(says.get("held_cents", 0))

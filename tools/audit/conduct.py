@@ -39,15 +39,16 @@ _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, 
 
 
 def _format_moved_money(entry: StoredEntry) -> str:
-    """Return the money an entry moves, as text for a finding."""
+    """Return the entry's first transfers as text for a finding, or "" if it moves no money."""
     moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN])
     return f" (it moves {', '.join(moved)})" if entry.transfers else ""
 
 
 class ConductAudit:
-    """The check of each entry against its rules, in order; ``fault`` is called for each that no rule allows.
+    """Checks each entry against the rules of its kind; ``fault`` is called for each that fits none.
 
-    ``features``: those of the machine that wrote the journal. ``more``: rules for entries of added features.
+    ``features`` are the features of the machine that wrote the journal; ``more`` are rules for the entries of
+    features added to it.
     """
 
     def __init__(
@@ -68,9 +69,9 @@ class ConductAudit:
         """Entries of positions that have not recorded their terms yet."""
 
     def check_entry(self, entry: StoredEntry, before: Ledger) -> bool:
-        """Check one entry of the journal against the ledger ``before`` it.
+        """Check one journal entry; ``before`` is the ledger without it.
 
-        Return whether the entry belongs to a plain game, which moves nothing but a wager or a win.
+        Return True for an entry of a plain game: an ordinary start or end, which moves only a wager or a win.
         """
         plain = PLAIN.get(entry.transaction.kind)
         if plain is not None and self.facts.positions is not None:
@@ -103,7 +104,10 @@ class ConductAudit:
         return False
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
-        """Check that the entry names an existing position if the entries of its run name theirs."""
+        """Check the position that the entry names.
+
+        It must exist. If the entries since the last power-up name their positions, this one must too.
+        """
         dims = entry.transaction.dims
         named = "position" in dims
         number = dims.get("position", 1)
@@ -119,28 +123,33 @@ class ConductAudit:
             self.facts.positions = named
         elif entry.kind == _POWER_UP:
             if named is self.facts.positions:
-                self._name_odd()
+                self._report_odd_positions()
             self._odd.clear()
         elif named is self.facts.positions:
-            self._name_odd()
+            self._report_odd_positions()
         elif entry.transfers or entry.counts:
             self._fault(entry, _NOT_AS_BEFORE)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._odd.append(entry)
 
     def _check_converted(self, entry: StoredEntry) -> None:
-        """Check that nonrestricted credit becomes cashable only if it is cashed out immediately."""
+        """Check that a cash-out follows at once when nonrestricted credit becomes cashable."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
             self._fault(entry, "nonrestricted credit was converted before it, but no cash-out followed")
 
-    def _name_odd(self) -> None:
+    def _report_odd_positions(self) -> None:
+        """Report every entry that names a position in another way than the rest, and clear the list."""
         for entry in self._odd:
             self._fault(entry, _NOT_AS_BEFORE)
         self._odd.clear()
 
     def _follow_terms(self, entry: StoredEntry, before: Ledger, number: int) -> None:
-        """Check that a position other than the first has recorded its terms, or does so at this start."""
+        """Store the entry if its position should have recorded its terms before it.
+
+        The terms of the first position are known from the start. A later record of the terms removes the
+        entries again.
+        """
         known, has_started = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
         if entry.kind == _TERMS:
             self._unknown = [each for each in self._unknown if read_position(each) != number]
@@ -154,7 +163,7 @@ class ConductAudit:
             self._unknown.append(entry)
 
     def close(self, books: Ledger) -> None:
-        """Report, at the end, the entries of positions that never recorded their terms."""
+        """At the end of the journal, report the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._unknown:
                 self._fault(entry, f"the machine has no position {read_position(entry)}")

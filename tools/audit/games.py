@@ -64,10 +64,10 @@ _SAME_DIMS: Final = _LATER_ENTRIES - {GAME_VOID.kind}
 
 
 class Shelf:
-    """The available game definitions: the library, and the TOML files of other folders.
+    """The game definitions available to the audit: the library's, and TOML files in other folders.
 
-    The journal only chooses among them by digest and adds none. An id that is not a game of the library, a
-    path for instance, loads nothing.
+    A journal only selects among them by digest. A game id that is not in the library, such as a file path,
+    loads nothing.
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
@@ -101,7 +101,7 @@ class Shelf:
 
 @dataclass(slots=True)
 class _Play:
-    """A play from its first entry on; ``game`` is None if its record cannot be read."""
+    """An open play: its first entry, its later entries, and its record (``game``, None if unreadable)."""
 
     start: StoredEntry
     game: GameRecord | None
@@ -153,25 +153,25 @@ class GameAudit:
 
     @property
     def open(self) -> int:
-        """Return the number of games that are still open at the end of the journal."""
+        """Return the number of plays that have not ended."""
         return len(self._open)
 
     def close(self) -> None:
-        """Check open plays at the end of the journal: their recorded steps must match the replay."""
+        """At the end of the journal, compare the recorded steps of the open plays with their replay."""
         for play in self._open.values():
             if play.game is not None:
                 self._replay(play, play.game)
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
-        """Check one entry of the journal; return the game that it starts, or None."""
+        """Check one journal entry; return the record of the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _LATER_ENTRIES:
             self._rounds.check_all_started()
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
-        if kind == BETTING_CLOSED.kind and (spin := self._read(entry, WheelSpin)) is not None:
+        if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
-        elif kind == NUMBER_RECEIVED.kind and (spin := self._read(entry, WheelSpin)) is not None:
+        elif kind == NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.record_wheel_number(spin.round_id, spin.number)
         elif kind == _POWER_UP:
             self._rounds.was_cut()
@@ -182,7 +182,7 @@ class GameAudit:
         return started_game
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
-        """Check one entry about a game; return the game that it starts, if any."""
+        """Check one entry about a game; return the record of the game that it starts, or None."""
         if kind == PLAY_START:
             return self._begin_play(entry)
         if kind in _SAME_DIMS:
@@ -194,20 +194,21 @@ class GameAudit:
         elif kind == CARRIED_GAME:
             return self._begin_play(entry)
         elif kind == GAME_DOUBLE_UP.kind:
-            if (posted := self._read(entry, DoubleUpStakes)) is not None:
+            if (posted := self._read_record(entry, DoubleUpStakes)) is not None:
                 self._doubled[posted.play_id] = posted.stakes_cents
-        elif kind == PRIZE_REGISTERED.kind and (won := self._read(entry, PrizesWon)) is not None:
+        elif kind == PRIZE_REGISTERED.kind and (won := self._read_record(entry, PrizesWon)) is not None:
             self._won.setdefault(won.play_id, []).append((entry, won))
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
-        """Check that the transfers and counts of a play have the dims of its first entry."""
+        """Check that the transfers and counts of a play have the same dimensions as its first entry."""
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
             self._fault(entry, "its dims differ from those of the play's first entry")
 
-    def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
+    def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
+        """Return the entry's record as ``kind``; report a fault and return None if it is not a valid one."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
@@ -216,7 +217,7 @@ class GameAudit:
 
     def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
         """Check the start of a play and store it as open; return its record, or None if it is invalid."""
-        game = self._read(entry, GameRecord)
+        game = self._read_record(entry, GameRecord)
         if game is not None and game.ended:  # carried over because a controller may still report on it
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
@@ -230,7 +231,7 @@ class GameAudit:
         self._open[play_id] = _Play(entry, game)
         if game is not None:
             self._stakes.check_game_start(entry, game)
-        if game is None or not self._rounds.is_of_beginning(game):
+        if game is None or not self._rounds.belongs_to_starting_round(game):
             self._rounds.check_all_started()
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)
@@ -239,8 +240,8 @@ class GameAudit:
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
-        """Check that a physical wheel's result is the recorded number that its reader reported for the round."""
-        reported_number = self._number_of(start)
+        """Check that the recorded number of a physical wheel is the one its reader reported for the round."""
+        reported_number = self._find_wheel_number(start)
         if (
             reported_number is None and entry.transaction.kind == CARRIED_GAME
         ):  # its number was reported in the previous journal
@@ -249,8 +250,11 @@ class GameAudit:
             what = "no number" if reported_number is None else f"{reported_number}"
             self._fault(entry, f"it ends with {step.choice}, but the wheel reported {what} for its spin")
 
-    def _number_of(self, start: GameRecord) -> int | None:
-        """Return the number a physical wheel reported for a game's round, in this journal or before a clear."""
+    def _find_wheel_number(self, start: GameRecord) -> int | None:
+        """Return the number a physical wheel reported for a game's round, or None.
+
+        The report may be in this journal, or in the one before a memory clear.
+        """
         reported_number, carried_spin = self._rounds.number_of(start.round_id), self._carried_spin
         return (
             carried_spin.numbers.get(start.round_id)
@@ -260,7 +264,7 @@ class GameAudit:
 
     def _add_step(self, entry: StoredEntry) -> None:
         """Check a step of an open play and add it."""
-        choice = self._read(entry, GameChoice)
+        choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open.get(play_id)
         if play is None:
@@ -279,7 +283,9 @@ class GameAudit:
         """Check the end of a play, replay the play, and remove it from the open ones."""
         end_record: GameVoid | GameEndByHand | None
         end_record = (
-            self._read(entry, GameVoid) if kind == GAME_VOID.kind else self._read(entry, GameEndByHand)
+            self._read_record(entry, GameVoid)
+            if kind == GAME_VOID.kind
+            else self._read_record(entry, GameEndByHand)
         )
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
         play = self._open.pop(play_id, None)
@@ -299,9 +305,10 @@ class GameAudit:
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
-        """Return a play's definition and replayed outcome (None if undecided), or None without a definition.
+        """Return a play's definition with its replayed outcome, or None if the definition is not available.
 
-        Report every step that differs from its record.
+        The outcome is None while the play waits for a decision. Every step that differs from its record is
+        reported.
         """
         entry, named = play.start, start.game
         game = self._games.find(named.id, named.digest)
@@ -329,13 +336,13 @@ class GameAudit:
                 self._fault(entry, "the game has no stake, and no bet is standing on its table")
             if not play.steps and start.outcome is not None:
                 return game, self._replay_recorded_steps(entry, start, game)
-            return game, self._step_by_step(play, start, game)
+            return game, self._replay_step_by_step(play, start, game)
         except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
             self._fault(entry, f"its draws cannot be played: {why}")
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
-        """Replay a game whose start records all its steps; return the outcome."""
+        """Replay a game whose first entry records all its steps; return the outcome, None if undecided."""
         draws: list[DrawRecord] = []
         choices: list[Choice] = []
         for step in start.steps:
@@ -354,8 +361,11 @@ class GameAudit:
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
-    def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
-        """Replay a game choice by choice and compare each recorded step; return the outcome."""
+    def _replay_step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
+        """Replay a game choice by choice, and compare each recorded step with the replay.
+
+        Return the replayed outcome, None if undecided; if the draws cannot be replayed, the recorded one.
+        """
         conversation = Conversation(game, start.wager, start.table)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
@@ -402,7 +412,7 @@ class GameAudit:
             )
 
     def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
-        """Check that a definition text stored in the journal has the digest it is stored under."""
+        """Check that the digest under which the journal stores a definition text is correct."""
         state = start.transaction.state
         stored_text = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
         if stored_text is None:
@@ -423,7 +433,7 @@ class GameAudit:
         found: tuple[Game, Outcome | None],
         ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
-        """Compare what the end of a play pays and records with the replayed outcome."""
+        """Check that the end of a play pays and records what the replayed outcome gives."""
         (game, outcome), (end, end_record) = found, ended
         if outcome is None:
             self._fault(end, "it ends a play that is not decided yet")
@@ -474,7 +484,7 @@ class GameAudit:
             self._fault(registered[0][0], f"the game that won it is {game.id}")
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
-        """Check that the rules let staff void the game, that its money is right and its record complete."""
+        """Check a void game: staff may void it, its money is correct, and its record is complete."""
         game = self._games.find(start.game.id, start.game.digest)
         record = reduce(GameRecord.after, (choice for _, choice in play.steps), start)
         conversation = None
@@ -482,7 +492,7 @@ class GameAudit:
             with suppress(*NO_REPLAY):
                 conversation = replay(game, record)
         self._stakes.check_void(play.entries, start, conversation, (end, void_record))
-        number = self._number_of(start) if start.round_id else None
+        number = self._find_wheel_number(start) if start.round_id else None
         found = OpenGame(
             is_decided=record.outcome is not None,
             can_be_replayed=conversation is not None,
@@ -508,5 +518,6 @@ class GameAudit:
 
 
 def _waits_for_wheel(conversation: Conversation | None) -> bool:
+    """Return whether the game waits for the number of a physical wheel."""
     decision = None if conversation is None else conversation.decision
     return decision is not None and decision.kind == WHEEL_DECIDES

@@ -20,12 +20,12 @@ _FRAMES_MAX: Final = 65535
 
 
 class GatError(Exception):
-    """A missing or invalid GAT reply; the text names the query and what was received."""
+    """A missing or invalid GAT reply; the text names the query and the bytes received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The machine's reported status; ``formats`` are those of ``text`` and ``xml`` that it offers."""
+    """The machine's reported status; ``formats`` lists which of ``text`` and ``xml`` it offers."""
 
     version: str
     calculating: bool
@@ -35,7 +35,7 @@ class Status:
 
 
 def compute_crc(data: bytes) -> int:
-    """Return the CRC: polynomial 8005 on reflected bits, initial value FFFF, one bit at a time."""
+    """Return the 16-bit CRC: polynomial 8005 (reflected), initial value FFFF."""
     register = 0xFFFF
     for byte in data:
         register ^= byte
@@ -48,7 +48,7 @@ def compute_crc(data: bytes) -> int:
 
 
 class Verifier:
-    """One verifier on one open port."""
+    """The host side of a GAT connection over one open port."""
 
     def __init__(self, port: serial.Serial) -> None:
         self._port = port
@@ -68,14 +68,14 @@ class Verifier:
         )
 
     def last(self) -> tuple[int, int]:
-        """Return the level of the last authentication, and the seconds since then. Raises GatError."""
+        """Return the level of the last authentication, and how many seconds ago it ended. Raises GatError."""
         answer = self._ask(0x02, b"")
         if len(answer) != 5:
             raise GatError(f"last authentication: {answer.hex(' ')}: 5 bytes expected")
         return answer[0], int.from_bytes(answer[1:], "big")
 
     def initiate(self, *parameters: str) -> None:
-        """Start a special function. Raises GatError, also if the machine refuses."""
+        """Start a special function. Raises GatError if the machine refuses or does not reply."""
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
@@ -83,7 +83,7 @@ class Verifier:
             raise GatError(f"{request}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
-        """Poll until the calculation has ended. Raises GatError if it fails or takes longer."""
+        """Poll until the calculation has ended. Raises GatError if it fails or exceeds ``limit_seconds``."""
         end = time.monotonic() + limit_seconds
         while (status := self.status()).calculating or status.state == "requested":
             if time.monotonic() > end:
@@ -93,7 +93,7 @@ class Verifier:
             raise GatError(f"the calculation ended in state {status.state}")
 
     def results(self, form: str) -> bytes:
-        """Return the last results, all frames, as ``text`` or ``xml``. Raises GatError."""
+        """Return the frames of the last results joined, in ``form`` (``text`` or ``xml``). Raises GatError."""
         data = b""
         for frame in range(1, _FRAMES_MAX + 1):
             answer = self._ask(0x03, bytes((1 if form == "text" else 2,)) + frame.to_bytes(2, "big"))
@@ -107,13 +107,13 @@ class Verifier:
         raise GatError("results: no frame was the last")
 
     def run(self, parameters: Sequence[str], form: str, limit_seconds: float = 1200.0) -> bytes:
-        """Run a special function from its start to its results. Raises GatError."""
+        """Start a special function, wait for it, and return its results. Raises GatError."""
         self.initiate(*parameters)
         self.wait(limit_seconds)
         return self.results(form)
 
     def _ask(self, command: int, payload: bytes) -> bytes:
-        """Send one query and return the payload of its reply."""
+        """Send one query and return the payload of the reply. Raises GatError."""
         body = bytes((command, len(payload) + 4)) + payload
         time.sleep(_BETWEEN_SECONDS)
         self._port.reset_input_buffer()

@@ -62,7 +62,7 @@ _HOUSE: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game: its pools by level, and its hits so far as (pool, amount or claim)."""
+    """An open game: its pools by level, and its hits so far, each as (pool, locked amount or claim)."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
     hits: list[tuple[str, int | str]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class _Play:
 
 
 class LevelAudit:
-    """The derivation of levels in entry order; ``fault`` is called for each entry that differs from it."""
+    """Derives the progressive levels from the journal; ``fault`` is called for each entry that differs."""
 
     def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
@@ -96,7 +96,7 @@ class LevelAudit:
         self._stakes: dict[str, tuple[str, str, int]] = {}
 
     def check_entry(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
-        """Check one entry of the journal; ``started_game`` is the game that it starts, if it can be read as one."""
+        """Check one journal entry; ``started_game`` is the game that it starts, if its record is valid."""
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
@@ -119,7 +119,7 @@ class LevelAudit:
             self._fault(entry, f"its progressive levels are not possible: {why}")
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
-        """Yield each difference between the derived levels and the balances of their accounts."""
+        """Yield a sentence for each level whose derived amount differs from the balance of its account."""
         for pool, level in sorted(self.levels.items()):
             try:
                 posting.compare(pool, level, balance_cents)
@@ -128,6 +128,7 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ entry by entry
     def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
+        """Check an entry that is not about levels alone: game starts, choices, ends, and carried-over entries."""
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
                 moved = _Moves(self.levels)
@@ -139,7 +140,7 @@ class LevelAudit:
             self._take_over_carried(entry, kind, started_game)
 
     def _take_over_carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
-        """Take over what a clear carried over: levels, contributions, claims, commitments, and open games."""
+        """Store the levels, contributions, claims, commitments and open games a memory clear carried over."""
         for name, value in entry.state.items():
             prefix, _, suffix = name.partition(":")
             if prefix == "level":
@@ -162,6 +163,7 @@ class LevelAudit:
                 self._open[game.play_id] = _Play(game.levels.pools, hits)
 
     def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
+        """Store a level that a memory clear carried over."""
         opened = record_of(entry, LevelCarried).opened
         if opened is not None:
             self._stakes[pool] = opened.game, opened.level, opened.stake_cents
@@ -196,7 +198,7 @@ class LevelAudit:
             if play is None or set(undecided.pools) - set(play.pools.values()):
                 self._fault(entry, f"the open play does not play for {list(undecided.pools)}")
         elif kind == PRIZE_RULED.kind:
-            self._rule(entry, record_of(entry, LevelRuling))
+            self._process_ruling(entry, record_of(entry, LevelRuling))
         elif kind in {AWARD_LOCKED.kind, AWARD_UNANSWERED.kind}:
             answer: LevelAward | LevelUnanswered
             answer = (
@@ -209,8 +211,8 @@ class LevelAudit:
             ahead = record_of(entry, ContributionsCounted)
             self._sequences[ahead.pool] = ahead.counted
 
-    def _rule(self, entry: StoredEntry, record: LevelRuling) -> None:
-        """Process the ruling of two people on an unproved claim, or on the amount of a game's own hit."""
+    def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
+        """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             by = list(record.persons)
             self._fault(entry, f"claim {record.claim} was ruled on by {by}, for {record.reason!r}")
@@ -276,7 +278,10 @@ class LevelAudit:
     def _check_controller_contributions(
         self, entry: StoredEntry, started_game: GameRecord, play: LevelPlay, shares: Iterable[Share]
     ) -> None:
-        """Check the contributions to a controller's level: one in all or one a stake, none if broadcast."""
+        """Check each recorded contribution of a game to a level of a progressive controller.
+
+        For a mystery level, what the check of a later prize needs is stored.
+        """
         stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents
         for share in shares:
@@ -289,7 +294,7 @@ class LevelAudit:
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelPlay, ...]:
-        """Return the levels that the wager plays for; report a fault if the entry records others."""
+        """Return the levels that the wager plays for; report a fault if the entry records other levels."""
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:
@@ -304,7 +309,7 @@ class LevelAudit:
         return tuple(each for each in plays if each.level in fed)
 
     def _check_terms(self, entry: StoredEntry, pool: str, play: LevelPlay, of: tuple[str, int]) -> None:
-        """Check that the pool belongs to this game, level and stake, and has the definition's terms."""
+        """Check that a pool belongs to the game and stake in ``of`` and to the level, and has the defined terms."""
         game_id, denomination_cents = of
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             self._fault(entry, f"level {pool} belongs to {self._stakes[pool]}")
@@ -317,7 +322,7 @@ class LevelAudit:
             self._fault(entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}")
 
     def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
-        """Check a linked level's share and contribution number, and return the number."""
+        """Check the contribution to a linked level and its number; return the number."""
         pool, sequence = share.pool, share.sequence
         due = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != due:
@@ -328,7 +333,11 @@ class LevelAudit:
         return sequence
 
     def _check_mystery_prize(self, entry: StoredEntry, record: MysteryWon) -> None:
-        """Check a controller's mystery prize: won by this machine's wager, at the committed amount, once."""
+        """Check a mystery prize of a controller.
+
+        A wager of this machine must have won it, its amount must be the committed one, and it is won only
+        once.
+        """
         pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
         play_id, late = str(record.play_id), record.late
         if self._wagers.get((pool, record.sequence)) != play_id:
@@ -379,7 +388,11 @@ class LevelAudit:
         moved: "_Moves",
         mysteries: list[tuple[str, str]],
     ) -> None:
-        """Lock the hits of a step (play, outcome, recorded hits): mysteries first, then the outcome's."""
+        """Lock the amounts of the hits of a step, given as (play, outcome, recorded hits).
+
+        Mystery hits come first, then those of the outcome. A fault is reported if the record lists other
+        hits.
+        """
         play_id, outcome, recorded = step
         play = self._open[play_id]
         named = () if outcome is None else outcome.progressives
@@ -403,7 +416,7 @@ class LevelAudit:
                 self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
 
     def _check_game_end(self, entry: StoredEntry) -> None:
-        """Check the progressive wins that the end of a play records; those of a void play are given back."""
+        """Check the progressive wins that the end of a play pays; a void play gives its hits back."""
         end_record: GameVoid | GameEndByHand
         end_record = (
             record_of(entry, GameVoid) if entry.kind == GAME_VOID.kind else record_of(entry, GameEndByHand)
@@ -433,7 +446,7 @@ class LevelAudit:
             self._fault(entry, f"the levels hit are worth {due}, but {paid} was paid")
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
-        """Take a line of the register of wins: of the open play, or of an ended one that is paid next."""
+        """Record a line of the register of progressive wins, for the open play or an ended one paid next."""
         play = self._open.get(record.play_id)
         if play is None:
             self._late[entry.id] = record
@@ -446,7 +459,7 @@ class LevelAudit:
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, due: list[tuple[str, int | None]]
     ) -> None:
-        """Check that the register of wins lists each hit of a play, with its amount and the way it is paid."""
+        """Check that the register of progressive wins lists each hit of a play, its amount and payment method."""
         way = "hand" if end.phase is Phase.RESERVE else "credit"
         registered = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
@@ -461,16 +474,19 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ what must be the same
     def _check_moves(self, entry: StoredEntry, moved: "_Moves") -> None:
+        """Check that the entry makes the transfers of these level changes, and records the changed levels."""
         self._compare_pool_transfers(entry, tuple(moved.transfers))
         self._check_state(entry, moved.touched)
 
     def _compare_pool_transfers(self, entry: StoredEntry, due: tuple[Transfer, ...]) -> None:
+        """Report a fault unless the entry's transfers from and to pools are those in ``due``."""
         found = [t for t in entry.transfers if t.source.startswith("pool:")]
         if _sum_flows(found) != _sum_flows(due):
             shown = ", ".join(f"{a} -> {b} {cents}" for (a, b), cents in _sum_flows(due).items()) or "nothing"
             self._fault(entry, f"its levels should have moved {shown}")
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
+        """Report a fault for each pool of which the entry does not record the present level."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
                 self._fault(entry, f"the stored level {pool} differs from the one derived from its entries")
@@ -481,7 +497,7 @@ def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
 
 
 class _Moves:
-    """Level changes and the transfers they make, in order."""
+    """Changes of levels in order, with the transfers they make."""
 
     def __init__(self, levels: dict[str, Level]) -> None:
         self._levels = levels
@@ -489,6 +505,7 @@ class _Moves:
         self.touched: list[str] = []
 
     def step(self, pool: str, after: Level) -> None:
+        """Change the level of a pool to ``after``, and add the transfers of that change."""
         self.transfers += posting.step(pool, self._levels[pool], after)
         self._levels[pool] = after
         if pool not in self.touched:
@@ -496,7 +513,7 @@ class _Moves:
 
 
 def _find_hit_worth(hit: Hit) -> int | str:
-    """Return the claim of a hit, or its locked amount. Raises ValueError if it has neither."""
+    """Return the claim that a hit names, or else its locked amount. Raises ValueError if it has neither."""
     worth = hit.amount_cents if hit.claim is None else hit.claim
     if worth is None:
         raise ValueError(f"a hit of {hit.pool} without amount or claim")
@@ -504,7 +521,7 @@ def _find_hit_worth(hit: Hit) -> int | str:
 
 
 def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Return whether a wager hit a mystery level, and consume its number from the front of ``draws``."""
+    """Return whether a wager hit a mystery level; removes that level's draw from the front of ``draws``."""
     if odds is None:
         return False
     favourable, bound = odds

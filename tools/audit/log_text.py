@@ -18,8 +18,11 @@ _HEAD: Final = ("entry", "time", "kind", "effect", "clear", "person")
 _UNTOLD: Final = frozenset({*_HEAD, "outcome", "sas"})
 
 
-def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """Yield the lines of a log, none longer than ``width`` unless a single word is; times are UTC."""
+def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """Yield each log entry as lines of text of at most ``width`` characters; times are UTC.
+
+    A word that is longer than the width is not split. Widths that are too small are raised to the least one.
+    """
     width = max(width, _WIDTH_LEAST)
     for row in rows:
         moment = str(row["time"]).partition("+")[0].replace("T", " ")
@@ -38,7 +41,7 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
 
 
 def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the event does, who may clear it and who caused it, as far as they are known."""
+    """Yield what the event does, who may clear it and who caused it, each only if the log knows it."""
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
     clear = row.get("clear")

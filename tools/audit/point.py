@@ -37,7 +37,7 @@ _PLAIN: Final = {
 
 
 class _Writer(pickle.Pickler):
-    """A pickler that leaves out what the next run supplies: game definitions, rules, keys and callbacks."""
+    """A pickler that leaves out the game definitions, rules, keys and callbacks, which the next run supplies."""
 
     def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
         super().__init__(out, protocol=5)
@@ -53,12 +53,12 @@ class _Writer(pickle.Pickler):
 
 
 def _list_declared(auditor: Auditor) -> dict[str, object]:
-    """Return what an auditor has from the features' declarations, by name."""
+    """Return the rules and storage keys that an auditor takes from the features' declarations, by name."""
     return {"rules": auditor.conduct.rules, "keys": auditor.conduct.facts.keys}
 
 
 class _Reader(pickle.Unpickler):
-    """An unpickler that only creates plain values and values of the project's own types."""
+    """An unpickler that only creates plain values and the project's own types."""
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
@@ -93,7 +93,7 @@ def save(auditor: Auditor, path: Path) -> None:
     replace_file(DiskStorage(), path, json.dumps(head).encode() + b"\n" + data)
 
 
-def go_on(path: Path, games: Shelf) -> Auditor:
+def load(path: Path, games: Shelf) -> Auditor:
     """Return an auditor with the state saved in ``path``, or a new one if there is no such file.
 
     Raises :class:`JournalDamaged` if the file is not a saved state, or was written by another release.

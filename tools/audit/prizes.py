@@ -37,7 +37,10 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
 
 
 def compute_due_prizes(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
-    """Return what the end of a game must reserve for its prizes; ``stated``: their values by id."""
+    """Return the flows that the end of a game must reserve for the prizes ``names``.
+
+    ``stated`` holds the value of each prize in minor units, by id.
+    """
     prizes = [PrizeRecord(id=name, names={}, value_cents=stated[name]) for name in names]
     return _list_flows(merchandise.build_prize_transfers(prizes))
 
@@ -48,7 +51,7 @@ def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
 
 
 class PrizeAudit:
-    """The check of prizes in entry order; ``fault`` is called for each entry that moves a prize wrongly."""
+    """Checks the merchandise prizes; ``fault`` is called for each entry that moves a prize wrongly."""
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
@@ -92,7 +95,7 @@ class PrizeAudit:
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
-        """Close a reservation with a prize: the prize was handed over, or replaced by something else."""
+        """Close a reservation that holds a prize: the prize was handed over, or something else replaced it."""
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
             self._fault(
@@ -104,7 +107,7 @@ class PrizeAudit:
             self._given_up[ref] = _select_prize_flows(flows)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
-        """Check that unclaimed prizes go back to the operator's stock, one by one."""
+        """Check that each unclaimed prize goes back to the operator's stock."""
         given_up = self._given_up.pop(str(read_details(entry).get("id")), [])
         back = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up

@@ -10,7 +10,7 @@ from tools.audit.records import record_of
 
 
 def check_residual_entry(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
-    """Check one entry; call ``fault`` if stake, draw and win do not agree."""
+    """Check a game played for residual credit; call ``fault`` if stake, draw and win do not agree."""
     if entry.transaction.kind != RESIDUAL_PLAYED.kind:
         return
     try:

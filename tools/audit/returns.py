@@ -34,7 +34,7 @@ _PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("dou
 
 
 class Played(NamedTuple):
-    """A game version, by the digest of its definition, and the value of a credit."""
+    """A version of a game (the digest of its definition) and the value of a credit."""
 
     game: str
     version: str
@@ -44,7 +44,7 @@ class Played(NamedTuple):
 
 @dataclass(slots=True)
 class _Sums:
-    """The ended games of one :class:`Played`: the count of each wager, and the amounts won."""
+    """The sums over the ended games of one :class:`Played`: how often each wager was made, and the amounts won."""
 
     games: int = 0
     staked_cents: int = 0
@@ -58,12 +58,12 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return:
-    """The return of one game: ``staked_cents`` and ``won_cents`` of its ended games, and the exact figures.
+    """The actual return of one game at one denomination, compared with its exact figures.
 
-    It is a share of the initial stakes: stakes added by later choices, and pushes, are subtracted from the
-    win. ``coin_in_cents`` and ``paid_cents`` are meters, which also count open and void games. ``z`` is
-    measured from the nearest return that a player can reach: if decisions matter, from the worst to the best
-    strategy.
+    ``staked_cents`` and ``won_cents`` count ended games only. The return is a share of the initial stakes:
+    stakes added by later choices, and pushes, are subtracted from the win. ``coin_in_cents`` and
+    ``paid_cents`` are meters, which also count open and void games. ``z`` is measured from the nearest return
+    that a player can reach: if decisions matter, that is any return from the worst to the best strategy.
     """
 
     played: Played
@@ -81,13 +81,13 @@ class Return:
 
     @property
     def verdict(self) -> str:
-        """Return ``explained`` (by chance at this volume), ``investigate``, or ``unknown``."""
+        """Return ``explained`` (chance explains it at this volume), ``investigate``, or ``unknown``."""
         if self.z is None:
             return "unknown"
         return "explained" if abs(self.z) <= EXPLAINED_Z else "investigate"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the line for scripts, with returns as shares of the stakes."""
+        """Return the comparison for scripts, with returns as shares of the stakes."""
         return {
             **self.played._asdict(),
             "games": self.games,
@@ -176,7 +176,7 @@ def _load_game(view: JournalView, played: Played) -> Game:
 
 
 def _judge_return(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
-    """Compare the win with the mean and the variance of all wagers together."""
+    """Compare the amount won with the mean and the variance of all wagers together."""
     if sums.has_standing_bets:
         raise LookupError("bets stand from one game to the next: no game's return is its own")
     best = least = variance = Fraction(0)

@@ -17,7 +17,7 @@ _ROUNDS_REMEMBERED: Final = 1_000
 
 @dataclass(slots=True)
 class _Round:
-    """A round at one table: each step as first recorded and by which play, the players, the bets on the table."""
+    """A shared round at one table: its steps and who recorded each first, its players, and the bets on the table."""
 
     id: str
     digest: str
@@ -32,7 +32,10 @@ class _Round:
     """The number that a physical wheel reported for it."""
 
     def list_possible_positions(self, place: int) -> range:
-        """Return the positions that a seat can belong to, given the occupied seats on either side."""
+        """Return the positions to which the seat number ``place`` can belong.
+
+        Seats have the order of the positions, so the occupied seats on either side limit the range.
+        """
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < place), default=0)
         high = min((sits[seat] for seat in sits if seat > place), default=POSITIONS_MOST + 1)
@@ -40,9 +43,9 @@ class _Round:
 
 
 class RoundAudit:
-    """The check of shared rounds; ``fault`` is called for each entry that disagrees with its round.
+    """Checks shared rounds; ``fault`` is called for each entry that disagrees with its round.
 
-    ``may_play``: returns whether the machine's memory allows a position to start a game now.
+    ``may_play`` returns whether the machine's memory allows a position to start a game now.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class RoundAudit:
         """The round whose games are being started seat after seat, and the entry of the last start."""
 
     def closed(self, round_id: str) -> None:
-        """Note that a physical wheel closed the bets; the games that wait for this spin belong to the round."""
+        """Note that a physical wheel has closed the bets: games waiting for this spin belong to the round."""
         self._spin, self._spin_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
@@ -86,37 +89,37 @@ class RoundAudit:
             self._fault(
                 entry, f"the seats of the round {game.round_id} are not in the order of the positions"
             )
-        if not carried and (len(round_.places) == 1 or self.is_of_beginning(game)):
+        if not carried and (len(round_.places) == 1 or self.belongs_to_starting_round(game)):
             self._beginning = entry, round_
         round_.open.add(game.play_id)
         self._round_of[game.play_id] = game.round_id, digest
         self._over.pop((game.round_id, digest), None)
         in_common = game.steps if seat is not None else game.steps[:1]
         for number, step in enumerate(in_common):
-            self._takes(entry, game, number, step)
+            self._record_step(entry, game, number, step)
         if game.round_steps and not carried:
             self._fault(
                 entry, "it records more steps of its round than it played, and no clear carried it over"
             )
         for number, step in enumerate(game.round_steps):
-            self._takes(entry, game, number, step, first="")
+            self._record_step(entry, game, number, step, first="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
-        """Check that only a physical wheel joins several tables, and no game starts after its number."""
+        """Check that only a physical wheel joins several tables, and that no game starts after its number."""
         if apart and game.round_id != self._spin:
             self._fault(entry, f"other seats of the round {game.round_id} played another game")
         if game.round_id == self._spin and self._spin_number is not None:
             self._fault(entry, f"it starts after the number of its round was reported: {self._spin_number}")
 
-    def is_of_beginning(self, game: GameRecord) -> bool:
-        """Return whether a game belongs to the round whose games are being started."""
+    def belongs_to_starting_round(self, game: GameRecord) -> bool:
+        """Return whether the game belongs to the round whose games are now being started."""
         return self._beginning is not None and self._beginning[1] is self._find_round(game)
 
     def check_all_started(self) -> None:
-        """Check, before any other play, that every seat with a bet in the last round has started its game.
+        """Check, before another play starts, that every seat with a bet in the last round started its game.
 
-        A game is not required if the machine could not start it: power was lost, or its position had stopped
-        meanwhile.
+        A game is not required if the machine could not start it, because the power failed or because its
+        position had stopped in the meantime.
         """
         if self._beginning is None:
             return
@@ -129,11 +132,11 @@ class RoundAudit:
                 )
 
     def was_cut(self) -> None:
-        """Note a power loss: games that were not started will not follow."""
+        """Note a power loss, after which the missing games of a round are no longer expected."""
         self._beginning = None
 
     def ends(self, play_id: str) -> None:
-        """Note the end of a play; a round is forgotten some time after its last play."""
+        """Note the end of a play; a round's data is dropped some time after its last play."""
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
@@ -161,25 +164,28 @@ class RoundAudit:
     def process_game_step(
         self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice
     ) -> None:
-        """Check that a step common to all seats is the same in each game; report a step of no round."""
+        """Check that a step common to all seats is the same in each game; report a step without a round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
             self._fault(entry, f"it names the round {choice.round_id!r}, but belongs to none")
         elif shared:
-            self._takes(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
+            self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
     def _find_round(self, game: GameRecord) -> _Round | None:
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
     def is_behind(self, game: GameRecord) -> bool:
-        """Return whether another seat has recorded the step that an open game takes next."""
+        """Return whether another seat has already recorded the next step of an open game."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
 
-    def _takes(
+    def _record_step(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:
-        """Record a step of a round; ``first``: the play that recorded it, if not this one ("": unknown)."""
+        """Record a step of a round, and report a fault if another seat recorded it differently.
+
+        ``first`` is the play that recorded it first, if that is not this one ("" if unknown).
+        """
         round_ = self._find_round(game)
         if round_ is None:
             self._fault(entry, f"nobody has started the round {game.round_id}")
@@ -192,7 +198,7 @@ class RoundAudit:
     def answers(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
     ) -> None:
-        """Check that a seat that is not queried only gives the default reply."""
+        """Check that another seat's reply to a decision, recorded first, is only the default one."""
         round_ = self._find_round(start)
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
             return

@@ -38,7 +38,10 @@ Staked: TypeAlias = tuple[tuple[str, int], ...]
 
 
 def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
-    """Return what the entries of a game stake, by credit account; for a carried-over game, what its record says."""
+    """Return what the entries of a game stake, by credit account.
+
+    For a game that a memory clear carried over, it is what the game's record states.
+    """
     flows: list[tuple[str, int]] = []
     for entry in entries:
         if entry.kind == CARRIED_GAME:
@@ -48,6 +51,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
 
 
 def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
+    """Return the amounts the entry moves from ``source``, by target account."""
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
@@ -59,7 +63,7 @@ class Games(Protocol):
 
 
 class StakeAudit:
-    """The check of bets left on tables; ``fault`` is called for each entry that differs from the derivation."""
+    """Checks the bets left on tables; ``fault`` is called for each entry that differs from the derivation."""
 
     def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
@@ -74,7 +78,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ between games
     def check_entry(self, entry: StoredEntry) -> None:
-        """Process one journal entry: check the stakes and tables it records, and store what later entries depend on."""
+        """Check the stakes and tables that an entry records, and store what later entries depend on."""
         kind = entry.transaction.kind
         if kind == GAME_PUSH.kind:
             back = self._read(entry, StakesBack)
@@ -105,7 +109,7 @@ class StakeAudit:
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
-        """Check the return of standing bets when a table is left or withdrawn."""
+        """Check that all standing bets are returned when the table is left or withdrawn."""
         record, position = self._read(entry, TableReturned), _read_position(entry)
         if record is None:
             return
@@ -140,7 +144,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
-        """Check that a game starts with the table that the previous one left, at the same value of a credit."""
+        """Check that a game starts with the table the previous game left, at the same value of a credit."""
         before = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
@@ -156,10 +160,15 @@ class StakeAudit:
             )
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
-        """Update the shared table with the step that decides a round, unless another round has started since."""
+        """Update the shared table if this step decides the round and no other round has started since."""
         keys, last = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
         due = None
-        if keys.common and choice.outcome is not None and last is not None and last.round_id == _round(start):
+        if (
+            keys.common
+            and choice.outcome is not None
+            and last is not None
+            and last.round_id == _get_round_id(start)
+        ):
             due = TableInCommon(
                 round_id=last.round_id,
                 keys=keys.common,
@@ -169,18 +178,18 @@ class StakeAudit:
         self._check_shared_table_left(entry, start, due)
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
-        """Return the table that a game must start with, and note its round as the last one at that table."""
+        """Return the shared table that a game must start with, and store its round as the table's latest."""
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         due, last = None, self._shared.get(digest)
         if keys.bound and not game.round_id:  # it is played outside of any shared round
             self._check_shared_table_left(entry, game, None)
             return join_table_state(mine, None if last is None else last.table, keys)
         if keys.common:
-            if last is None or last.round_id != _round(game):
+            if last is None or last.round_id != _get_round_id(game):
                 self._before[digest] = None if last is None else last.table
             after = game.table if game.outcome is None else game.outcome.table
             due = TableInCommon(
-                round_id=_round(game),
+                round_id=_get_round_id(game),
                 keys=keys.common,
                 bound=keys.bound,
                 table=extract_shared_state(after, keys),
@@ -193,6 +202,7 @@ class StakeAudit:
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None
     ) -> None:
+        """Report a fault unless the entry records the shared table ``due``."""
         found = entry.state.get(f"{TableKey.SHARED}{game.game.digest}")
         if found != (None if due is None else to_json(due)):
             self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
@@ -211,7 +221,7 @@ class StakeAudit:
         recorded: GameRecord | GameChoice,
         ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
-        """Check that each stake is decided, returned or left standing exactly once, and check the final table."""
+        """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = found, ended
         name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
         before = self._tables.get(name)
@@ -273,7 +283,11 @@ class StakeAudit:
         conversation: Conversation | None,
         void: tuple[StoredEntry, GameVoid],
     ) -> None:
-        """Check a void game: decided bets are paid; undecided stakes are all returned, or none of them is."""
+        """Check the stakes of a void game.
+
+        Bets that were already decided are paid. The undecided stakes are either all returned or none of them
+        is.
+        """
         end, void_record = void
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
         self._pushed.pop(start.play_id, None)
@@ -310,6 +324,7 @@ class StakeAudit:
     def _part_stakes(
         self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
     ) -> tuple[Staked, ...] | None:
+        """Split stakes into these amounts; report a fault and return None if they do not add up."""
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as why:
@@ -317,7 +332,7 @@ class StakeAudit:
             return None
 
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
-        """Report a fault unless the entry records the table ``due`` under the state key ``name``."""
+        """Report a fault unless the entry records the table ``due`` under the key ``name``."""
         if name not in entry.state:
             self._fault(entry, "its table is not recorded")
             return
@@ -327,8 +342,8 @@ class StakeAudit:
             self._fault(entry, f"it leaves the table as {found}, expected {due}")
 
 
-def _round(game: GameRecord) -> str:
-    """Return the id of a game's round; a game outside of a shared round is a round by its own id."""
+def _get_round_id(game: GameRecord) -> str:
+    """Return the id of the game's shared round, or else the id of the play itself."""
     return game.round_id or game.play_id
 
 

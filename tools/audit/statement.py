@@ -37,26 +37,29 @@ COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
 def compute_statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
-    """Return each period's totals, oldest first: its meters, and the counts of the collections in it."""
+    """Return the totals of each period, oldest first: meter movements and counted collections."""
     ledger, before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     now = ""
     for entry, day in _iter_with_gaming_days(entries):
         period = day.find_date(entry.time_utc).isoformat()[: _LENGTH[by]]
         if period != now:
-            before = _close(periods, now, ledger, before)
+            before = _add_period_movement(periods, now, ledger, before)
             now = period
             periods.setdefault(period, dict.fromkeys((*METERS, *COUNTED), 0))
         ledger.commit(ledger.plan(entry.transaction), entry)
         if entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED:
                 periods[period][name] += int(entry.record[name])
-    _close(periods, now, ledger, before)
+    _add_period_movement(periods, now, ledger, before)
     return periods
 
 
 def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
-    """Yield each entry with the gaming day in force; entries before the first power-up use that one's."""
+    """Yield each entry with the gaming-day setting in force, which a power-up entry records.
+
+    Entries before the first power-up use its setting, or the default one if the journal has no power-up.
+    """
     waiting: list[StoredEntry] = []
     day: GamingDay | None = None
     for entry in entries:
@@ -69,10 +72,13 @@ def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Sto
     yield from ((each, GamingDay()) for each in waiting)
 
 
-def _close(
+def _add_period_movement(
     periods: dict[str, dict[str, int]], period: str, ledger: Ledger, before: dict[str, int]
 ) -> dict[str, int]:
-    """Add what the meters have moved since ``before`` to a period; return the current meters."""
+    """Add to a period how far each meter has moved since ``before``; return the meters now.
+
+    With an empty ``period`` nothing is added.
+    """
     values = read_meters(ledger).values
     after = {name: values[name] for name in METERS}
     for name in METERS if period else ():

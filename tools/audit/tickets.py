@@ -9,9 +9,10 @@ from meters import open_view
 
 
 def find_ticket_ledger_error(folder: Path, second: Path) -> str:
-    """Return why a state folder's ticket ledger is not the one its journal knows, or an empty string.
+    """Return why a state folder's ticket ledger is not the one its journal names, or "" if it is.
 
-    A journal that has never used a ledger is not compared with one. Every change in both copies is verified.
+    Every change in both copies of the ledger is verified. A journal that has never used a ledger is not
+    compared with one.
     """
     with open_view(folder) as view:
         try:

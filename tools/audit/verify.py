@@ -28,7 +28,7 @@ from tools.audit.notices import format_notice
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
 from tools.audit.rules.pattern import format_storage_key
-from tools.audit.rules.states import state_of
+from tools.audit.rules.states import derive_machine_state
 from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
@@ -37,7 +37,7 @@ FINDINGS_MAX: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault or notice: its entry (0 for the file as a whole), and its text."""
+    """One fault or notice: the sequence number of its entry (0 for the file as a whole), and its text."""
 
     sequence: int
     id: str
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The hash of an entry, or its first digits, as known from outside the journal."""
+    """A hash of an entry, or its first digits, known from outside the journal, and its source (``whose``)."""
 
     known: str
     whose: str
@@ -79,24 +79,24 @@ class Report:
     """The last entries that are no faults but should be questioned; ``noted`` counts all."""
 
     def add(self, finding: Finding) -> None:
-        """Count a finding, and store it if there are not too many."""
+        """Count a finding, and store it while fewer than the greatest number are stored."""
         self.wrong += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
     def note(self, entry: StoredEntry) -> None:
-        """Add a notice if the entry is about the memory or the clock."""
+        """Add a notice if the entry is about the memory or the clock; ignore any other entry."""
         if why := format_notice(entry):
             self.point_out(entry, why)
 
     def point_out(self, entry: StoredEntry, why: str) -> None:
-        """Count a notice, and store it as the last one."""
+        """Count a notice about the entry, and store it as the last one."""
         self.noted += 1
         self.notices.append(Finding(entry.sequence, entry.id, why))
         del self.notices[:-FINDINGS_MAX]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report for scripts."""
+        """Return the report as JSON data for scripts."""
         return {
             "ok": not self.wrong,
             "machine": self.fingerprint,
@@ -159,7 +159,7 @@ class Auditor:
 
     @property
     def reached(self) -> tuple[int, str]:
-        """Return the last entry's sequence number and hash."""
+        """Return the sequence number and the hash of the last entry checked."""
         return self._ledger.sequence, self._ledger.head_hex
 
     def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None) -> Report:
@@ -211,10 +211,9 @@ class Auditor:
         )
 
     def see(self, body: bytes) -> None:
-        """Check one entry: its chain link, its signature if it has one, its money, its game.
+        """Check one encoded entry: its hash chain, any signature, its money and its game.
 
-        Any exception that an entry causes becomes a finding for it, and the audit continues with the next
-        entry.
+        An exception that an entry causes becomes a finding about that entry, and the audit continues.
         """
         self.report.entries += 1
         try:
@@ -230,7 +229,7 @@ class Auditor:
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _check_entry(self, entry: StoredEntry) -> None:
-        """Check one entry in every respect, and add it to the ledger."""
+        """Run every check on one entry, and add it to the ledger."""
         transaction, ledger = entry.transaction, self._ledger
         follows = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
         if not follows or not ledger.sequence:
@@ -255,7 +254,7 @@ class Auditor:
         started_game = self._games.check_entry(entry)
         self._levels.check_entry(entry, started_game)
         if started_game is not None and not plain:
-            self._point_out(entry, started_game.game)
+            self._note_game_from_journal(entry, started_game.game)
         if not plain:
             self._prizes.check_entry(entry)
             self._vouchers.check_entry(entry)
@@ -263,15 +262,15 @@ class Auditor:
             self.report.note(entry)
 
     def may_play(self, position: int) -> bool:
-        """Return whether the memory allows a position to start a game."""
-        idle = state_of(self._ledger, position, self.conduct.facts) is State.IDLE
+        """Return whether the machine's memory allows a position to start a game."""
+        idle = derive_machine_state(self._ledger, position, self.conduct.facts) is State.IDLE
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
     def memory(self, key: str) -> object:
-        """Return what the machine's memory holds under a key after the entries so far."""
+        """Return the value that the machine's memory holds under a key after the entries so far."""
         return self._ledger.state.get(key)
 
-    def _point_out(self, entry: StoredEntry, game: GameName) -> None:
+    def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
         """Add a notice when a game is first played whose definition is only in the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
         if first and self._at_hand.is_only_in_journal(game.id, game.digest):
@@ -281,7 +280,10 @@ class Auditor:
             self.report.point_out(entry, f"{text} against its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
-        """Check that an id is used once; ids that contain their sequence, and ids of ended games, are not stored."""
+        """Check that no entry id is used twice.
+
+        To save memory, ids that contain their sequence number, and ids of ended games, are not stored.
+        """
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
             self.fault(entry, "its id was used before")
@@ -307,7 +309,7 @@ class Auditor:
             self._ids.add(tx_id)
 
     def _check_chain(self, entry: StoredEntry) -> None:
-        """Check the entry's number and previous hash; read the public key from the first entry."""
+        """Check the entry's sequence number and previous hash; the first entry supplies the public key."""
         expected = self._ledger.sequence + 1
         if expected == 1:
             try:
@@ -325,6 +327,7 @@ class Auditor:
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
+        """Report a fault for each of the known hashes in ``heads`` that is not the entry's own."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
             if not entry.hash_hex.startswith(head.known):
@@ -355,6 +358,7 @@ class Auditor:
             )
 
     def _apply_to_ledger(self, entry: StoredEntry) -> None:
+        """Add the entry to the ledger, or report why the ledger rejects it."""
         try:
             plan = self._ledger.plan(entry.transaction)
         except JournalError as why:

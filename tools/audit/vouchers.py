@@ -21,7 +21,7 @@ _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
 class VoucherAudit:
-    """The check of tickets in entry order; ``fault`` is called for each ticket redeemed a second time."""
+    """Checks that each ticket is redeemed once and for its own amount; ``fault`` is called if not."""
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
@@ -33,7 +33,7 @@ class VoucherAudit:
         self._ledger_starts: list[str] = []
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check the ticket of one journal entry."""
+        """Check the ticket that a journal entry issues or redeems; ignore other entries."""
         if STATE_KEY in entry.state:
             self._check_ledger_start(entry)
         kind = entry.transaction.kind
@@ -58,6 +58,7 @@ class VoucherAudit:
             self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
+        """Store which ticket ledger the entry names; report a fault if it was replaced earlier."""
         ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return

@@ -33,12 +33,10 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 class CommandGroup(click.Group):
-    """A command group whose commands are listed in a table and imported on first use.
+    """A command group that lists its commands in a table and imports each on first use.
 
-    ``table``: each command's module in ``package``, and its line in the help.
-
-    Every command reports what is missing in one line: a package that is not installed with a cabinet, or a
-    file or folder that the system refuses.
+    ``table`` has, by command, its module in ``package`` and its line in the help. A package that is not
+    installed with a cabinet, or a file or folder that the system refuses, is reported in one line.
     """
 
     def __init__(self, *, table: Mapping[str, tuple[str, str]], package: str, **attributes: Any) -> None:
@@ -71,7 +69,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. Raises NoSuchCommand with similar names from the table."""
+        """Find the command. Raises NoSuchCommand, which names similar commands from the table."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
@@ -82,7 +80,7 @@ class CommandGroup(click.Group):
         return sorted(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return the command with that name, or return None."""
+        """Import and return the command with that name, or return None if the table lacks it."""
         if cmd_name not in self._table:
             return None
         with pause_collector():
@@ -95,13 +93,13 @@ class CommandGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the lines of the table, without importing any command."""
+        """Write the table's lines as the list of commands, without importing any command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
 def _format_os_error(error: OSError) -> str:
-    """Return the file name, if there is one, and the reason, without the error number."""
+    """Return the reason of a file error without its number, after the file name if there is one."""
     why = error.strerror or str(error)
     return why if error.filename is None else f"{error.filename}: {why}"
 

@@ -37,7 +37,7 @@ NAMES: Final = frozenset({CABINET, STAFF, *LINK})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _BackupFile:
-    """A backup in its file format: file contents in base 64, key and signature hexadecimal."""
+    """A backup as written in its file: file contents in base 64, key and signature in hexadecimal."""
 
     format: int
     machine: str
@@ -53,8 +53,8 @@ class _BackupFile:
 class Backup:
     """A machine's backed-up files: the bytes of each file, by name.
 
-    ``sequence`` and ``head``: the journal's last entry at that time, and its hash; ``at`` ISO 8601 UTC;
-    ``public_key`` of the machine, hexadecimal.
+    ``sequence`` and ``head`` are the number and hash of the journal's last entry at the time of the backup;
+    ``at`` is that time (ISO 8601 UTC); ``public_key`` is the machine's, in hexadecimal.
     """
 
     machine: str
@@ -66,7 +66,7 @@ class Backup:
 
     @classmethod
     def of(cls, state: Path, cabinet: Path, at: str) -> Self:
-        """Read a machine's files into a backup. Raises OperatorError, JournalError, OSError."""
+        """Return a backup of a machine's files. Raises OperatorError, JournalError, OSError."""
         file, folder = load_cabinet(cabinet), StateFolder(state)
         found = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
@@ -92,7 +92,7 @@ class Backup:
         }
 
     def text(self, key: MachineKey) -> str:
-        """Return the signed backup as file text."""
+        """Return the text of the backup file, signed with ``key``."""
         content = self._build_content()
         return (
             json.dumps({**content, "signature": key.sign(encode_canonical_json(content)).hex()}, indent=1)
@@ -101,7 +101,7 @@ class Backup:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a backup and check its signature. Raises OperatorError if it is not valid or has unknown files."""
+        """Return the backup in a file. Raises OperatorError for a wrong signature, an invalid or an unknown file."""
         try:
             content = json.loads(read_contents(path))
             content_record = from_json(_BackupFile, content, "it")

@@ -29,7 +29,7 @@ _LEVELS: Final = "[[progressives]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetRequest:
-    """The requested values for the file; empty or None: an example value, or none."""
+    """The values requested for a new cabinet file; the file gets an example in place of an empty or missing one."""
 
     profile: Profile
     serial: str
@@ -42,10 +42,10 @@ class CabinetRequest:
 
 
 def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
-    """Return the text of a file for ``folder``; definitions are named relative to it.
+    """Return the text of a cabinet file; game and profile files are named relative to ``folder``.
 
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
-    levels. Raises :class:`DefinitionError` for a game that is refused.
+    progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
     known = {part.header: part for part in iter_parts()}
     games = [load_game(path_or_id_from_text(name)) for name in requested.games] or [
@@ -78,7 +78,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
 
 
 def _format_game_name(folder: Path, name: str) -> str:
-    """Return a game's name as a cabinet file in ``folder`` writes it."""
+    """Return a game's id, or its path relative to ``folder``."""
     if not isinstance(path_or_id_from_text(name), Path):
         return name
     found = os.path.relpath(name, folder)
@@ -86,7 +86,7 @@ def _format_game_name(folder: Path, name: str) -> str:
 
 
 def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
-    """Return the keys of the machine's table; those without a value get an example."""
+    """Return the keys of the machine's table with their values; None is written as an example."""
     given: dict[str, str | None] = {
         "serial": requested.serial,
         "operator_number": requested.operator_number,
@@ -105,9 +105,9 @@ def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
 def _format_table(
     part: Part, header: str, given: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
-    """Yield the lines of a table; the ``first`` of its kind has every other key as a comment.
+    """Yield the lines of a table; examples and default values are marked as such.
 
-    Examples and default values are marked as such.
+    The ``first`` table of its kind also lists every other key in a comment.
     """
     if first:
         yield from _format_comment(part.meaning)
@@ -131,9 +131,9 @@ def _format_comment(text: str) -> Iterator[str]:
 
 
 def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
-    """Yield library games that the jurisdiction admits: one of each title, and one table of each family.
+    """Yield library games that the jurisdiction admits, one per title.
 
-    A jurisdiction's own tables come first.
+    Of the table games only one per family is yielded, preferably the jurisdiction's own.
     """
     own = profile.id.partition("-")[0]
     titles, families = set(), set()

@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 @contextmanager
 def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock: Clock) -> Iterator[Cage]:
-    """Open the ledger for enrolled staff, each of whom enters a PIN now.
+    """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now.
 
-    Raises :class:`OperatorError` if the ledger is not the one the machine's journal knows; JournalError if
-    that journal is not what the machine wrote: nothing is paid on incomplete books.
+    Raises :class:`OperatorError` if the ledger is not the one that the machine's journal names, and
+    JournalError if the journal is damaged or was altered: nothing is paid on incomplete books.
     """
     roster = load_roster(folder, medium)
     for number in filter(None, (person, second)):
@@ -56,16 +56,17 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
 
 
 def _is_accounted(view: JournalView, record: Record) -> bool:
-    """Return whether the journal accounts for a ticket; it does not if it was never compared with the ledger."""
+    """Return whether the journal accounts for a ticket; True if it was never compared with the ledger."""
     return view.state(STATE_KEY) is None or is_known_to_journal(view, record)
 
 
-def ask_all(
+def query_all_journals(
     folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
 ) -> tuple[list[T], tuple[str, ...]]:
-    """Query every journal of this machine, cleared ones first; return the answers and the unreadable journals.
+    """Return the results of ``ask`` for this machine's journals, oldest first, and the unreadable ones.
 
-    The present one is verified with the machine's key. Raises JournalError if it is not what was written.
+    The last result is that of the present journal, which is verified with the machine's key; the others are
+    of cleared journals. Raises JournalError if the present one is damaged or was altered.
     """
     answers, unread = [], []
     for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
@@ -79,11 +80,11 @@ def ask_all(
 
 
 def read_all_accepted_tickets(folder: Path, medium: Path | None = None) -> dict[str, str]:
-    """Return all tickets accepted in this machine's journals, cleared ones too (`egm.tickets.proof.taken_in`).
+    """Return the tickets accepted in all journals of this machine, as `egm.tickets.proof` lists them.
 
-    Raises JournalError if the present one is damaged; a note names each damaged cleared one.
+    Raises JournalError if the present journal is damaged; for each damaged cleared journal a note is printed.
     """
-    answers, unread = ask_all(folder, medium, lambda view: list_accepted_redemptions((view,)))
+    answers, unread = query_all_journals(folder, medium, lambda view: list_accepted_redemptions((view,)))
     for why in unread:
         echo(f"note: {why}: the tickets redeemed in that journal are not known", err=True)
     return {commitment: by for answer in answers for commitment, by in answer.items()}

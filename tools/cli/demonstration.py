@@ -33,7 +33,7 @@ _STAFF: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """The number and PIN with which a demonstration person signs in."""
+    """The staff number and PIN with which a person signs in to a demonstration."""
 
     number: str
     name: str
@@ -42,11 +42,10 @@ class Badge:
 
 
 def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
-    """Return the badges of a demonstration cabinet, made at its first start; none for any other cabinet.
+    """Return the badges of a demonstration cabinet, created at its first start.
 
-    A folder that already has a journal or staff is not a demonstration: it may be a real machine's.
-
-    Raises OperatorError if the PIN file was altered.
+    Return none for any other cabinet, nor for a folder that already has a journal or staff, because that may
+    be a real machine's. Raises OperatorError if the PIN file was altered.
     """
     if not cabinet.devices or cabinet.real_ports:
         return ()

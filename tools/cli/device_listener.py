@@ -15,7 +15,7 @@ from egm.devices.line import SerialLine
 
 
 class ListenError(Exception):
-    """A device that cannot be operated as requested; the text is the reason."""
+    """A device that cannot be operated as requested; the text says why."""
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class _HasEscrow(Protocol):
 
 
 class Listener:
-    """One device on one port; ``report`` receives every event."""
+    """One device on one port; ``report`` is called with every event."""
 
     def __init__(
         self,
@@ -46,9 +46,10 @@ class Listener:
         keep: bool = False,
         tap: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """Create a listener; ``accept``: denominations in cents; ``keep``: do not return what is offered.
+        """Create a listener.
 
-        ``tap`` receives every block of bytes, and whether it was sent.
+        ``accept`` has the denominations to accept, in cents. With ``keep``, bills are stacked rather than
+        returned. ``tap`` is called with every block of bytes, and whether it was sent.
         """
         self._protocol = protocol
         self._port = port

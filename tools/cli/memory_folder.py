@@ -8,9 +8,9 @@ from egm.config.cabinet_file import default_state_dir
 
 
 def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
-    """Return the folder; ``second``: the folder of the second copy, which alone is enough.
+    """Return the state folder of a machine, or the default one if ``state`` is None.
 
-    Raises ClickException if there is no such folder.
+    Raises ClickException if it does not exist, unless ``second``, the folder of the second copy, does.
     """
     folder = state or default_state_dir()
     if not folder.is_dir() and (second is None or not second.is_dir()):

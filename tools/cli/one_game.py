@@ -10,21 +10,21 @@ from egm.errors import OperatorError
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
-from tools.lab.named import format_refusal, path_or_id_from_text
+from tools.lab.named import format_definition_error, path_or_id_from_text
 
 _TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
 _FILE: Final = "cabinet.toml"
 
 
 def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
-    """Write the cabinet file of a demonstration cabinet with this game alone into its state folder.
+    """Write a cabinet file that offers only this game into a state folder, and return its path.
 
-    Raises OperatorError if the game is refused, by file, line, key and reason, or would not be offered.
+    Raises OperatorError if the game is not valid (file, line, key and reason) or would not be offered.
     """
     try:
         game = load_game(path_or_id_from_text(name))
     except DefinitionError as error:
-        raise OperatorError(format_refusal(error)) from None
+        raise OperatorError(format_definition_error(error)) from None
     slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
     path = folder.root / _FILE
     path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")
@@ -36,9 +36,9 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
 
 
 def _format_cabinet_file(game: Game, slot: str) -> str:
-    """Return the demonstration cabinet's file with this game, its levels all stand-alone.
+    """Return the demonstration's cabinet file with only this game, and stand-alone levels.
 
-    Its metrics use any free port: the demonstration cabinet may be running too.
+    Its metrics use any free port, because the demonstration cabinet may be running too.
     """
     levels = dict.fromkeys(play.level for play in game.list_every_level())
     tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]

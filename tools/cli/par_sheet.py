@@ -13,8 +13,8 @@ from tools.cli.terminal import echo
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import format_one_in, format_percent, list_notes
 from tools.lab.parsheet.forms import format_cell
-from tools.lab.parsheet.meter import Standing
-from tools.lab.parsheet.sheet import SIGNATURE, award_sheet, build_bet_sheet
+from tools.lab.parsheet.meter import LevelReturn
+from tools.lab.parsheet.sheet import SIGNATURE, build_award_sheet, build_bet_sheet
 
 #: The columns of the bands.
 _BANDS_LEGEND: Final = (
@@ -24,7 +24,7 @@ _BANDS_LEGEND: Final = (
 
 
 def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
-    """Print the sheet; ``rules`` say from which odds on the player must be informed of them."""
+    """Print the PAR sheet; ``rules`` say which long odds the player must be informed of."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     for bet in analysis.bets:
@@ -36,7 +36,7 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
     for data in build_feature_sheets(game, analysis):
         show("text", *_build_feature_tables(data), before=f"\n{data['sheet']}")
     for bet in analysis.bets:
-        for award in award_sheet(bet, rules or Awards())["told_to_the_player"]:
+        for award in build_award_sheet(bet, rules or Awards())["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
             echo(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
     echo(f"\n{SIGNATURE}")
@@ -57,6 +57,7 @@ def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) ->
 
 
 def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows (name, figure, note) of the main figures of a bet."""
     yield "return", format_percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     if bet.mean_staked_credits is not None:
         yield "of all that is staked", format_percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
@@ -159,7 +160,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
 
 
 def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
-    """Return the prizes in kind at their stated value: listed separately, because no return counts them."""
+    """Return the prizes in kind with their stated values; no return of a bet includes them."""
     apart = _build_right_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (
@@ -175,8 +176,11 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
     )
 
 
-def print_level_returns(rows: list[Standing], unit: str) -> None:
-    """Print what levels return at their present meters; ``unit`` of stakes and meters."""
+def print_level_returns(rows: list[LevelReturn], unit: str) -> None:
+    """Print what each progressive level returns at its present meter.
+
+    ``unit`` names the unit in which stakes and meters are printed (minor units or credits).
+    """
     columns: Columns = (
         "bet",
         "level",

@@ -13,16 +13,16 @@ _AS_IS: Final = "\b"
 
 
 def format_command_reference() -> str:
-    """Return every command of ``egm`` with its help, usage and options, from click."""
+    """Return the reference of every ``egm`` command: help, usage and options."""
     with click.Context(egm, info_name="egm") as context:
         return "\n\n".join(_iter_command_lines(context, egm))
 
 
 def _iter_command_lines(context: click.Context, command: click.Command) -> Iterator[str]:
-    """Yield one command and, for a group, all its subcommands."""
+    """Yield the lines on one command and, for a group, on all its subcommands."""
     usage = command.collect_usage_pieces(context)
     yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
-    yield _help(command)
+    yield _format_help(command)
     yield f"```\n{' '.join([context.command_path, *usage])}\n```"
     records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
     # click lists arguments among the options; those without a help text are already in the usage line
@@ -38,8 +38,8 @@ def _iter_command_lines(context: click.Context, command: click.Command) -> Itera
                 yield from _iter_command_lines(click.Context(below, info_name=name, parent=context), below)
 
 
-def _help(command: click.Command) -> str:
-    """Return a command's help in Markdown: text that click leaves unwrapped becomes an example."""
+def _format_help(command: click.Command) -> str:
+    """Return a command's help as Markdown; text that click leaves unwrapped becomes an example."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     texts = (inspect.cleandoc(each) for each in paragraphs)
     return "\n\n".join(

@@ -12,9 +12,9 @@ from tools.cli.terminal import echo
 
 
 def resolve_links(file: Path) -> Path:
-    """Return ``file`` with its links resolved, so that a rename can replace it.
+    """Return ``file`` with links resolved, so that a renamed file can replace it.
 
-    Raises ClickException if it exists and is not a regular file: a device, a pipe, a folder.
+    Raises ClickException if it exists and is not a regular file.
     """
     found = Path(os.path.realpath(file))
     if found.exists() and not found.is_file():
@@ -24,9 +24,9 @@ def resolve_links(file: Path) -> Path:
 
 @contextmanager
 def result_file(file: Path) -> Iterator[BinaryIO]:
-    """Yield a file that replaces ``file`` once everything is written; otherwise ``file`` stays unchanged.
+    """Yield a file that replaces ``file`` at the end, once everything is written.
 
-    Raises ClickException if ``file`` may not be replaced, and OSError.
+    After an error ``file`` is unchanged. Raises ClickException if ``file`` may not be replaced, and OSError.
     """
     target = resolve_links(file)
     partial = target.with_name(target.name + ".partial")
@@ -41,7 +41,7 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
 
 
 def write_result(file: Path, data: bytes | str, what: str = "") -> None:
-    """Write ``data`` to ``file`` atomically, and print so with the description ``what`` (default: its size).
+    """Write ``data`` to ``file`` atomically, and print that with ``what`` (by default the size).
 
     Raises ClickException if it cannot be written.
     """

@@ -14,7 +14,7 @@ from meters.recall import read_details
 
 
 def find_currency(rules: str) -> str:
-    """Return the currency of a profile, by its name in the journal, or an empty string for an unknown one."""
+    """Return the currency of the profile with this name, or "" for an unknown profile."""
     try:
         return load_profile(rules).currency if rules else ""
     except OperatorError:
@@ -23,7 +23,10 @@ def find_currency(rules: str) -> str:
 
 @dataclass
 class SheetHead:
-    """The machine's data from the entries of one journal; older journals do not have all of it."""
+    """What the head of a printed sheet states about a machine, from the entries of one journal.
+
+    Older journals do not have all of it.
+    """
 
     machine: str = ""
     rules: str = ""
@@ -34,7 +37,7 @@ class SheetHead:
 
     @classmethod
     def of(cls, view: JournalView) -> "SheetHead":
-        """Return the head of a machine's current memory, from its first entry, last power-up and last entry."""
+        """Return the head for a machine's current memory, from its first entry, last power-up and last entry."""
         head = cls()
         last = view.entries(since=max(0, view.sequence - 1))
         powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
@@ -43,7 +46,7 @@ class SheetHead:
         return head
 
     def note(self, entry: StoredEntry) -> None:
-        """Update the head with an entry; the last power-up names the rules in force."""
+        """Update the head with an entry; the last power-up names the jurisdiction's rules in force."""
         self.sequence, self.last = entry.sequence, entry.time_utc
         self.first = self.first or entry.time_utc
         if entry.kind == MACHINE_GENESIS.kind:
@@ -53,7 +56,7 @@ class SheetHead:
             self.day = GamingDay.recorded(entry.record)
 
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
-        """Yield the entries unchanged, and update the head with each."""
+        """Yield the entries unchanged, updating the head with each."""
         for entry in entries:
             self.note(entry)
             yield entry
@@ -64,7 +67,7 @@ class SheetHead:
         return find_currency(self.rules)
 
     def text(self) -> str:
-        """Return one line: machine, rules, currency, entry and time."""
+        """Return the head as one line: machine, rules, currency, last entry and its time."""
         parts = (
             f"machine {self.machine}" if self.machine else "",
             f"rules {self.rules}" if self.rules else "",

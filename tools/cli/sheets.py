@@ -35,12 +35,12 @@ _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
 def format_words(words: Words, texts: Texts, currency: str) -> str:
-    """Return one text of a page in a language. Raises CatalogueError for an unknown text."""
+    """Return one text of a page in the language of ``texts``. Raises CatalogueError for an unknown text."""
     return texts.format_page_words(words, lambda cents: texts.money(cents, currency))
 
 
 def format_rows(table: Table, texts: Texts, currency: str) -> list[list[str]]:
-    """Return the table's cells as text, its column titles first if it has any."""
+    """Return the table's cells as text; the first row has the column titles, if there are any."""
     lines = [table.columns] if table.columns else []
     return [
         [format_words(cell, texts, currency) for cell in line]
@@ -49,7 +49,7 @@ def format_rows(table: Table, texts: Texts, currency: str) -> list[list[str]]:
 
 
 def format_as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> str:
-    """Return title and tables as plain text with aligned columns."""
+    """Return the title and the tables as plain text with aligned columns."""
     lines = [title, "=" * len(title)]
     for table in tables:
         lines.append("")
@@ -65,7 +65,7 @@ def format_as_text(title: str, tables: Iterable[Table], texts: Texts, currency: 
 
 
 def build_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> bytes:
-    """Return title and tables on as many A4 pages as they need, one bit a dot."""
+    """Return the title and the tables as a PDF of black-and-white A4 pages."""
     paper = _Paper(title)
     for table in tables:
         if table.title is not None:
@@ -135,7 +135,7 @@ class _Paper:
 
 
 def _wrap_text(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str]:
-    """Yield the text in lines of at most ``room`` dots; a word longer than a line is cut."""
+    """Yield the text in lines of at most ``room`` dots; a longer word is cut."""
     line = ""
     for word in text.split(" "):
         remainder = word

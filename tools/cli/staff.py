@@ -30,10 +30,10 @@ R = TypeVar("R")
 
 
 def load_roster(folder: Path, second: Path | None = None) -> Roster:
-    """Return the roster of a state folder, as its journal records it; ``second``: the second copy's folder.
+    """Return the roster of a state folder; ``second`` is the folder of the second copy.
 
-    Raises ClickException if it cannot be read, or is not the recorded one: a missing file does not bypass the
-    PINs.
+    Raises ClickException if it cannot be read, or is not the one that the journal records: a missing file
+    does not bypass the PINs.
     """
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
@@ -47,9 +47,9 @@ def load_roster(folder: Path, second: Path | None = None) -> Roster:
 
 
 def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
-    """Ask for the PIN of a staff number. Raises ClickException unless it is right.
+    """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
-    A wrong PIN is noted for the machine, which records it; after :data:`~egm.people.tries.WRONG_MAX` wrong
+    A wrong PIN is stored for the machine, which records it. After :data:`~egm.people.tries.WRONG_MAX` wrong
     ones the number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
@@ -74,7 +74,10 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
 
 
 def prove(roster: Roster, number: str, permission: Permission) -> Person:
-    """Ask for the PIN of a staff number. Raises ClickException unless it is right and the role allows it."""
+    """Ask for the PIN of a staff number and return the person.
+
+    Raises ClickException if the PIN is wrong or the role lacks the permission.
+    """
     person = prove_person(roster, number)
     if not person.may(permission):
         raise click.ClickException(
@@ -92,7 +95,7 @@ def carry_roster(
     now: Callable[[], datetime],
     storage: Storage | None = None,
 ) -> None:
-    """Continue the new journal after a clear with the recorded roster, under the present key."""
+    """Record the existing roster in the new journal after a clear, signed with the present key."""
     if not roster.changes:
         return
     roster.write_to(StateFolder(folder).staff)
@@ -117,9 +120,9 @@ def carry_roster(
 
 
 def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) -> None:
-    """Start without staff on a machine whose roster is lost; ``details`` name the people and the reason.
+    """Start with an empty roster on a machine whose roster is lost; ``details`` name people and reason.
 
-    Raises JournalError, also if the machine is running. Remaining roster files are moved aside.
+    Remaining roster files are moved aside. Raises JournalError, also if the machine is running.
     """
     path = StateFolder(folder).staff
     with Journal.open(folder, now=SystemClock().now, second_dir=second) as journal:
@@ -146,7 +149,10 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
 def _build_transaction(
     entry: Entry[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return a declared entry for the journal of a stopped machine. Raises EntryError if it is not as declared."""
+    """Return a declared entry for the journal of a stopped machine.
+
+    Raises EntryError if it does not have its declared form.
+    """
     transaction = Transaction(
         id=entry_id, kind=entry.kind, phase=entry.phase, state=state, record=to_json(record)
     )

@@ -52,7 +52,7 @@ def format_cell(value: Any) -> str:
 
 
 def _to_spreadsheet_cell(value: Any) -> str:
-    """Return a value for a spreadsheet cell; nested values as JSON."""
+    """Return a value for a spreadsheet cell; a nested value is written as JSON."""
     parts = value if isinstance(value, list | tuple) else (value,)
     named = any(isinstance(part, dict) for part in parts)
     return format_json(value) if named else format_cell(value)
@@ -60,9 +60,9 @@ def _to_spreadsheet_cell(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. ``key``: its name in JSON and CSV; by default the title with underscores.
+    """One column of a table. ``key`` is its name in JSON and CSV, by default the title with underscores.
 
-    ``text``: returns a value as a terminal shows it; JSON and CSV contain the value itself.
+    ``text`` returns a value as the terminal displays it; JSON and CSV contain the value itself.
     """
 
     title: str
@@ -92,7 +92,7 @@ def number_column(title: str, key: str = "") -> Column:
 
 @dataclass(slots=True)
 class Table:
-    """Columns and rows of values. A column given as text becomes a :class:`Column` with that title."""
+    """Columns and rows of values; a column given as text becomes a :class:`Column` with that title."""
 
     columns: Columns
     rows: Iterable[Iterable[Any]] = ()
@@ -128,7 +128,7 @@ class Table:
         return out.getvalue()
 
     def to_text(self, width: int = _UNBOUNDED) -> str:
-        """Return the table in lines of at most ``width`` columns, if its longest words allow."""
+        """Return the table as text of at most ``width`` columns, as far as its longest words allow."""
         cells = [
             [make_lines_printable(c.text(v)) for c, v in zip(self._columns, row, strict=True)]
             for row in self._rows
@@ -155,7 +155,10 @@ class Table:
     def _split_to_width(
         self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int
     ) -> list["Table"]:
-        """Return tables that fit, each with the naming columns and some others; an empty list if impossible."""
+        """Split the table by columns into tables that fit into ``width``.
+
+        Each has the naming columns and some of the others. Return an empty list if that is impossible.
+        """
 
         def fits(columns: Sequence[int]) -> bool:
             titles = [heads[i] for i in columns] if heads else ()
@@ -218,8 +221,8 @@ def _fit_widths(
 ) -> list[int] | None:
     """Return the column widths with which all columns fit into ``width``, or None if they cannot.
 
-    The widest columns shrink first, none below its longest word, nor a column of figures below its longest
-    figure.
+    The widest columns are reduced first; none becomes narrower than its longest word, and a column of figures
+    not narrower than its longest figure.
     """
     widths, least = [], []
     for i, column in enumerate(columns):
@@ -243,24 +246,24 @@ def _fit_widths(
 
 
 def find_terminal_width() -> int:
-    """Return the width of the terminal, or the value of COLUMNS; a pipe has no limit."""
+    """Return the width of the terminal, or the value of COLUMNS; output to a pipe has no limit."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     return _UNBOUNDED
 
 
 def add_form_options(command: _F) -> _F:
-    """Give a command ``--json`` and ``--csv`` as its argument ``form``, for :func:`show`."""
+    """Add ``--json`` and ``--csv`` to a command, which gets them as its argument ``form``."""
     command = click.option("--csv", "form", flag_value="csv", type=str, help="For spreadsheets.")(command)
     command = click.option("--json", "form", flag_value="json", type=str, help="For scripts.")(command)
     return click.option("--text", "form", flag_value="text", type=str, default=True, hidden=True)(command)
 
 
 def show(form: Form, *tables: Table, document: Any = None, before: str = "", after: str = "") -> None:
-    """Print tables in a form. ``document``: the JSON, if it contains more than the (one) table's rows.
+    """Print tables as text, JSON or CSV.
 
-    ``before`` and ``after``: sentences around them, for people only. In CSV the tables follow each other,
-    with an empty line between.
+    ``document`` is the JSON to print if it has more than the rows of the (only) table. ``before`` and
+    ``after`` are sentences printed with the text form only. In CSV the tables are separated by an empty line.
     """
     if form == "json":
         echo(format_json(tables[0].document() if document is None else document, indent=2))
@@ -278,15 +281,16 @@ def show(form: Form, *tables: Table, document: Any = None, before: str = "", aft
 
 
 def build_facts_table(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
-    """Return a table of single facts: name and value."""
+    """Return a table with two columns, name and value, from rows of single facts."""
     return Table(("fact", "value"), rows, title=title, headed=False)
 
 
 @contextmanager
 def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show a progress message on the terminal; the yielded function takes the number of steps done.
+    """Show progress on the terminal; call the yielded function with the number of steps done.
 
-    It is shown only if standard error is a terminal, and removed at the end: pipes and files stay clean.
+    It is shown only if standard error is a terminal, and removed at the end, so that pipes and files stay
+    clean.
     """
     console = Terminal(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -12,15 +12,15 @@ __all__ = ["Terminal", "echo", "escape_markup", "format_json", "make_lines_print
 
 
 def escape_markup(value: object) -> str:
-    """Return a value escaped for a rich console: its markup is shown literally."""
+    """Return a value as text in which a rich console does not interpret markup."""
     return escape(make_printable(value))
 
 
 class Terminal(Console):
-    """A rich console that prints texts as :func:`echo` does; the caller's own markup takes effect."""
+    """A rich console that replaces unprintable characters as :func:`echo` does and interprets the caller's markup."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print ``objects``; data inside a text with markup must go through :func:`plain` first."""
+        """Print ``objects``; escape data in a text with markup by :func:`escape_markup` first."""
         shown = (make_lines_printable(each) if isinstance(each, str) else each for each in objects)
         super().print(
             *shown, **{"soft_wrap": True, **options}

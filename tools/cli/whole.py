@@ -11,7 +11,7 @@ class WholeNumber(click.IntRange):
     """A whole number from ``min`` to the largest 64-bit value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert the argument. Raises click.BadParameter."""
+        """Return the argument as a whole number. Raises click.BadParameter."""
         number = super().convert(value, param, ctx)
         if number > _MOST:
             self.fail(f"{number} is too large: at most {_MOST}", param, ctx)

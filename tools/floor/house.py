@@ -34,7 +34,7 @@ _WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
 @dataclass(slots=True)
 class Machine:
-    """One machine: its current inventory ``entry``, and the location of its ``base``."""
+    """One machine of a venue: its current inventory ``entry``, and the location of its ``base``."""
 
     source: str
     """The memory or export it was read from, for messages."""
@@ -42,7 +42,7 @@ class Machine:
     base: str = _IN_PLACE
 
     def line(self) -> dict[str, Any]:
-        """Return the machine's line in the register of machines."""
+        """Return the machine's row in the venue's register of machines."""
         games = [f"{g['game']} {g['return']} % ({g['certified_on'] or '-'})" for g in self.entry["games"]]
         named = {name: self.entry[name] for name in _NAMED}
         return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
@@ -65,8 +65,8 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
     return found
 
 
-def list_clashes(machines: Iterable[Machine]) -> list[str]:
-    """Return a sentence for each identifier that two machines of a venue share."""
+def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
+    """Return a sentence for each identifier that more than one machine of a venue has."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for each in machines:
         for name in _ALONE:

@@ -58,7 +58,7 @@ _PYTHONS: Final = ("3.11", "3.13")
 
 @contextmanager
 def set_plain_umask() -> Iterator[None]:
-    """Set a umask that makes built files readable for everybody, whoever builds."""
+    """Set a umask with which built files are readable for everybody."""
     before = os.umask(0o022)
     try:
         yield
@@ -70,7 +70,7 @@ def set_plain_umask() -> Iterator[None]:
 def build(out: Path, *, compression: str = "xz") -> Path:
     """Build the package into the folder ``out``; return its file. Raises OperatorError if a step fails.
 
-    ``compression`` is dpkg-deb's; ``none`` saves minutes if the package is only built for installation here.
+    ``compression`` is dpkg-deb's; ``none`` saves minutes for a package that is only installed here.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or read_command_output("git", "log", "-1", "--format=%ct")
     architecture = read_command_output("dpkg", "--print-architecture")
@@ -114,19 +114,19 @@ def build(out: Path, *, compression: str = "xz") -> Path:
 
 
 def format_version(epoch: str) -> str:
-    """Return the package's version: the project's, and the time of the commit, by which apt orders builds."""
+    """Return the package's version: the project's, followed by the commit time, by which apt orders builds."""
     return f"{version(_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
 def list_pages() -> list[Path]:
-    """Return the licence, the README and every page of the product that it links, from the checkout's root."""
+    """Return the licence and the Markdown pages of the root, ``docs`` and the packages, relative to the root."""
     own = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
     found = [*_ROOT.glob("*.md"), *(page for name in own for page in (_ROOT / name).rglob("*.md"))]
     return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in found)]
 
 
 def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
-    """Lay out an environment of Debian's Python in which nothing names the build location."""
+    """Create an environment of Debian's Python in which no file names the build folder."""
     (home / "bin").mkdir(parents=True)
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to("/usr/bin/python3")
@@ -140,7 +140,7 @@ def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
 
 
 def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> None:
-    """Install the wheels of one minor version of Python, and this project's, without compiled modules."""
+    """Install the wheels for one minor version of Python, and this project, without compiled modules."""
     packages.mkdir(parents=True)
     into = ("install", "--no-compile", "--no-deps", "--only-binary=:all:", "--python-version", python)
     wanted = ("--require-hashes", "-r", str(_ROOT / "requirements.txt"))
@@ -159,7 +159,7 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
 
 
 def format_python_dependencies(pythons: Sequence[str]) -> str:
-    """Return the Debian relation that exactly these minor versions of Python fulfil; they are ascending."""
+    """Return the Debian dependency that exactly these (ascending) minor versions of Python fulfil."""
     relations = [f"python3 (>= {pythons[0]})"]
     for python, following in pairwise(pythons):
         if _find_next_python(python) != following:
@@ -187,7 +187,10 @@ def read_command_output(*command: str) -> str:
 def run(
     *command: str, epoch: str = "", stdin: IO[bytes] | None = None, more: Mapping[str, str] | None = None
 ) -> str:
-    """Return a command's output; ``more`` is added to its environment. Raises OperatorError with its last lines."""
+    """Return a command's output; ``more`` is added to its environment.
+
+    Raises OperatorError with the last lines if the command fails.
+    """
     plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
     environment = {**os.environ, **plain, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}), **(more or {})}
     try:
@@ -201,8 +204,8 @@ def run(
         raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(last_lines)}") from error
 
 
-def provide(packages: Sequence[str]) -> None:
-    """Install missing Debian packages on this computer, and print them. Raises OperatorError."""
+def install_missing_packages(packages: Sequence[str]) -> None:
+    """Install the Debian packages that are missing on this computer, and print them. Raises OperatorError."""
     form = "${Package} ${db:Status-Status}\n"
     status_lines = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
     installed = {line.split()[0] for line in status_lines if line.endswith(" installed")}

@@ -51,7 +51,7 @@ _COMPUTER: Final = (
 
 
 class Emulated:
-    """One running computer. ``folder`` holds the firmware's variables and the sockets."""
+    """One running emulated computer; ``folder`` holds the firmware's variables and the control sockets."""
 
     def __init__(
         self,
@@ -62,9 +62,10 @@ class Emulated:
         display: str = "none",
         more: Sequence[str] = (),
     ) -> None:
-        """Start it; ``disks``: the system disk, then the second medium, in QEMU's syntax. ``ports``: a terminal each.
+        """Start the computer.
 
-        Raises OperatorError if QEMU is missing.
+        ``disks`` has the system disk, then the second medium, in QEMU's syntax. ``ports`` names a terminal
+        for each serial port. Raises OperatorError if QEMU is missing.
         """
         #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
         self.events: list[tuple[int, str]] = []
@@ -102,7 +103,7 @@ class Emulated:
         self("qmp_capabilities")
 
     def _connect(self, log: Path) -> TextIO:
-        """Connect to QEMU's control socket, waiting up to a minute. Raises OperatorError with its log."""
+        """Connect to QEMU's control socket within a minute. Raises OperatorError with QEMU's log."""
         end = time.monotonic() + 60
         while True:
             line = socket.socket(socket.AF_UNIX)
@@ -138,9 +139,9 @@ class Emulated:
         return file
 
     def plug_second_display(self, wide: int, high: int) -> None:
-        """Plug the second display in, with this size in dots; unplug it if the size is zero.
+        """Connect the second display with this size in dots; disconnect it if the size is zero.
 
-        QEMU takes this from a viewer (RFC 6143, and its extension for the size of a desktop).
+        QEMU accepts this from a viewer (RFC 6143 and its extension for the desktop size).
         """
         with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as stream:
             line.settimeout(60)
@@ -158,7 +159,7 @@ class Emulated:
             stream.read()
 
     def touch(self, x: float, y: float) -> None:
-        """Touch the display at these shares of its width and height."""
+        """Touch the display at a point given as shares of its width and height."""
         where: list[dict[str, object]] = [
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
@@ -203,7 +204,7 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         windows = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
-            deb.provide(MADE_OF["emulator"])
+            deb.install_missing_packages(MADE_OF["emulator"])
             shown = display or ("gtk" if windows else "vnc=127.0.0.1:0")
             computer = Emulated(Path(scratch), disks, ports, display=shown)
         except OperatorError as error:

@@ -39,7 +39,7 @@ _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 
 def compute_partition_offsets() -> dict[str, int]:
-    """Return where each partition of the disk starts, in bytes."""
+    """Return the offset in bytes of each partition of the disk, by name."""
     at, found = _MIB, {}
     for name, mib in LENGTHS.items():
         found[name] = at
@@ -68,7 +68,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
 
 # ------------------------------------------------------------------ the root file system
 def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
-    """Build a Debian with the cabinet's package as ``root.img``, and its kernel and initramfs next to it."""
+    """Build the root file system with the cabinet's package, and the kernel and initramfs beside it."""
     package = deb.build(work, compression="none")
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
@@ -131,7 +131,7 @@ def _iter_customise_lines(
 
 # ------------------------------------------------------------------ what is verified and what starts it
 def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
-    """Append the hash tree to the root; return the kernel's command line, which contains its hash."""
+    """Append the hash tree to the root file system; return the kernel command line with its hash."""
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
     output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
@@ -141,7 +141,7 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
 
 
 def _build_esp(work: Path, command_line: str, epoch: str) -> None:
-    """Build an EFI system partition with one program: kernel, initramfs and command line, to be signed as one."""
+    """Build an EFI system partition whose only program is kernel, initramfs and command line in one file."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
     at, arguments = 0x20000, []
@@ -166,7 +166,7 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
 
 
 def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
-    """Build the disk: its table, the first slot filled as an update would, the second empty, an empty medium."""
+    """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty medium."""
     table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
     for i, one in enumerate(MADE_OF["partitions"], 1):
         uuid = _UUID.format(i)
@@ -181,7 +181,7 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
             stream.truncate(LENGTHS[name] * _MIB)
     first = slot.Slot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
-        slot.install(stream, slot.begin(stream, public, 0, str(bundle)), first, str(bundle))
+        slot.install(stream, slot.read_bundle_release(stream, public, 0, str(bundle)), first, str(bundle))
     _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
     for name, path in pieces.items():
         where = (
@@ -231,7 +231,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
             out.mkdir(parents=True, exist_ok=True)
             write_private(signer, create_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
-        deb.provide(MADE_OF["builder"])
+        deb.install_missing_packages(MADE_OF["builder"])
         echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)
         image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:

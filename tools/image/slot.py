@@ -31,12 +31,12 @@ PARTS: Final = ("esp", "root")
 
 
 class SlotError(OperatorError):
-    """A bundle or a slot that is not what was released; the text names it and the reason."""
+    """A bundle or a slot that differs from what was released; the text names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Content of one partition: its length in bytes and its SHA-256, hexadecimal."""
+    """The content of one partition: its length in bytes and its SHA-256 in hexadecimal."""
 
     length: int
     sha256: str
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release. ``number`` grows from release to release; ``line`` is the signed line as received."""
+    """One release. ``number`` increases with every release; ``line`` is the signed line as received."""
 
     number: int
     version: str
@@ -54,18 +54,18 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The two partitions of a slot, by the path of their block devices or files."""
+    """The paths of a slot's two partitions (block devices or files)."""
 
     esp: Path
     root: Path
 
     def part(self, name: str) -> Path:
-        """Return the partition for a part of the release: the boot partition for ``esp``, otherwise the root."""
+        """Return the partition for a part of a release: the boot partition for ``esp``, otherwise the root."""
         return self.esp if name == "esp" else self.root
 
 
 def digest(stream: BinaryIO, length: int) -> str:
-    """Return the SHA-256 of the next ``length`` bytes; if there are fewer, it is a different one."""
+    """Return the SHA-256 of the next ``length`` bytes, or of all remaining ones if there are fewer."""
     seen = hashlib.sha256()
     while length > 0 and (piece := stream.read(min(length, _PIECE))):
         seen.update(piece)
@@ -74,7 +74,7 @@ def digest(stream: BinaryIO, length: int) -> str:
 
 
 def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
-    """Return the signed release line of these files."""
+    """Return the signed release line for these files."""
     lengths = {name: parts[name].stat().st_size for name in PARTS}
     measured = {
         name: {"length": length, "sha256": _digest_of(parts[name], length)}
@@ -86,7 +86,7 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
 
 
 def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
-    """Read a release line that must be signed by this key. Raises SlotError."""
+    """Return the release that a signed line describes. Raises SlotError if the signature is not by this key."""
     try:
         signed_release = parse(line)
         content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
@@ -101,38 +101,44 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
     return Release(content["number"], content["version"], parts, line)
 
 
-def release_of(slot: Slot, public_key_hex: str) -> Release:
-    """Return the release a slot says it holds. Raises SlotError if it holds none that is signed."""
+def read_slot_release(slot: Slot, public_key_hex: str) -> Release:
+    """Return the release that a slot states. Raises SlotError if the slot states no signed one."""
     with slot.root.open("rb") as stream:
         stream.seek(-RELEASE_BYTES, os.SEEK_END)
         block = stream.read()
     return read_release(block.rstrip(b"\0"), public_key_hex, str(slot.root))
 
 
-def check(slot: Slot, public_key_hex: str) -> Release | None:
-    """Compare every byte of a slot with its release; return None if it is empty. Raises SlotError."""
+def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
+    """Compare every byte of a slot with its release; return the release, or None if the slot is empty.
+
+    Raises SlotError if they differ.
+    """
     with slot.esp.open("rb") as stream:
         if not any(stream.read(_FIRST)):
             return None
-    release = release_of(slot, public_key_hex)
+    release = read_slot_release(slot, public_key_hex)
     for name, part in release.parts.items():
         if _digest_of(slot.part(name), part.length) != part.sha256:
             raise SlotError(f"{slot.part(name)}: differs from release {release.version}")
     return release
 
 
-def begin(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) -> Release:
-    """Read the release at the start of a bundle. Raises SlotError if it may not be installed."""
+def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) -> Release:
+    """Read the release at the start of a bundle.
+
+    Raises SlotError if it is not signed, or not newer than ``newer_than``.
+    """
     release = read_release(bundle.readline(RELEASE_BYTES), public_key_hex, where)
     if release.number <= newer_than:
         raise SlotError(f"{where}: release {release.number} is not newer than the installed {newer_than}")
     return release
 
 
-def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
-    """Read the remainder of a bundle, and seek back. Raises SlotError if it is truncated.
+def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> None:
+    """Check the remainder of a bundle, then seek back. Raises SlotError if it is truncated or altered.
 
-    The old slot content is the fallback, and is only overwritten by a release that is complete.
+    The other slot is the fallback until then, and is only overwritten by a complete release.
     """
     began = bundle.tell()
     for name in reversed(PARTS):
@@ -142,7 +148,10 @@ def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
 
 
 def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
-    """Write the remainder of a bundle into a slot; a truncated one leaves an empty slot. Raises SlotError."""
+    """Write the remainder of a bundle into a slot.
+
+    Raises SlotError if the bundle is truncated, and leaves the slot empty.
+    """
     _write_at(slot.esp, 0, bytes(_FIRST))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
     first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_FIRST)
@@ -157,7 +166,7 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
 
 
 def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
-    """Write a part except its first bytes, which are returned once all of it was read."""
+    """Write a part without its first ``without`` bytes; return those once all of the part was read."""
     seen, left, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
         while left and (piece := source.read(min(left, _PIECE))):

@@ -25,7 +25,16 @@ from egm.kernel.events import State
 from egm.kernel.messages import Snapshot
 from egm.links.screen.client import Client
 from egm.terminal import echo
-from tools.image.slot import Release, Slot, SlotError, begin, check, install, release_of, require_whole
+from tools.image.slot import (
+    Release,
+    Slot,
+    SlotError,
+    check_slot,
+    install,
+    read_bundle_release,
+    read_slot_release,
+    require_complete_bundle,
+)
 
 NAMES: Final = ("a", "b")
 _PARTITIONS: Final = Path("/dev/disk/by-partlabel")
@@ -59,7 +68,7 @@ def find_slots() -> dict[str, Slot]:
 
 
 def find_running_slot() -> str:
-    """Return the running slot. Raises SlotError if there is none."""
+    """Return the name of the running slot. Raises SlotError if none is running."""
     mapped = Path("/dev/mapper/root").resolve().name
     under = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
     for name, slot in find_slots().items():
@@ -70,11 +79,11 @@ def find_running_slot() -> str:
 
 # ------------------------------------------------------------------ before the machine starts
 def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
-    """Return the faults of this computer: code and detail of each, as the machine's screen can show them."""
+    """Print what each slot contains; return a line (code and detail) for each fault of this computer."""
     found = []
     for name, slot in find_slots().items():
         try:
-            release = check(slot, public)
+            release = check_slot(slot, public)
             text = "empty" if release is None else f"{release.version}, release {release.number}"
             echo(f"slot {name}: {text}")
         except (OperatorError, OSError) as error:
@@ -84,7 +93,7 @@ def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
 
 
 def _is_mounted(path: Path) -> bool:
-    """Return whether a medium is mounted at the path and can be read."""
+    """Return whether a medium is mounted at the path and readable."""
     try:
         return path.is_mount()
     except OSError:
@@ -94,7 +103,7 @@ def _is_mounted(path: Path) -> bool:
 # ------------------------------------------------------------------ what the machine says
 @contextmanager
 def _act_as_owner(folder: Path) -> Iterator[None]:
-    """Access a folder with its owner's rights only, because its content may be a link made by the owner."""
+    """Access a folder with its owner's rights only, because the owner may have put a link there."""
     if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
         return
@@ -112,7 +121,7 @@ def _act_as_owner(folder: Path) -> Iterator[None]:
 
 
 class Machine:
-    """The machine as its screens see it, over every position's socket."""
+    """The machine as seen by its screens, through every position's socket."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -120,7 +129,7 @@ class Machine:
         self._shown: dict[Path, Snapshot] = {}
 
     def list_snapshots(self) -> list[Snapshot]:
-        """Return what each position shows now, without positions that do not reply."""
+        """Return what each position displays now; positions that do not reply are left out."""
         with _act_as_owner(self._state):
             return self._read_snapshots()
 
@@ -151,18 +160,24 @@ class Machine:
 
     @property
     def can_restart(self) -> bool:
-        """Return whether no game, payment or service is in progress; a machine that shows nothing has none."""
+        """Return whether no game, payment or service is in progress.
+
+        True if no position replies.
+        """
         return all(one.state in _RESTARTABLE for one in self.list_snapshots())
 
     @property
     def is_up(self) -> bool:
-        """Return whether the machine has opened its memory, rather than only showing what is wrong."""
+        """Return whether the machine has opened its memory; it may otherwise only display what is wrong."""
         shown = self.list_snapshots()
         return bool(shown) and all(one.journal_sequence > 0 for one in shown)
 
 
-def wait_until_held(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
-    """Wait until ``what`` has been true for ``seconds`` without a break; return False after ``within``."""
+def wait_until_lasting(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
+    """Wait until ``what`` has been true for ``seconds`` without interruption, and return True.
+
+    Return False if that takes longer than ``within``.
+    """
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
         if not what():
@@ -173,13 +188,18 @@ def wait_until_held(what: Callable[[], bool], seconds: float, within: float | No
     return True
 
 
-def take(path: Path, public: str) -> tuple[str, Release]:
-    """Install the bundle at ``path`` into the slot that is not running; return it. Raises SlotError."""
+def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
+    """Install the bundle at ``path`` in the slot that is not running; return slot and release.
+
+    Raises SlotError.
+    """
     here = find_running_slot()
     (other,) = set(NAMES) - {here}
     with path.open("rb") as bundle:
-        release = begin(bundle, public, release_of(find_slots()[here], public).number, str(path))
-        require_whole(bundle, release, str(path))
+        release = read_bundle_release(
+            bundle, public, read_slot_release(find_slots()[here], public).number, str(path)
+        )
+        require_complete_bundle(bundle, release, str(path))
         try:
             install(bundle, release, find_slots()[other], str(path))
         except (SlotError, OSError) as error:
@@ -193,7 +213,7 @@ def _run_efibootmgr(*arguments: str) -> str:
 
 
 def ensure_boot_entries() -> dict[str, str]:
-    """Return the firmware's boot entry number of each slot, creating missing ones."""
+    """Return the firmware's boot entry number of each slot; missing entries are created."""
     for name, slot in find_slots().items():
         if f"open-egm {name}" not in _run_efibootmgr():
             partition = slot.esp.resolve()
@@ -206,17 +226,14 @@ def ensure_boot_entries() -> dict[str, str]:
 
 
 def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
-    """Return the slot that comes first in efibootmgr's boot order, or None if none is in it yet.
-
-    A computer that is not set up yet has none; its setup may take any time.
-    """
+    """Return the slot that is first in efibootmgr's boot order, or None before the computer is set up."""
     order = re.search(r"^BootOrder: (\S+)", output, re.MULTILINE)
     names = {number: name for name, number in numbers.items()}
     return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
 
 
-def start_first(name: str) -> None:
-    """Have the firmware start this slot, and the other if it cannot."""
+def set_first_slot(name: str) -> None:
+    """Set the firmware's boot order to this slot, then the other."""
     numbers = ensure_boot_entries()
     (other,) = set(NAMES) - {name}
     _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other]}")
@@ -253,17 +270,17 @@ def _check_media() -> None:
 def late_command() -> None:
     """Wait for each medium that was missing, mount it, and start the machine on it."""
     labels, machine = Path("/dev/disk/by-label"), Machine(_STATE)
-    look_again(_MEDIA, labels, _check_media)
-    take_second(
-        labels / _SECOND_LABEL, _SECOND, lambda: wait_until_held(lambda: machine.can_restart, _RESTING_S)
+    wait_for_media(_MEDIA, labels, _check_media)
+    wait_for_second_medium(
+        labels / _SECOND_LABEL, _SECOND, lambda: wait_until_lasting(lambda: machine.can_restart, _RESTING_S)
     )
 
 
-def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
+def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
     """Wait until each medium is mounted; call ``checked`` to update the faults if one was late.
 
-    A machine started meanwhile has the folder on which the medium will be mounted, and all mounts inside it:
-    it only shows what is missing, is stopped, and finds the medium when it is started again.
+    A machine started in the meantime keeps the empty folder in which the medium belongs, and only displays
+    what is missing. It is stopped before the medium is mounted, and started again afterwards.
     """
     late = {label: path for label, path in media.items() if not _is_mounted(path)}
     for label, path in late.items():
@@ -285,10 +302,11 @@ def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], No
         _run_systemctl("start", "open-egm.target")
 
 
-def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
-    """Wait until the second medium is mounted; if it was late, restart the machine after ``may_restart``.
+def wait_for_second_medium(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
+    """Wait until the second medium is mounted; if it was late, restart the machine.
 
-    A running machine does not see media mounted after its start, because its unit has a mount namespace.
+    The restart waits for ``may_restart``. A running machine does not see media mounted after its start,
+    because its unit has a mount namespace.
     """
     if _is_mounted(path):
         return
@@ -304,7 +322,7 @@ def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> 
 
 
 def _find_mount_unit(path: Path) -> str:
-    """Return the unit that mounts this folder (systemd.unit(5) describes how a path is escaped)."""
+    """Return the name of the systemd unit that mounts this folder."""
     return str(path).strip("/").replace("-", "\\x2d").replace("/", "-") + ".mount"
 
 
@@ -317,15 +335,15 @@ def _run_systemctl(*arguments: str) -> None:
 def install_command(path: Path) -> None:
     """Install the bundle at PATH, and start it when nobody plays."""
     try:
-        name, release = take(path, _TRUSTED.read_text("ascii").strip())
+        name, release = install_in_other_slot(path, _TRUSTED.read_text("ascii").strip())
     except (SlotError, OSError) as error:
         raise click.ClickException(f"refused: {error}") from error
     echo(
         f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
     )
     machine = Machine(_STATE)
-    wait_until_held(lambda: machine.is_idle, _IDLE_S)
-    start_first(find_running_slot())  # the fallback, also if the firmware still has another boot order
+    wait_until_lasting(lambda: machine.is_idle, _IDLE_S)
+    set_first_slot(find_running_slot())  # the fallback, also if the firmware still has another boot order
     _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
     echo(f"slot {name} starts once, and becomes the default if it comes up")
     _reboot_computer()
@@ -336,10 +354,10 @@ def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
     machine, here = Machine(_STATE), find_running_slot()
     before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {here, None}
-    if wait_until_held(
+    if wait_until_lasting(
         lambda: machine.is_up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None
     ):
-        start_first(here)
+        set_first_slot(here)
         echo(f"slot {here} is up, and is the default from now on")
         return
     echo(f"slot {here} did not come up in {_PATIENCE_S:.0f} s", err=True)

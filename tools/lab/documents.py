@@ -10,16 +10,21 @@ from egm.screen.text import Texts
 from tools.lab.entry_reference import format_entries
 from tools.lab.manual import manual_chapters
 from tools.lab.markdown import format_table
-from tools.lab.rule_table import format_interruption_table, format_player_diagram, rule_table, set_table
+from tools.lab.rule_table import (
+    format_interruption_table,
+    format_player_diagram,
+    format_rule_table,
+    format_state_sets,
+)
 
 
-def state_picture() -> str:
-    """Return a diagram of the machine states that a player sees."""
+def format_state_diagram() -> str:
+    """Return a Mermaid diagram of the machine states that a player sees."""
     return f"```mermaid\n{format_player_diagram()}\n```"
 
 
 def format_profile_keys() -> str:
-    """Return every key of a jurisdiction profile. Raises :class:`OperatorError` naming those without a text."""
+    """Return a table of every jurisdiction profile key. Raises :class:`OperatorError` naming undocumented keys."""
     found = list(iter_keys())
     bare = [key.name for key in found if not key.meaning]
     if bare:
@@ -37,7 +42,7 @@ def format_profile_keys() -> str:
 
 
 def format_cabinet_keys() -> str:
-    """Return every key of a cabinet file, by table. Raises :class:`OperatorError` for one without a text."""
+    """Return a table of every cabinet file key. Raises :class:`OperatorError` for an undocumented key."""
     text = []
     for part in parts_of_cabinet():
         bare = [key.name for key in part.keys if not key.meaning]
@@ -71,10 +76,10 @@ def format_serial_lines() -> str:
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "cabinet-keys": format_cabinet_keys,
     "profile-keys": format_profile_keys,
-    "states": state_picture,
+    "states": format_state_diagram,
     "entries": format_entries,
     "interruptions": format_interruption_table,
     "lines": format_serial_lines,
-    "state-sets": set_table,
-    "rules": rule_table,
+    "state-sets": format_state_sets,
+    "rules": format_rule_table,
 }

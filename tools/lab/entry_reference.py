@@ -32,7 +32,7 @@ _HEADS: Final = ("Field", "Value", "Meaning")
 
 
 def _describe_type(hint: Any) -> str:
-    """Return what a record field may contain."""
+    """Return a text that says what a record field may contain."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return str(inner[1].meaning)
@@ -58,7 +58,7 @@ def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
 
 
 def _describe_unit(name: str) -> str:
-    """Return the unit that the end of a field's name states, or an empty string."""
+    """Return the unit that the end of a field's name states (as in ``_cents``), or ""."""
     for end, unit in (("_cents", "minor units"), ("_seconds", "seconds"), ("_credits", "credits")):
         if name.endswith(end):
             return unit
@@ -66,7 +66,7 @@ def _describe_unit(name: str) -> str:
 
 
 def _iter_field_rows(record: Any) -> Iterator[list[str]]:
-    """Yield a row for each field of a record; fields of a merged record are listed among them."""
+    """Yield a table row for each field of a record, including the fields of records merged into it."""
     meanings = read_field_meanings(record)
     for field in dataclasses.fields(record):
         if field.metadata.get("inline"):
@@ -82,7 +82,7 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
 
 
 def _iter_records(record: Any) -> Iterator[Any]:
-    """Yield a record class and, once each, the classes of the objects in it."""
+    """Yield a record class, then the classes of the objects it contains, each once."""
     yield record
     for field in dataclasses.fields(record):
         for part in _find_records(field.type):
@@ -90,6 +90,7 @@ def _iter_records(record: Any) -> Iterator[Any]:
 
 
 def _find_records(hint: Any) -> Iterator[Any]:
+    """Yield the record classes that a type hint names."""
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         yield hint
     for inner in get_args(hint):
@@ -97,7 +98,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
 
 
 def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
-    """Return the section of one form of a kind of entry."""
+    """Return the reference section on one declared entry."""
     facts = [entry.meaning]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has(key)]
@@ -123,7 +124,7 @@ def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
 
 
 def format_entries(features: Features = FEATURES) -> str:
-    """Return every declared entry by feature, then the objects that several records contain."""
+    """Return the reference of every declared entry by feature, then the objects that several records share."""
     texts = {language: Texts(language, brought=features.words) for language in LANGUAGES}
     sections = []
     for feature in features.all:

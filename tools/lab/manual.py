@@ -15,7 +15,7 @@ AUDIENCES: Final = ("operator", "service")
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One chapter of a manual as text."""
+    """One chapter of a manual, as text ready to print."""
 
     title: str
     about: str
@@ -24,7 +24,7 @@ class Chapter:
 
 
 def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
-    """Yield the chapters of the ``operator`` or the ``service`` manual in a screen language."""
+    """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
         menu: Table = chapter.table(MENU)
         yield Chapter(
@@ -36,7 +36,7 @@ def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
 
 
 def format_manual(audience: str, language: str) -> str:
-    """Return a manual as one Markdown page."""
+    """Return the manual for an ``audience`` in a language, as one Markdown page."""
     texts = Texts(language)
     parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
     for chapter in manual_chapters(audience, texts):

@@ -38,7 +38,7 @@ _FILES: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "
 
 @dataclass(frozen=True, slots=True)
 class _Ink:
-    """A text at its base line, or a band if ``text`` is empty."""
+    """One drawing element: a text at its base line, or a coloured band if ``text`` is empty."""
 
     x: float
     y: float
@@ -52,7 +52,7 @@ class _Ink:
 
 @dataclass(slots=True)
 class _Sheet:
-    """The pages of a manual in progress, each filled from the top."""
+    """The pages of a manual in progress; each page is filled from the top."""
 
     pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
     y: float = _TOP
@@ -105,7 +105,10 @@ def _measure_text(text: str, face: str, size: float) -> float:
 
 
 def _wrap_text(text: str, room: float, face: str = "text", size: float = _TEXT) -> list[str]:
-    """Return the lines of a text; a word that is too long is split, a code preferably after a sign."""
+    """Return a text as lines of at most ``room`` points.
+
+    A word that is too long is split; a code is split after a punctuation mark if possible.
+    """
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -173,6 +176,7 @@ def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
 
 
 def _iter_cells(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[int, tuple[str, float]]]:
+    """Yield each cell's column index, with its text and column width."""
     yield from enumerate(zip(row, widths, strict=True))
 
 
@@ -181,7 +185,7 @@ def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
 
 
 def _compute_column_widths(chapter: Chapter) -> list[float]:
-    """Return the column widths: at least the longest word, plus a share by the length of all texts."""
+    """Return the column widths: at least the longest word, plus a share of the remaining width by text length."""
     columns = list(zip(chapter.heads, *chapter.rows, strict=True))
     least, wants = [], []
     for place, cells in enumerate(columns):
@@ -241,7 +245,7 @@ def _build_font_properties(face: str, size: float) -> FontProperties:
 
 
 class _Line(Artist):
-    """One line of text, drawn directly: a figure's own text would be measured and laid out again."""
+    """One line of text, drawn directly, because a figure's own text would be measured and laid out again."""
 
     def __init__(self, ink: _Ink) -> None:
         super().__init__()
@@ -249,7 +253,7 @@ class _Line(Artist):
         self.set_zorder(3)  # over bands (1) and rules (2)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Draw it, in points from the page's lower left corner."""
+        """Draw the line; positions are in points from the page's lower left corner."""
         ink, properties = self._ink, _build_font_properties(self._ink.face, self._ink.size)
         x = ink.x
         if ink.align == "right":

@@ -8,12 +8,12 @@ from tools.lab.rewriting import find_line
 
 
 def path_or_id_from_text(text: str) -> str | Path:
-    """Return a file path for a name that ends in ``.toml``, relative to the working directory; else the id."""
+    """Return the path for a name that ends in ``.toml``, or else the name, which is a game id."""
     return Path(text) if text.endswith(".toml") else text
 
 
-def format_refusal(error: DefinitionError) -> str:
-    """Return why a definition is refused: file, line, key and reason."""
+def format_definition_error(error: DefinitionError) -> str:
+    """Return an error of a game definition as text: file, line, key and reason."""
     key = tuple(int(part) if part.isdigit() else part for part in error.key.split("."))
     try:
         line = find_line(read_contents(Path(error.file)).decode(), key)

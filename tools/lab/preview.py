@@ -18,7 +18,7 @@ from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Draw, Game, Outcome, play_with_answers
-from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view, snapshot
+from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view, build_snapshot
 
 #: The most games played to find one worth showing.
 _TRIES: Final = 4000
@@ -26,12 +26,12 @@ _IDLE_SECONDS: Final = 1.0
 
 
 class PreviewError(Exception):
-    """A preview that could not be made; the text is the reason."""
+    """A preview that could not be made; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """The settings of a preview: its size as a share of 1920 x 1080, its frame rate, its greatest length."""
+    """The settings of a preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
 
     scale: float = 0.42
     frames_per_second: int = 15
@@ -40,7 +40,10 @@ class Film:
 
 
 def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
-    """Return the first game that wins enough and is not too long to show. Raises :class:`PreviewError`."""
+    """Play games at the largest bet; return the first that wins enough and is short enough to show.
+
+    Raises :class:`PreviewError` if none is found.
+    """
     bet = max(game.bet_options)
     view_of = build_game_view(game)
     idle_view = build_idle_view((view_of,), view_of, "en", denomination_cents=choose_unit_cents(view_of))
@@ -58,15 +61,15 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) ->
 
 
 def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
-    """Return the view after the machine has sent the outcome of a game."""
+    """Return the view after the machine has sent the game's outcome."""
     bet = max(game.bet_options)
     unit = choose_unit_cents(game)
-    playing = snapshot(
+    playing = build_snapshot(
         game,
         "en",
         state="playing",
         accepts=("language",),
-        credit_cents=_compute_credit(game),
+        credit_cents=_compute_credit_after_wager(game),
         denomination_cents=unit,
     )
     play = Play(
@@ -81,25 +84,25 @@ def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
 
 
 def choose_unit_cents(game: GameView) -> int:
-    """Return the value of a credit here: as in every picture, if the game is offered at that."""
+    """Return the value of a credit in a preview: the usual one if the game offers it, else the lowest offered."""
     offered = game.denominations_cents
     return UNIT_CENTS if UNIT_CENTS in offered else min(offered)
 
 
-def _start_cents(game: GameView) -> int:
-    """Return the credit before the game: twenty, or enough for some bets."""
+def _compute_start_credit(game: GameView) -> int:
+    """Return the credit before the game, in minor units: at least $20.00 and four of the largest bets."""
     return max(20_00, 4 * max(game.bet_options) * choose_unit_cents(game))
 
 
-def _compute_credit(game: GameView) -> int:
-    return _start_cents(game) - max(game.bet_options) * choose_unit_cents(game)
+def _compute_credit_after_wager(game: GameView) -> int:
+    return _compute_start_credit(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
 def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
-    """Yield every frame's view: idle, PLAY pressed, the game, its win, idle with the win."""
+    """Yield the view of every frame: idle, PLAY pressed, the game, its win, then idle with the win as credit."""
     step = 1 / film.frames_per_second
     unit = {"denomination_cents": choose_unit_cents(game)}
-    idle_view = build_idle_view((game,), game, "en", credit_cents=_start_cents(game), **unit)
+    idle_view = build_idle_view((game,), game, "en", credit_cents=_compute_start_credit(game), **unit)
     now = idle_view.now
     while now < idle_view.now + _IDLE_SECONDS:
         yield replace(idle_view, now=now)
@@ -115,7 +118,9 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
     win = outcome.win_credits * choose_unit_cents(game)
     after = apply_message(
         replace(view, now=now),
-        snapshot(game, "en", credit_cents=_compute_credit(game) + win, win_cents=win, **unit),
+        build_snapshot(
+            game, "en", credit_cents=_compute_credit_after_wager(game) + win, win_cents=win, **unit
+        ),
     )
     end = now + 2 * _IDLE_SECONDS
     while now < end:
@@ -123,8 +128,11 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
         now += step
 
 
-def make_film(game: Game, draw: Draw, path: Path, film: Film) -> int:
-    """Play, draw and write an animated WebP; return its size in bytes. Raises :class:`PreviewError`."""
+def write_film(game: Game, draw: Draw, path: Path, film: Film) -> int:
+    """Play one game and write it as an animated WebP; return the file's size in bytes.
+
+    Raises :class:`PreviewError`.
+    """
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))

@@ -16,14 +16,17 @@ _CLOSES: Final = {"[": "]", "{": "}"}
 
 
 class RewriteError(Exception):
-    """A value whose notation cannot be changed here; the text names it."""
+    """A value that cannot be changed in the way it is written; the text names it."""
 
 
 def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
-    """Return the text of a definition with the values of ``data`` at these paths. Raises RewriteError."""
+    """Return a definition's text with the values at ``keys`` replaced by those in ``data``.
+
+    Raises RewriteError.
+    """
     tables: dict[Path, str] = {}
     for key in keys:
-        tables[_find_longest_table(text, key)] = ".".join(map(str, key))
+        tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
     changed = text
     for table, named in tables.items():
         changed = _replace_value(changed, table, value_at(data, table), named)
@@ -37,7 +40,10 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path])
 
 
 def _collapse_blanks(value: Any) -> Any:
-    """Return the value with single blanks in its texts, because a strip may span several lines."""
+    """Return the value with runs of blanks and line breaks in its texts replaced by single blanks.
+
+    A strip may be written over several lines.
+    """
     if isinstance(value, Mapping):
         return {key: _collapse_blanks(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -45,8 +51,11 @@ def _collapse_blanks(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _find_longest_table(text: str, key: Path) -> Path:
-    """Return the longest prefix of a path that has a table header in the file: ``stage.base.pay.0.pays``."""
+def _find_written_prefix(text: str, key: Path) -> Path:
+    """Return the longest prefix of a path whose value is written in the file as ``key = value``.
+
+    Raises RewriteError if there is none.
+    """
     for length in range(len(key), 0, -1):
         if _find_value_span(text, key[:length]) is not None:
             return key[:length]
@@ -54,7 +63,7 @@ def _find_longest_table(text: str, key: Path) -> Path:
 
 
 def find_line(text: str, key: Path) -> int | None:
-    """Return the line of a key, or of the nearest table around it, from 1; None if there is neither."""
+    """Return the line (from 1) of a key, or else of the innermost table that contains it; None without either."""
     for length in range(len(key), 0, -1):
         found = _find_value_span(text, key[:length])
         at = found[0] if found is not None else _find_header_offset(text, key[:length])
@@ -64,12 +73,12 @@ def find_line(text: str, key: Path) -> int | None:
 
 
 def _find_header_offset(text: str, key: Path) -> int | None:
-    """Return the offset of a table's header in the text, or None."""
+    """Return the offset of the table's header in the text, or None if it has none."""
     return next((at for at, here in _iter_tables(text) if here == key), None)
 
 
 def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
-    """Yield each table of the file by the name in its header, with the header's offset."""
+    """Yield (offset of its header, path) for each table header in the text."""
     counts: dict[str, int] = {}
     at = 0
     for line in text.splitlines(keepends=True):
@@ -83,18 +92,21 @@ def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
 
 
 def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
-    """Return start and end of a key's value in the text, or None if no line starts with that key."""
+    """Return the start and end offset of a key's value, or None if no line starts with that key."""
     begins = [(0, ()), *_iter_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
     for number, (at, here) in enumerate(begins):
         end = begins[number + 1][0] if number + 1 < len(begins) else len(text)
         if here == key[:-1] and (found := name.search(text, at, end)):
-            return found.end(), _end(text, found.end())
+            return found.end(), _find_value_end(text, found.end())
     return None
 
 
-def _end(text: str, at: int) -> int:
-    """Return where the value that starts here ends: brackets closed, texts and comments skipped."""
+def _find_value_end(text: str, at: int) -> int:
+    """Return the offset at which the value that starts at ``at`` ends.
+
+    Brackets are followed to their end; strings and comments are skipped.
+    """
     open_: list[str] = []
     place = at
     while place < len(text):
@@ -129,7 +141,7 @@ def _replace_value(text: str, key: Path, value: Any, named: str) -> str:
 
 
 def _format_toml_value(value: Any) -> str:
-    """Return a value as TOML: whole numbers, texts, lists and tables of them."""
+    """Return a value as TOML text; it may be a whole number, a text, or lists and tables of them."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{k} = {_format_toml_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):

@@ -37,11 +37,14 @@ _INTERRUPTIONS: Final = (
 
 
 class NoSuchRuleError(Exception):
-    """An arrow of the picture that matches no rule."""
+    """A transition in the documents for which the machine has no rule."""
 
 
 def format_player_diagram() -> str:
-    """Return what a player sees as a Mermaid state diagram. Raises NoSuchRuleError for an arrow without a rule."""
+    """Return the machine states that a player sees as a Mermaid diagram.
+
+    Raises NoSuchRuleError for an arrow without a rule.
+    """
     lines = ["stateDiagram-v2", "    direction LR"]
     for source, event, target, words in _ARROWS:
         _check_rule_leads(source, event, target)
@@ -50,7 +53,7 @@ def format_player_diagram() -> str:
 
 
 def format_interruption_table() -> str:
-    """Return the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
+    """Return a table of the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
     for state, comes, ends in _INTERRUPTIONS:
         _check_rule_leads(State.IDLE, comes, state)
         _check_rule_leads(state, ends, State.IDLE)
@@ -59,13 +62,14 @@ def format_interruption_table() -> str:
 
 
 def _check_rule_leads(source: State, event: EventName, target: State) -> None:
+    """Raise NoSuchRuleError unless a rule leads from ``source`` to ``target`` on the event."""
     ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
     if not any(rule.next in ways for rule in FEATURES.rules.of(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
-def rule_table(features: Features = FEATURES) -> str:
-    """Return every rule, in the order tried: event, states, condition, effects, next state, refusal."""
+def format_rule_table(features: Features = FEATURES) -> str:
+    """Return a table of every rule in order: event, states, condition, effects, next state, refusal."""
     rows = [
         [
             _format_names([event.value for event in rule.events]),
@@ -80,8 +84,8 @@ def rule_table(features: Features = FEATURES) -> str:
     return format_table(["Event", "In", "If", "Does", "Then", "Else"], rows)
 
 
-def set_table() -> str:
-    """Return the named sets of more than one state."""
+def format_state_sets() -> str:
+    """Return a table of the named sets that have more than one state."""
     rows = [
         [name, ", ".join(f"`{state}`" for state in State if state in states)]
         for states, name in SETS.items()

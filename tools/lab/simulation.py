@@ -27,12 +27,12 @@ INTERVAL_Z = 3.290527
 
 
 class SimulationError(Exception):
-    """A simulation that cannot be run as requested; the text is the reason."""
+    """A simulation that cannot be run as requested; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sums over simulated games, in credits; ``wins`` counts games by their win, if that is recorded."""
+    """Sums over simulated games, in credits; ``wins`` counts the games of each win, if that is recorded."""
 
     games: int = 0
     credits: int = 0
@@ -54,7 +54,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a simulation and the exact figures: returns as shares of the bet."""
+    """A simulated return with its interval, compared with the exact one; returns are shares of the bet."""
 
     games: int
     rtp: float
@@ -70,7 +70,7 @@ class Verdict:
 
 
 def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict:
-    """Return the interval and the z-score against the exact return, by the exact standard deviation."""
+    """Compare a simulated return with the exact one: interval and z-score by the exact standard deviation."""
     error = math.sqrt(float(variance) / tally.games) / cost
     mean = tally.credits / tally.games / cost
     away = mean - float(rtp)
@@ -80,7 +80,7 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The frequency of something in a simulation, and its exact chance."""
+    """How often an event happened in a simulation, compared with its exact probability."""
 
     found: float
     exact: Fraction
@@ -88,12 +88,12 @@ class Share:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether the two are as close as in 99.9 % of correct simulations."""
+        """Return whether frequency and probability are as close as in 99.9 % of correct simulations."""
         return abs(self.z) <= INTERVAL_Z
 
 
 def judge_share(times: int, games: int, exact: Fraction) -> Share:
-    """Return how often something happened in ``games``, compared with its exact chance."""
+    """Compare how often an event happened in ``games`` with its exact probability."""
     error = math.sqrt(float(exact * (1 - exact)) / games)
     away = times / games - float(exact)
     z = away / error if error else math.copysign(math.inf, away) if away else 0.0
@@ -102,7 +102,7 @@ def judge_share(times: int, games: int, exact: Fraction) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A simulated distribution and the exact one: chi-square over classes of wins, and its z-score."""
+    """The chi-square of simulated wins against the exact distribution, over classes of wins, and its z-score."""
 
     classes: int
     chi_square: float
@@ -110,7 +110,7 @@ class Fit:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether the two are as similar as in 99.9 % of correct simulations."""
+        """Return whether the distributions are as similar as in 99.9 % of correct simulations."""
         return self.z <= INTERVAL_Z
 
 
@@ -119,9 +119,9 @@ EXPECTED_LEAST = 10
 
 
 def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
-    """Compare the wins of a simulation with an exact distribution; None if too few games were played.
+    """Compare simulated wins with their exact distribution; return None if too few games were played.
 
-    Wins are merged, from the smallest on, until each class is expected often enough; what the exact
+    Wins are merged into classes, from the smallest, until each class is expected often enough. What the exact
     distribution leaves out belongs to the last class. A win that a complete distribution does not contain
     makes the z-score infinite.
     """
@@ -153,14 +153,14 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
 
 
 def compute_chi_square_z(chi_square: float, free: int) -> float:
-    """Return the z-score of a chi-square of ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
+    """Return the z-score of a chi-square with ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
     spread = 2 / (9 * free)
     return (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A return known by simulation only, with its interval by the sample's own standard deviation."""
+    """A return known only from simulation, with its interval from the sample's own standard deviation."""
 
     games: int
     rtp: float
@@ -168,20 +168,20 @@ class Estimate:
     high: float
 
 
-def sample_variance(tally: Tally) -> Fraction:
-    """Return the sample variance of a game's win, credits squared."""
+def compute_sample_variance(tally: Tally) -> Fraction:
+    """Return the sample variance of a game's win, in credits squared."""
     return Fraction(tally.squares * tally.games - tally.credits**2, tally.games * max(1, tally.games - 1))
 
 
-def estimate(tally: Tally, cost: int) -> Estimate:
-    """Return a simulation's estimate of the return, for bets without an exact figure."""
+def estimate_return(tally: Tally, cost: int) -> Estimate:
+    """Return the simulated return of a bet that has no exact figure."""
     mean = tally.credits / tally.games
-    half = INTERVAL_Z * math.sqrt(sample_variance(tally) / tally.games)
+    half = INTERVAL_Z * math.sqrt(compute_sample_variance(tally) / tally.games)
     return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
 
 
 def choose_as_player(decision: Decision, picker: Draw) -> Choice:
-    """Decide as a player would: by the advice if there is one, no double-up, else any option."""
+    """Return a player's choice: the advised option if there is one, no double-up, otherwise a random option."""
     if "advice" in decision.prompt:
         return Choice(decision.prompt["advice"])
     if decision.kind == "double_up":
@@ -196,9 +196,10 @@ def _play_round(
     apart: Container[tuple[int, str]] = (),
     own: Container[str] | None = None,
 ) -> tuple[int, Game]:
-    """Play one round; return its win less the stakes added later, and the game as it leaves the table.
+    """Play one round; return its win less the stakes added during it, and the game as it remains on the table.
 
-    What the bets ``apart``, by seat and spot, return does not count; with ``own``, only these spots count.
+    What bets in ``apart`` (seat, spot) return is not counted. With ``own``, only what these spots return is
+    counted, and added stakes are not subtracted.
     """
     played = Round(game.play(wager, draw), wager)
     played.advance()
@@ -224,12 +225,12 @@ def play_batch(
     table: Json = None,
     beside: Mapping[str, int] = MappingProxyType({}),
 ) -> Tally:
-    """Play games through the production path; a win above ``most_counted`` counts as that much.
+    """Play games with the production code; a win above ``most_counted`` counts as ``most_counted``.
 
-    A bet that outlasts its round is played on until it is decided: its win belongs to its game, and stakes
-    added in a round are subtracted from the win. State that is not a bet (a shoe) is carried to the next
-    game. Each game of a ``table`` starts with it, and the bets on it do not count; nor do those placed
-    ``beside``.
+    A bet that outlasts its round is played on until it is decided: the win counts for its game, and stakes
+    added during the round are subtracted from the win. State that is not a bet (such as a shoe) is carried to
+    the next game. With ``table``, each game starts from that table, and the bets standing on it do not count;
+    nor do the additional bets ``beside``.
     """
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()
@@ -271,7 +272,7 @@ def _simulate_in_worker(
 def simulate(
     name: str, credits_: int, options: Mapping[str, object], games: int, workers: int, table: Json = None
 ) -> Iterator[Tally]:
-    """Yield the growing tally of a production simulation, batch by batch, over ``workers`` processes."""
+    """Simulate games in ``workers`` processes; yield the growing sums after each batch."""
     if workers < 1 or workers > (os.cpu_count() or 1):
         raise SimulationError(f"{workers} workers; this machine has {os.cpu_count()} cores")
     batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]

@@ -26,7 +26,7 @@ def _start_pygame() -> Theme:
 
 
 def draw_symbol_sheet(path: Path) -> int:
-    """Draw every symbol with its name into a PNG file; return how many there are."""
+    """Draw every symbol with its name into a PNG file; return the number of symbols."""
     theme = _start_pygame()
     rows = -(-len(DRAWINGS) // _COLUMNS)
     sheet = pygame.Surface((_COLUMNS * _CELL, rows * (_CELL + _NAME)))
@@ -43,7 +43,7 @@ def draw_symbol_sheet(path: Path) -> int:
 
 
 def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:
-    """Draw an idle game into a PNG file; return its size in pixels."""
+    """Draw the idle screen of a game into a PNG file; return its size in pixels."""
     theme = _start_pygame()
     shown = build_game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)

@@ -27,21 +27,21 @@ Progress = Callable[[str], None]
 
 
 class TuningError(Exception):
-    """A missing key, a key that is not a pay, or an unreachable return; the text names it."""
+    """A key that is missing or not a pay, or a return that cannot be reached; the text names it."""
 
 
 def parse_key(key: str) -> Path:
-    """Return ``stage.base.pay.3.pays.5`` as the path to that value."""
+    """Return the path for a key in text form, such as ``stage.base.pay.3.pays.5``."""
     return tuple(int(part) if part.isdigit() else part for part in key.split("."))
 
 
 def _resolve_key_part(here: Any, part: str | int) -> str | int:
-    """Return the key of one step: a number into a list, a text into a table."""
+    """Return one part of a path: an index if ``here`` is a list, or else the key of a table."""
     return int(part) if isinstance(here, list) else str(part)
 
 
 def value_at(data: Mapping[str, Any], path: Path) -> Any:
-    """Return the value at a path of the definition. Raises :class:`TuningError`."""
+    """Return the value of the definition at a path. Raises :class:`TuningError`."""
     here: Any = data
     for part in path:
         try:
@@ -52,7 +52,7 @@ def value_at(data: Mapping[str, Any], path: Path) -> Any:
 
 
 def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
-    """Return a copy of the definition with another value at the path."""
+    """Return a copy of the definition with ``value`` at the path."""
     changed = copy.deepcopy(dict(data))
     here: Any = changed
     for part in path[:-1]:
@@ -61,8 +61,8 @@ def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, 
     return changed
 
 
-def pay_keys(data: Mapping[str, Any]) -> list[Path]:
-    """Return the path of every pay in credits above zero, in the order of the definition."""
+def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
+    """Return the path of every pay above zero credits, in the order of the definition."""
     found: list[Path] = []
     for name, stage in data.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
@@ -82,7 +82,7 @@ def pay_keys(data: Mapping[str, Any]) -> list[Path]:
 
 
 def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
-    """Return the exact return of a definition, of its lowest bet or of the one named."""
+    """Return the exact return of a definition's lowest bet, or of the bet named."""
     bets = analyse(build_game(data, "tuned"), Depth.RETURN).bets
     rtp: Fraction = min(b.rtp for b in bets if bet in {None, b.bet})
     return rtp
@@ -93,10 +93,10 @@ def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
     return {bet.bet: bet.rtp for bet in analyse(build_game(data, "tuned"), Depth.RETURN).bets}
 
 
-def own_pays(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return, for each bet that has any, the pays at ``keys`` that change its return and no other bet's.
+def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return, by bet, the pays at ``keys`` that change the return of that bet only.
 
-    A game with separate pays for every coin has them for every bet.
+    Bets without such pays are left out. Games with separate pays for every number of coins have them.
     """
     before = compute_bet_returns(data)
     found: dict[str, list[Path]] = {bet: [] for bet in before}
@@ -117,7 +117,10 @@ def _pay_at(data: Mapping[str, Any], key: Path) -> int:
 
 
 def round_to_nice_pay(value: Fraction) -> int:
-    """Return a pay as a pay table would print it: at most two leading digits, the second 0 or 5 above 20."""
+    """Return the pay rounded as a pay table prints it: at most two leading digits.
+
+    Above 20, the second digit is 0 or 5.
+    """
     number: int = max(1, round(value))
     if number <= 20:
         return number
@@ -127,7 +130,7 @@ def round_to_nice_pay(value: Fraction) -> int:
 
 
 def _ignore_progress(_: str) -> None:
-    """Ignore the progress of tuning (the default callback)."""
+    """Do nothing (the default for progress reports)."""
 
 
 def tune_pays(
@@ -137,10 +140,11 @@ def tune_pays(
     bet: str | None = None,
     progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with the pays at ``keys`` changed to bring its return near ``wanted``.
+    """Return the definition with the pays at ``keys`` changed so that its return is near ``wanted``.
 
-    All are first scaled together to round numbers, then one or two at a time are moved by whole credits while
-    that still helps; the order of the pays is preserved. ``progress`` takes one line per round.
+    All pays are first scaled to round numbers. Then one or two at a time are changed by whole credits, as
+    long as that helps. The order of the pays by size is preserved. ``progress`` is called with one line per
+    round.
     """
     for key in keys:
         _pay_at(data, key)
@@ -179,9 +183,10 @@ def refine_pays(
     bet: str | None = None,
     progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Move one or two pays a round, those that come nearest, until the return is near or nothing helps.
+    """Return the definition after changing one or two pays per round until the return is near ``wanted``.
 
-    No pay moves by more than a quarter of its value, or one credit.
+    Each round makes the change that comes nearest, and the search ends when none helps. No pay changes by
+    more than a quarter of its value, or one credit.
     """
     best, missing = dict(data), wanted - compute_rtp(data, bet)
     limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
@@ -189,7 +194,7 @@ def refine_pays(
         here = compute_rtp(best, bet)
         slopes = {k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - here for k in keys}
         tried = sorted(
-            _iter_pay_moves(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1])
+            _iter_pay_changes(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1])
         )
         for _, _, changes in tried[: 4 * _WIDTH]:
             candidate = best
@@ -206,21 +211,21 @@ def refine_pays(
 
 
 def _compute_return_gap(data: Mapping[str, Any], wanted: Fraction, bet: str | None) -> Fraction | None:
-    """Return the difference to the wanted return, or None for an invalid definition."""
+    """Return how far the return is from ``wanted``, or None for an invalid definition."""
     try:
         return wanted - compute_rtp(data, bet)
     except PaytableError:
         return None
 
 
-def _iter_pay_moves(
+def _iter_pay_changes(
     start: Mapping[str, Any],
     data: Mapping[str, Any],
     limits: Mapping[Path, int],
     slopes: Mapping[Path, Fraction],
     missing: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
-    """Yield ways to move one or two pays: the remaining difference, the size of the move, and the new values."""
+    """Yield changes of one or two pays: remaining gap, total change in credits, new values by path."""
     moved = [key for key, slope in slopes.items() if slope > 0]
     now = {key: int(value_at(data, key)) for key in moved}
     least = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in moved}
@@ -241,7 +246,7 @@ def _iter_pay_moves(
 
 
 def _is_order_kept(before: Mapping[str, Any], after: Mapping[str, Any], keys: Sequence[Path]) -> bool:
-    """Return whether the order of the pays is unchanged."""
+    """Return whether the pays at ``keys`` still have the same order by size."""
     pairs = [(value_at(before, k), value_at(after, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
@@ -263,15 +268,18 @@ def tune_strips(
     rounds: int = 30,
     progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with stops of a stage changed from one symbol to another, best change first.
+    """Return the definition with symbols on the strips of a stage replaced so that its return is near ``wanted``.
 
-    The goal is the return, and the hit frequency if one is given; each counts by its distance. If no single
-    change improves them, several at once are tried before the search gives up. ``progress`` takes one line
+    If ``hit`` is given, the hit frequency is tuned too. Each round makes the best single replacement. If no
+    single one helps, several at once are tried before the search ends. ``progress`` is called with one line
     per round.
     """
 
     def distance(candidate: Mapping[str, Any]) -> Fraction:
-        """Return how far a candidate's return and hit frequency are from the wanted ones."""
+        """Return how far a candidate's return and hit frequency are from the wanted ones.
+
+        The two differences are added; each counts only as far as it exceeds the tolerance.
+        """
         try:
             off = max(abs(compute_rtp(candidate) - wanted) - NEAR, Fraction(0))
             return (
@@ -310,10 +318,10 @@ def tune_strips(
 def _list_untried_definitions(
     beam: Iterable[Mapping[str, Any]], stage: str, known: set[str]
 ) -> list[dict[str, Any]]:
-    """Return every definition one change away that has not been tried yet, and mark it as tried."""
+    """Return every untried definition that differs by one symbol replacement, and mark it as tried."""
     found = []
     for one in beam:
-        for candidate in _iter_strip_changes(one, stage):
+        for candidate in _iter_definitions_with_one_replacement(one, stage):
             if (strips := _format_strips(candidate, stage)) not in known:
                 known.add(strips)
                 found.append(candidate)
@@ -324,7 +332,12 @@ def _format_strips(data: Mapping[str, Any], stage: str) -> str:
     return repr(value_at(data, ("stage", stage, "strips")))
 
 
-def _iter_strip_changes(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
+def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
+    """Yield each definition that differs in one symbol on one strip of the stage.
+
+    Of equal replacements on one strip (old symbol by new symbol) only the first is made. A symbol that is on
+    the strip only once is not replaced.
+    """
     strips = value_at(data, ("stage", stage, "strips"))
     for x, strip in enumerate(strips):
         symbols = strip.split() if isinstance(strip, str) else list(strip)

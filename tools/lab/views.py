@@ -27,7 +27,10 @@ _ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "s
 
 
 def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
-    """Return the game as the machine publishes it; ``analysis`` is at least :attr:`Depth.PRIZES` deep."""
+    """Return the game as the machine sends it to the screen.
+
+    ``analysis`` must be at least :attr:`Depth.PRIZES` deep.
+    """
     bets = (analysis or analyse(game, Depth.PRIZES)).bets
     least = min(bet.rtp for bet in bets)
     admitted = InstalledGame(
@@ -43,7 +46,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
 
 
 def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
-    """Return the progressive levels of a game, each somewhat above its base."""
+    """Return the progressive levels of a game, each with an amount somewhat above its reset value."""
     return tuple(
         ProgressiveView.model_validate(
             {
@@ -58,8 +61,8 @@ def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveVi
     )
 
 
-def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
-    """Return an idle machine with this game and some credit, with the given ``changes``."""
+def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
+    """Return the state of an idle machine with this game and some credit; ``changes`` overrides fields."""
     fields: dict[str, Any] = {
         "journal_sequence": 1,
         "state": "idle",
@@ -84,14 +87,16 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
 
 
 def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
-    """Return the view of a screen that has received the complete state."""
+    """Return the view of a screen that has received the state of an idle machine."""
     view = _build_offer_view(_Offer(games, tuple(map(id, games))))
-    return replace(apply_message(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
+    return replace(
+        apply_message(view, build_snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A set of offered games; two offers are equal if their games are the same objects."""
+    """A hashable set of offered games; two are equal if they contain the same game objects."""
 
     games: tuple[GameView, ...] = field(compare=False)
     ids: tuple[int, ...]
@@ -99,5 +104,8 @@ class _Offer:
 
 @lru_cache(maxsize=8)
 def _build_offer_view(offer: _Offer) -> View:
-    """Return the screen that has received the offered games; cached, because loading presentations is slow."""
+    """Return the view of a screen that has received the offered games.
+
+    The result is cached, because loading presentations is slow.
+    """
     return apply_message(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))

@@ -16,7 +16,7 @@ from egm.people.tries import edit_wrong_pins
 from egm.secret_files import replace_transient
 from meters import JournalUnwritable
 from meters.lock import FILE_NAME, FolderLock
-from tools.cli.commands.run import _claim
+from tools.cli.commands.run import _lock_state_folder
 from tools.floor.progressive.store import SqliteStore
 
 VICTIM = "somebody else's"
@@ -37,7 +37,7 @@ def test_no_lock_of_a_state_folder_follows_a_link(tmp_path, victim):
     lock = folder.run / "cabinet.lock"
     lock.symlink_to(victim)
     with pytest.raises(JournalUnwritable, match=r"cabinet\.lock"):
-        _claim(folder)
+        _lock_state_folder(folder)
     (tmp_path / FILE_NAME).symlink_to(victim)
     with pytest.raises(JournalUnwritable, match=FILE_NAME):
         FolderLock(tmp_path)

@@ -12,7 +12,7 @@ from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.rules import DerivedState, Refusal, Rules
 from egm.kernel.states import SETS
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
-from tools.lab.rule_table import format_interruption_table, format_player_diagram, rule_table
+from tools.lab.rule_table import format_interruption_table, format_player_diagram, format_rule_table
 
 LOSS = (0, 0, 0)
 
@@ -157,7 +157,7 @@ def test_the_picture_shows_what_rules_do_and_can_be_read():
     between = {row.split("`")[1] for row in format_interruption_table().splitlines() if "`" in row}
     assert drawn | between == set(State) - {State.BOOT}
     assert not drawn & between
-    assert rule_table().count("\n") >= len(FEATURES.rules)
+    assert format_rule_table().count("\n") >= len(FEATURES.rules)
 
 
 def test_a_row_is_finished_before_what_follows_from_it(tmp_path):

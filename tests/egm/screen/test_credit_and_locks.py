@@ -20,7 +20,7 @@ from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, build_view_timeline
 from tools.dev.gallery import shown
-from tools.lab.views import NOON, build_idle_view, snapshot
+from tools.lab.views import NOON, build_idle_view, build_snapshot
 
 HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
 
@@ -97,7 +97,7 @@ def test_a_rest_to_be_staked_says_its_chances_and_its_prize_before_the_bet(publi
 def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
     lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
-        replace(rest, page=Page.HELP), snapshot(game, "en", state="locked", lock=lock, accepts=())
+        replace(rest, page=Page.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
     )
     assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, Page.NONE, NOON)
     words = describe_scene(stage(view, theme), Scene.LOCKED)
@@ -113,7 +113,7 @@ def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme,
 
 
 def test_a_lock_that_says_no_more_is_still_a_lock(rest, game, theme):
-    view = apply_message(rest, snapshot(game, "en", state="locked", accepts=()))
+    view = apply_message(rest, build_snapshot(game, "en", state="locked", accepts=()))
     assert describe_scene(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
 
 

@@ -18,7 +18,7 @@ from egm.screen.text import Texts
 from egm.screen.view import Action, build_view_timeline, has_changed_marks_since_game
 from paytables.keno.paper import build_slip
 from tools.dev.gallery import shown
-from tools.lab.views import build_idle_view, snapshot
+from tools.lab.views import build_idle_view, build_snapshot
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
     for touch in numbers:
         x, y, w, h = touch.rect
         assert picture.touched(view, x + w / 2, y + h / 2) == touch.action
-    other = replace(view, snapshot=snapshot(keno, "en", accepts=("language",)))
+    other = replace(view, snapshot=build_snapshot(keno, "en", accepts=("language",)))
     assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
 
 
@@ -128,13 +128,13 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     rest = build_idle_view(published, keno, "en")
     view = shown(rest, keno, outcomes[keno.id].little)
     line = build_view_timeline(view, theme)
-    over = apply_message(replace(view, now=100 + line.done), snapshot(keno, "en"))
+    over = apply_message(replace(view, now=100 + line.done), build_snapshot(keno, "en"))
     assert not has_changed_marks_since_game(over)
     key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     place = pygame.Rect(*(round(length / 2) for length in key))
     picture.draw(surface, over)
     with_key = surface.subsurface(place).copy()
-    picture.draw(surface, replace(over, snapshot=snapshot(keno, "en", accepts=())))
+    picture.draw(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
     again, _ = apply_action(over, Action("mark", 5), theme)
     assert has_changed_marks_since_game(again)
@@ -220,7 +220,7 @@ def test_stakes_on_a_wheel_go_up_area_by_area_within_what_a_spin_may_cost(publis
     picture = Picture(theme)
     areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
-    busy = replace(view, snapshot=snapshot(wheel, "en", accepts=()))
+    busy = replace(view, snapshot=build_snapshot(wheel, "en", accepts=()))
     assert not [touch for touch in picture.list_touches(busy) if touch.action.name == "area"]
 
 

@@ -6,13 +6,15 @@ from PIL import Image
 from egm.screen.view import build_view_timeline
 from paytables import load_game
 from tools.dev.gallery import Walk
-from tools.lab.preview import Film, PreviewError, find_game_worth_showing, iter_frames, make_film
+from tools.lab.preview import Film, PreviewError, find_game_worth_showing, iter_frames, write_film
 from tools.lab.views import UNIT_CENTS, build_game_view
 
 
 def test_a_preview_moves_and_is_small(tmp_path):
     path = tmp_path / "preview.webp"
-    size = make_film(load_game("maple-classic"), Walk("preview"), path, Film(scale=0.12, frames_per_second=6))
+    size = write_film(
+        load_game("maple-classic"), Walk("preview"), path, Film(scale=0.12, frames_per_second=6)
+    )
     assert 10_000 < size < 3_000_000
     with Image.open(path) as film:
         assert film.size == (230, 130)

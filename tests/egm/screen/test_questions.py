@@ -13,7 +13,7 @@ from egm.screen.steps import GambleStep, PickStep
 from egm.screen.view import Action, build_view_timeline, is_decision_due
 from paytables import Choice
 from tools.dev.gallery import Walk
-from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 
 def conversation(game, name, answers):
@@ -153,9 +153,9 @@ def test_a_door_in_the_middle_of_a_question_shows_it_from_the_start_again(games,
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     shut = apply_message(
-        replace(view, now=150), snapshot(game, "en", state="door_open", doors_open=("main",))
+        replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))
     )
     assert shut.decision is None
-    again = apply_message(apply_message(shut, snapshot(game, "en", state="playing")), question)
+    again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)
     assert (again.show.began, again.show.seen) == (150, 0)
     assert again.decision == question

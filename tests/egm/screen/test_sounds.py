@@ -40,7 +40,7 @@ from egm.screen.audio.synthesis import RATE
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import ATTRACT_AFTER, Scene, build_view_timeline
 from tools.dev.gallery import shown
-from tools.lab.views import build_idle_view, snapshot
+from tools.lab.views import build_idle_view, build_snapshot
 
 
 @pytest.fixture
@@ -232,7 +232,7 @@ def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
 def test_a_place_that_wants_less_gets_less(rest, game, theme):
     for percent in (100, 40, 0):
         ears = Ears()
-        told = apply_message(rest, snapshot(game, "en", loudness_percent=percent))
+        told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
         told = replace(told, volume=3)
         Sounds(theme, ears).follow(told, replace(told, pressed="help", pressed_at=told.now + 1))
         assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
@@ -243,9 +243,9 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
     """SAS 03 and 05: all sound off, and game sounds off."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
-        told = apply_message(rest, snapshot(game, "en", sound=level))
+        told = apply_message(rest, build_snapshot(game, "en", sound=level))
         pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
-        door = apply_message(pressed_key, snapshot(game, "en", state="door_open", sound=level))
+        door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
         Sounds(theme, ears).follow(told, door)
         assert ears.names == expected
         view = shown(told, game, outcomes[game.id].much)
@@ -280,7 +280,7 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
             assert on.get("turn") == "count", now
         if now > line.rolled + 0.05:
             assert "turn" not in on, now
-    door = apply_message(rest, snapshot(game, "en", state="door_open"))
+    door = apply_message(rest, build_snapshot(game, "en", state="door_open"))
     assert "alarm" in list_cues_between(rest, door, theme)
 
 
@@ -328,12 +328,12 @@ def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
     assert len(synthesise_cue("alarm", "classic")) / 2 >= 1.5 * RATE
     ears = Ears()
     sounds = Sounds(theme, ears)
-    door = apply_message(rest, snapshot(game, "en", state="door_open"))
+    door = apply_message(rest, build_snapshot(game, "en", state="door_open"))
     sounds.follow(rest, door)
-    shut = apply_message(replace(door, now=door.now + 0.5), snapshot(game, "en"))
+    shut = apply_message(replace(door, now=door.now + 0.5), build_snapshot(game, "en"))
     bill = apply_message(
         replace(shut, now=shut.now + 0.1),
-        snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
+        build_snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
     )
     assert "credit" in list_cues_between(shut, bill, theme)
     sounds.follow(shut, bill)
@@ -341,7 +341,7 @@ def test_an_alarm_of_a_door_lasts_and_is_not_spoken_over(rest, game, theme):
 
 
 def test_a_machine_that_waits_plays_its_tune_now_and_then(rest, theme, game):
-    empty = apply_message(rest, snapshot(game, "en", credit_cents=0))
+    empty = apply_message(rest, build_snapshot(game, "en", credit_cents=0))
     names, _ = heard_in(empty, theme, ATTRACT_AFTER + 2.5 * ATTRACT_EVERY, 0.1)
     assert names == ["attract"] * 3
 
@@ -380,17 +380,17 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
 
 def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
     paid = apply_message(
-        replace(rest, now=110), snapshot(game, "en", notices=(Notice(code="ticket_printed"),))
+        replace(rest, now=110), build_snapshot(game, "en", notices=(Notice(code="ticket_printed"),))
     )
     assert list_cues_between(rest, paid, theme) == ["paper"]
     coins = apply_message(
         replace(rest, now=110),
-        snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
+        build_snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
     )
     assert list_cues_between(rest, coins, theme) == ["coin"]
     bill = apply_message(
         replace(rest, now=110),
-        snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
+        build_snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
     )
     assert list_cues_between(rest, bill, theme) == ["credit"]
 

@@ -19,7 +19,7 @@ from egm.screen.view import Action, build_view_timeline, compute_bet_credits, ha
 from paytables import WagerError, list_table_games
 from tools.dev.gallery import Walk, felts
 from tools.dev.gallery.felts import FELTS, felt, felt_scenes
-from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
 WITH_SPOTS = tuple(
@@ -381,7 +381,7 @@ def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(t
     line = build_view_timeline(view, theme)
     view, wishes = advance_time(view, view.now + line.done, theme)
     assert [wish.name for wish in wishes] == ["shown"]
-    view = apply_message(view, snapshot(lasting, "en", standing={spot: 3}))
+    view = apply_message(view, build_snapshot(lasting, "en", standing={spot: 3}))
     view, wishes = advance_time(view, view.now + 0.1, theme)
     assert [(wish.name, wish.value, wish.options) for wish in wishes] == [("bet", 0, {"bets": {}})]
     assert advance_time(view, view.now + 0.1, theme)[1] == ()

@@ -19,7 +19,7 @@ from egm.screen.show import LONGEST
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, View, build_view_timeline, is_show_running
 from tools.dev.gallery import Walk, played, shown
-from tools.lab.views import UNIT_CENTS, build_idle_view, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def sent(view, name, theme, value=None):
 def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
     """A player whose credits are all on the table was shown what invites the next one."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
-        told = snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
+        told = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
         view = apply_message(rest, told)
         assert replace(view, now=view.active_at + 60).scene is scene
 
@@ -70,10 +70,10 @@ def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(res
 
 def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].loss)
-    view = apply_message(view, snapshot(game, "en", state="door_open", doors_open=("main",)))
+    view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
     view, wishes = advance_time(view, 200, theme)
     assert wishes == ()
-    view = apply_message(view, snapshot(game, "en", state="playing"))
+    view = apply_message(view, build_snapshot(game, "en", state="playing"))
     _, wishes = advance_time(view, 201, theme)
     assert [wish.name for wish in wishes] == ["shown"]
 
@@ -95,14 +95,14 @@ def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
 
 @pytest.mark.requirement("C-17")
 def test_credit_rolls_to_its_value_and_debits_at_once(rest, game, theme):
-    more = apply_message(replace(rest, now=50), snapshot(game, "en", credit_cents=133450))
+    more = apply_message(replace(rest, now=50), build_snapshot(game, "en", credit_cents=133450))
     seen = [
         compute_meter_figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)
     ]
     assert seen[0] == 123450
     assert seen == sorted(seen)
     assert seen[-1] == 133450
-    less = apply_message(replace(rest, now=50), snapshot(game, "en", credit_cents=100))
+    less = apply_message(replace(rest, now=50), build_snapshot(game, "en", credit_cents=100))
     assert compute_meter_figures(stage(less, theme)).credit_cents == 100
 
 
@@ -132,7 +132,7 @@ def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
     assert view.page is Page.HELP
     stopped = apply_message(
         view,
-        snapshot(
+        build_snapshot(
             game, "en", state="tilt", tilts=(Tilt(code="x", since="2026-11-21T00:00:00Z", cleared_by="self"),)
         ),
     )
@@ -155,7 +155,7 @@ def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
     ],
 )
 def test_every_state_has_its_scene(rest, game, state, scene):
-    assert apply_message(rest, snapshot(game, "en", state=state)).scene is scene
+    assert apply_message(rest, build_snapshot(game, "en", state=state)).scene is scene
 
 
 def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
@@ -163,11 +163,11 @@ def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
     assert gone.scene is Scene.LOST
     assert not gone.accepts("play")
     assert mark_link_lost(replace(gone, now=90)).scene_at == gone.scene_at, "still since the same moment"
-    assert apply_message(gone, snapshot(game, "en")).scene is Scene.GAME
+    assert apply_message(gone, build_snapshot(game, "en")).scene is Scene.GAME
 
 
 def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
-    refusal = snapshot(game, "en", notices=(Notice(code="refused.playing"),))
+    refusal = build_snapshot(game, "en", notices=(Notice(code="refused.playing"),))
     first = apply_message(replace(rest, now=10), refusal)
     again, _ = apply_action(replace(first, now=30), Action("play"), theme)
     assert apply_message(again, refusal).notices_at == 30

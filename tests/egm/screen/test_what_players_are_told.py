@@ -33,7 +33,7 @@ from egm.screen.view import Action, build_view_timeline
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
 from tools.dev.gallery import played, shown
-from tools.lab.views import build_game_view, build_idle_view, snapshot
+from tools.lab.views import build_game_view, build_idle_view, build_snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 
@@ -269,7 +269,7 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
             continue
         view = shown(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        told = snapshot(game, "en", win_cents=outcome.win_credits * 25)
+        told = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
         after = apply_message(replace(view, now=100 + line.done), told)
         back = build_idle_view(
             published, game, "en", win_cents=told.win_cents, last_display=outcome.to_json()["display"]
@@ -301,7 +301,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         line = build_view_timeline(view, theme)
         after = apply_message(
             replace(view, now=100 + line.done),
-            snapshot(game, "en", win_cents=outcome.win_credits * 25),
+            build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         said = set()
         for i in range(4 * (len(lines) + 2)):

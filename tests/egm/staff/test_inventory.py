@@ -225,7 +225,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         told = json.loads((folder / "manifest.json").read_text())
         files = {name: (folder / name).read_bytes() for name in told.pop("files")}
         facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
-        bundle.write(
+        bundle.write_bundle(
             folder, files, {**told, **facts}, bundle.load_laboratory_key(bundle.find_key_path(None, maker))
         )
     slot = GameSlot(game=OTHER if wrong == "place" else GAME, certificate=None if wrong == "none" else folder)

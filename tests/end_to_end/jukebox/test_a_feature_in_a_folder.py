@@ -50,7 +50,7 @@ from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.lab.entry_reference import format_entries
-from tools.lab.rule_table import rule_table
+from tools.lab.rule_table import format_rule_table
 
 WITH_JUKEBOX = Features((*FEATURES.all, JUKEBOX))
 BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
@@ -185,11 +185,11 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
 
 
 def test_it_is_drawn_in_the_state_table():
-    rows = [row for row in rule_table(WITH_JUKEBOX).splitlines() if "`song" in row]
+    rows = [row for row in format_rule_table(WITH_JUKEBOX).splitlines() if "`song" in row]
     assert len(rows) == len(JUKEBOX.rules) == 2
     assert "`no_song_plays`" in rows[0]
     assert "`end_song`" in rows[1]
-    assert set(rule_table().splitlines()) < set(rule_table(WITH_JUKEBOX).splitlines())
+    assert set(format_rule_table().splitlines()) < set(format_rule_table(WITH_JUKEBOX).splitlines())
 
 
 def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):

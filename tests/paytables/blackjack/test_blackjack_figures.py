@@ -21,7 +21,7 @@ from paytables.blackjack.schema import Side
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
 from tools.lab.parsheet.chart import build_chart_sheet
-from tools.lab.simulation import judge, judge_share, play_batch, sample_variance, simulate
+from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch, simulate
 
 TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
 #: These, and those that differ from one of them by their side bet.
@@ -223,7 +223,7 @@ def test_a_simulation_by_advice_agrees_with_the_figures(name):
     game = load_game(name)
     bet = analyse(game).bets[0]
     tally = play_batch(game, bet.cost_credits, bet.options, 500, _Draw(20261123))
-    assert judge(tally, bet.cost_credits, bet.rtp, sample_variance(tally)).agrees_with_exact
+    assert judge(tally, bet.cost_credits, bet.rtp, compute_sample_variance(tally)).agrees_with_exact
 
 
 #: What a compiled play of its own needs to know of a table, from the texts: decks, soft 17 hit, the first stake
@@ -274,5 +274,5 @@ def test_rounds_by_advice_agree_with_the_figures(name):
     bet, made = analyse(load_game(name)).bets[0], definition(name)
     rtp = bet.rtp if made.shoe.stop is None else 1 + made.proved["main"].sampled.mean(1)
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
-    verdict = judge(tally, bet.cost_credits, rtp, sample_variance(tally))
+    verdict = judge(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
     assert verdict.agrees_with_exact, verdict

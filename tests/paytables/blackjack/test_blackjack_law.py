@@ -25,7 +25,7 @@ from paytables.blackjack.sampled import sample
 from paytables.carried import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
-from tools.lab.simulation import judge, judge_share, play_batch, sample_variance
+from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch
 
 
 def laid(rules, shoe=None, ups=policies.UPS):
@@ -235,5 +235,5 @@ def test_two_rounds_of_one_deck_return_what_the_cabinets_do(seeded_draw):
     data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled
-    assert judge(tally, 2, 1 + found.mean(1), sample_variance(tally)).agrees_with_exact
-    assert abs(found.variance(1) - sample_variance(tally) / 4) < Fraction(1, 20)
+    assert judge(tally, 2, 1 + found.mean(1), compute_sample_variance(tally)).agrees_with_exact
+    assert abs(found.variance(1) - compute_sample_variance(tally) / 4) < Fraction(1, 20)

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from egm.kernel.events import EventType
 from egm.testing.machine import MachineRig
-from tools.audit.log_text import log_lines
+from tools.audit.log_text import format_log_lines
 from tools.cli import main
 
 ROW = {
@@ -29,7 +29,7 @@ ROW = {
 
 @pytest.mark.parametrize("width", [80, 60, 200])
 def test_an_entry_fits_the_terminal_and_nothing_of_it_is_cut(width):
-    lines = list(log_lines([ROW], width))
+    lines = list(format_log_lines([ROW], width))
     assert all(len(line) <= width for line in lines)
     assert lines[0] == "     926  2026-11-22 10:31:05  aft.complete"
     assert lines[1].strip() == "stop · to be cleared by attendant · person 1001"
@@ -63,6 +63,6 @@ def test_what_is_not_printable_never_reaches_the_terminal():
         "person": "\x1b[8m",
         "story": {"[/red]\n": "\x9b31m", "x": "\ud800"},
     }
-    text = "\n".join(log_lines([hostile], 80))
+    text = "\n".join(format_log_lines([hostile], 80))
     assert all(c.isprintable() or c == "\n" for c in text)
     assert "[/red]" in text

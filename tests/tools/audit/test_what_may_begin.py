@@ -22,7 +22,7 @@ from meters.transaction import Phase
 from tools.audit.conduct import ConductAudit
 from tools.audit.rules import RULES, Differs, Facts, find_rules
 from tools.audit.rules.pattern import Scope
-from tools.audit.rules.states import is_within, state_of
+from tools.audit.rules.states import derive_machine_state, is_within
 from tools.dev.lies import mark_of
 
 SINCE = "2026-01-01T00:00:00+00:00"
@@ -60,7 +60,7 @@ def test_every_state_that_memory_makes_is_tried():
     for state, planted in MEMORY.items():
         ledger = Ledger()
         ledger.state.update(planted)
-        assert state_of(ledger, 1, Facts()) is state
+        assert derive_machine_state(ledger, 1, Facts()) is state
 
 
 def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
@@ -100,7 +100,9 @@ def test_what_machines_wrote_is_named_in_each_state_in_which_it_may_not_be(hones
                 if rule in BEGINNING and fits(rule, entry, before, audit.facts):
                     for state, planted in wrong_states(rule):
                         before.state = {**ledger.state, **planted}
-                        if state_of(before, 1, Facts()) is state:  # else a more pressing one holds
+                        if (
+                            derive_machine_state(before, 1, Facts()) is state
+                        ):  # else a more pressing one holds
                             tried.add((entry.kind, state))
                             assert named(entry, before, audit.facts), (entry.kind, planted)
             if not entry.kind.startswith("clear."):

@@ -7,7 +7,7 @@ import pytest
 
 from egm.errors import OperatorError
 from tools.cli.commands.progressive import _create_exporter
-from tools.cli.commands.run import _open_browser_door
+from tools.cli.commands.run import _open_browser_sockets
 from tools.floor.progressive.readings import Readings
 
 
@@ -19,7 +19,7 @@ def taken():
 
 def test_a_screens_port_that_is_taken(taken):
     with pytest.raises(click.ClickException) as refused:
-        _open_browser_door("screen", taken)
+        _open_browser_sockets("screen", taken)
     said = f"screen: port {taken} on 127.0.0.1: Address already in use; choose another with --port, or 0 for any free one"
     assert refused.value.message.startswith(said)
 

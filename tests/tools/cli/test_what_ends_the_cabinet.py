@@ -6,7 +6,7 @@ import pytest
 
 from egm.screen import CLOSED
 from tools.cli.commands import run as module
-from tools.cli.commands.run import _Child, _pause_s, _Supervisor
+from tools.cli.commands.run import _Child, _compute_restart_pause_s, _Supervisor
 
 WAITS = ("/bin/sleep", "infinity")
 ENDS = 7
@@ -102,4 +102,4 @@ def test_the_machine_ends_the_cabinet_when_it_cannot_be_kept_up(monkeypatch, sta
 
 
 def test_what_dies_at_every_start_is_started_ever_more_slowly():
-    assert [_pause_s(ends) for ends in range(1, 10)] == [0, 0, 1, 2, 4, 8, 10, 10, 10]
+    assert [_compute_restart_pause_s(ends) for ends in range(1, 10)] == [0, 0, 1, 2, 4, 8, 10, 10, 10]

@@ -410,7 +410,7 @@ def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(p
         with pytest.raises(StoreLostError):
             floor.give("EGM-1", 2)
         with pytest.raises(StoreLostError):
-            floor.controller.hold_office()
+            floor.controller.renew_term()
         again = Controller(second, _now)
         again.check()
         assert again.records()[0].level.contributed == STAKE * (Fraction(1, 300) + Fraction(1, 700))

@@ -172,7 +172,7 @@ def released(built, folder, number, more=""):
     """A signed update like the image in ``built``, whose kernel is told ``more`` words."""
     key = read_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
-        release = slot.begin(bundle, format_public_key(key), 0, "bundle")
+        release = slot.read_bundle_release(bundle, format_public_key(key), 0, "bundle")
         for name in reversed(slot.PARTS):
             with (folder / f"{name}.img").open("wb") as part:
                 part.write(bundle.read(release.parts[name].length))

@@ -46,10 +46,12 @@ class Computer:
             self.mounted = self.mounted or (self._bad < 0 and not self._is_slow)
 
     def look_again(self):
-        update.look_again({"egm-state-1": self.path}, self.labels, lambda: self.done.append("checked"))
+        update.wait_for_media({"egm-state-1": self.path}, self.labels, lambda: self.done.append("checked"))
 
     def take_second(self):
-        update.take_second(self.labels / self._label, self.path, lambda: self.done.append("may restart"))
+        update.wait_for_second_medium(
+            self.labels / self._label, self.path, lambda: self.done.append("may restart")
+        )
 
 
 def test_a_medium_that_is_there_changes_nothing(tmp_path, monkeypatch):

@@ -37,15 +37,15 @@ def empty(tmp_path):
 
 def install(data, where, *, newer_than=6, public=PUBLIC):
     stream = io.BytesIO(data)
-    release = slot.begin(stream, public, newer_than, "stick")
+    release = slot.read_bundle_release(stream, public, newer_than, "stick")
     slot.install(stream, release, where, "stick")
 
 
 @pytest.mark.library_only("A-13")
 def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, empty):
-    assert slot.check(empty, PUBLIC) is None
+    assert slot.check_slot(empty, PUBLIC) is None
     install(released, empty)
-    assert slot.check(empty, PUBLIC).number == 7
+    assert slot.check_slot(empty, PUBLIC).number == 7
 
 
 @pytest.mark.library_only("A-12")
@@ -54,13 +54,13 @@ def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, 
 def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
     install(released, empty)
     with empty.part(part).open("r+b") as stream:
-        at = round((slot.release_of(empty, PUBLIC).parts[part].length - 1) * where)
+        at = round((slot.read_slot_release(empty, PUBLIC).parts[part].length - 1) * where)
         stream.seek(at)
         byte = stream.read(1)[0]
         stream.seek(at)
         stream.write(bytes([byte ^ 1]))
     with pytest.raises(SlotError, match=r"differs from release 1\.0"):
-        slot.check(empty, PUBLIC)
+        slot.check_slot(empty, PUBLIC)
 
 
 @pytest.mark.library_only("A-15")
@@ -68,7 +68,7 @@ def test_something_to_start_without_a_release_is_found(empty):
     with empty.esp.open("r+b") as stream:
         stream.write(b"something")
     with pytest.raises(SlotError, match="does not contain a release"):
-        slot.check(empty, PUBLIC)
+        slot.check_slot(empty, PUBLIC)
 
 
 @pytest.mark.parametrize("newer_than", [7, 8])
@@ -100,13 +100,13 @@ def test_a_torn_bundle_leaves_an_empty_slot_and_says_so(released, empty, kept):
     torn = released[: line + round((len(released) - line) * kept)]
     with pytest.raises(SlotError, match="is truncated"):
         install(torn, empty)
-    assert slot.check(empty, PUBLIC) is None
+    assert slot.check_slot(empty, PUBLIC) is None
 
 
 def test_a_bundle_whose_bytes_are_not_the_signed_ones_leaves_an_empty_slot(released, empty):
     with pytest.raises(SlotError, match="differs from the release"):
         install(released[:-1] + b"?", empty)
-    assert slot.check(empty, PUBLIC) is None
+    assert slot.check_slot(empty, PUBLIC) is None
 
 
 class PowerGone(Exception):
@@ -128,10 +128,10 @@ def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, 
             return super().read(size)
 
     stream = Cut(released)
-    release = slot.begin(stream, PUBLIC, 6, "stick")
+    release = slot.read_bundle_release(stream, PUBLIC, 6, "stick")
     with pytest.raises(PowerGone):
         slot.install(stream, release, empty, "stick")
-    assert slot.check(empty, PUBLIC) is None
+    assert slot.check_slot(empty, PUBLIC) is None
 
 
 @pytest.mark.parametrize(
@@ -160,16 +160,18 @@ def test_a_genuine_release_that_is_cut_takes_nothing_of_what_is_fallen_back_on(
     running = Slot(tmp_path / "esp-a", tmp_path / "root-a")
     monkeypatch.setattr(update, "find_slots", lambda: {"a": running, "b": empty})
     monkeypatch.setattr(update, "find_running_slot", lambda: "a")
-    monkeypatch.setattr(update, "release_of", lambda *_: replace(slot.release_of(empty, PUBLIC), number=6))
+    monkeypatch.setattr(
+        update, "read_slot_release", lambda *_: replace(slot.read_slot_release(empty, PUBLIC), number=6)
+    )
     stick = tmp_path / "stick"
     stick.write_bytes(released[:-cut])
     with pytest.raises(SlotError, match="truncated or differs from the release; no slot was changed"):
-        update.take(stick, PUBLIC)
+        update.install_in_other_slot(stick, PUBLIC)
     assert (empty.esp.read_bytes(), empty.root.read_bytes()) == before
     stick.write_bytes(released)
-    assert update.take(stick, PUBLIC)[0] == "b"
-    monkeypatch.setattr(update, "require_whole", lambda *_: None)  # pulled out while it is written
+    assert update.install_in_other_slot(stick, PUBLIC)[0] == "b"
+    monkeypatch.setattr(update, "require_complete_bundle", lambda *_: None)  # pulled out while it is written
     stick.write_bytes(released[:-cut])
     with pytest.raises(SlotError, match="slot b is empty now: there is no fallback"):
-        update.take(stick, PUBLIC)
-    assert slot.check(empty, PUBLIC) is None
+        update.install_in_other_slot(stick, PUBLIC)
+    assert slot.check_slot(empty, PUBLIC) is None

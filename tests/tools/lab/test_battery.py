@@ -76,7 +76,7 @@ class TestDistributions:
 
     def test_cycles_of_shuffles(self) -> None:
         decks = np.array(list(permutations(range(5))))
-        assert Counter(selection.cycle_counts(decks).tolist()) == {1: 24, 2: 50, 3: 35, 4: 10, 5: 1}
+        assert Counter(selection.count_cycles(decks).tolist()) == {1: 24, 2: 50, 3: 35, 4: 10, 5: 1}
 
     def test_orders_of_four(self) -> None:
         codes = independent.encode_order_patterns(np.array(list(permutations(range(4)))))

@@ -17,7 +17,7 @@ from tools.lab.tuning import (
     compute_bet_returns,
     compute_hit_frequency,
     compute_rtp,
-    pay_keys,
+    list_pay_keys,
     replace_value,
     tune_pays,
     value_at,
@@ -176,7 +176,7 @@ def test_every_pay_of_the_library_can_be_written_where_it_stands():
     for name in list_library_games():
         source = read_source(name)
         data = parse(source)
-        for key in pay_keys(data)[::7]:
+        for key in list_pay_keys(data)[::7]:
             changed = replace_value(data, key, value_at(data, key) + 1)
             text = rewrite_definition(source.data.decode(), changed, [key])
             assert value_at(tomllib.loads(text), key) == value_at(data, key) + 1
@@ -193,7 +193,7 @@ def test_what_is_not_written_as_a_line_of_its_own_is_refused():
 
 def test_no_pay_overtakes_another_and_none_moves_far():
     data = parse(read_source("maple-classic"))
-    keys = pay_keys(data)
+    keys = list_pay_keys(data)
     for goal in ("0.8", "0.95"):
         found = tune_pays(data, Fraction(goal), keys)
         assert abs(compute_rtp(found) - Fraction(goal)) <= NEAR

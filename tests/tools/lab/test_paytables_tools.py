@@ -24,8 +24,8 @@ from tools.lab.simulation import Tally
 from tools.lab.tuning import (
     TuningError,
     compute_rtp,
+    list_pay_keys,
     parse_key,
-    pay_keys,
     round_to_nice_pay,
     tune_pays,
     tune_strips,
@@ -321,7 +321,7 @@ def test_what_is_beyond_exact_reach_is_said_and_estimated(tmp_path, monkeypatch)
 
 def test_pays_are_tuned_to_a_return():
     data = parse(read_source("maple-classic"))
-    tuned = tune_pays(data, Fraction(91, 100), pay_keys(data))
+    tuned = tune_pays(data, Fraction(91, 100), list_pay_keys(data))
     assert abs(compute_rtp(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
     one = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
     assert abs(compute_rtp(one) - Fraction(9, 10)) < abs(compute_rtp(data) - Fraction(9, 10))

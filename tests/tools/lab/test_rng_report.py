@@ -18,7 +18,7 @@ from tools.lab.rng.battery.planted import DEFECTS
 from tools.lab.rng.battery.run import GAMES, run_game
 from tools.lab.rng.outcomes import Numbers
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
-from tools.lab.rng.report import STATEMENT, estimate_min_entropy, gather, to_html, to_json
+from tools.lab.rng.report import STATEMENT, build_report, estimate_min_entropy, to_html, to_json
 from tools.lab.rng.stream import LaboratoryStream
 
 
@@ -36,7 +36,9 @@ def report() -> dict[str, object]:
         run_game("reels", Numbers(22, 5), 20_000, 0.01, lambda: next(fresh), DEFECTS["correlated-pair"]),
     ]
     now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    return gather(verdicts, alpha=0.01, command="egm rng battery", raw=LaboratoryStream(99).read, now=now)
+    return build_report(
+        verdicts, alpha=0.01, command="egm rng battery", raw=LaboratoryStream(99).read, now=now
+    )
 
 
 def test_it_says_first_that_it_is_a_self_assessment(report: dict) -> None:

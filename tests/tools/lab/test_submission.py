@@ -89,7 +89,7 @@ def signed_anew(made, folder, out, changed):
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed
-    bundle.write(out, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, made)))
+    bundle.write_bundle(out, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, made)))
     return out
 
 

@@ -76,8 +76,8 @@ _STATED: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in par
 def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
     """Return the rules for all declared entries.
 
-    ``more``: rules for entries of added features. A declared entry without a rule gets one that relates it to
-    nothing: it moves no value, and its id is a new one of its kind.
+    ``more`` are rules for the entries of added features. A declared entry without a rule gets one that
+    relates it to no other entry: it moves no money, and its id is a new one of its kind.
     """
     stated = (*_STATED, *more)
     known = {id(rule.entry) for rule in stated}

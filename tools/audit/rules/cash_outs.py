@@ -12,11 +12,11 @@ from egm.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
-    holds,
+    require,
     require_all_credit,
     require_new_id,
+    require_paid_coins,
     require_stored_value,
-    states_paid_coins,
     sum_money_cents,
 )
 from tools.audit.rules.pattern import (
@@ -50,12 +50,13 @@ _REMAINDER: Final = "cash_out_goes_on"
 
 
 def _find_restricted_pool(scope: Scope) -> int:
+    """Return the pool id of the restricted credit that is cashed out, or 0 for other credit."""
     terms = scope.record_before(RestrictedTerms, "restricted")
     return terms.pool if scope["credit"] == "restricted" and terms is not None else 0
 
 
-def _ring(scope: Scope) -> None:
-    """Check that a ticket the host will read takes the next index of the ring."""
+def _check_validation_ring(scope: Scope) -> None:
+    """Check that a ticket the host will read takes the next index of the validation ring."""
     state = scope.entry.state
     places = {key: value for key, value in state.items() if key.startswith("validation")}
     if not places:
@@ -66,8 +67,8 @@ def _ring(scope: Scope) -> None:
         raise Differs(f"the ring of tickets: expected {format_value(due)}, found {format_value(places)}")
 
 
-def _is_printing(scope: Scope) -> None:
-    """Check that the printer has the ticket of the open cash-out, in its language, or a test ticket."""
+def _check_printed_ticket(scope: Scope) -> None:
+    """Check that the printed ticket is the open cash-out's, in its language; test tickets and slips always pass."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if scope["id"].startswith(("test-", "slip-")):
         return
@@ -76,7 +77,7 @@ def _is_printing(scope: Scope) -> None:
 
 
 def _derive_dispensed_coins(scope: Scope) -> Any:
-    """Return the transfers for dispensed coins: the player's part of what is owed, and the hopper's for all coins."""
+    """Return the transfers for dispensed coins: all leave the hopper, and at most the amount owed leaves the credit."""
     payout = scope.record_before(CoinsGone, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
     if payout is None or not counted_cents:
@@ -88,7 +89,7 @@ def _derive_dispensed_coins(scope: Scope) -> Any:
 
 
 def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
-    """Return the coins paid for the open cash-out, these included, and the amount owed before the first."""
+    """Return the coins paid so far for the open cash-out, with ``paid_cents`` more, and the amount first owed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise Differs("no cash-out is open")
@@ -100,7 +101,10 @@ def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
 
 
 def _derive_remainder(scope: Scope) -> Any:
-    """Return the remainder that goes on to the next payout method, or stays; earlier versions stored true."""
+    """Return the remainder for the next payout method, or ABSENT if the entry stores none.
+
+    Entries of earlier versions stored true in place of the amount.
+    """
     if format_storage_key(_REMAINDER, scope.position) not in scope.entry.state:
         return ABSENT
     remainder_cents = sum_money_cents(scope)
@@ -112,7 +116,10 @@ def _derive_remainder(scope: Scope) -> Any:
 
 
 def _derive_remainder_after_coins(scope: Scope) -> Any:
-    """Return the remainder after the coins of an abandoned payout; earlier versions did not record it."""
+    """Return the remainder after the coins of an abandoned payout, or ABSENT if nothing remains.
+
+    Earlier versions did not record it.
+    """
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None or (
         payout.in_coins is None and format_storage_key(_REMAINDER, scope.position) not in scope.entry.state
@@ -127,7 +134,7 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
 
 
 def _derive_remainder_after_void(scope: Scope) -> Any:
-    """Return the remainder of an abandoned payout from which no coin was dispensed."""
+    """Return the remainder of an abandoned payout that dispensed no coin, or ABSENT for any other."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
@@ -135,8 +142,11 @@ def _derive_remainder_after_void(scope: Scope) -> Any:
     return CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
-def _is_remainder_smaller(scope: Scope) -> bool:
-    """Return whether the remainder is less than the player's money; earlier versions recorded no amount."""
+def _is_remainder_outdated(scope: Scope) -> bool:
+    """Return whether the stored remainder no longer equals the player's money.
+
+    Earlier versions stored no amount; such a remainder is outdated once the player has no money.
+    """
     if scope.value_before(_REMAINDER) is True:
         return not sum_money_cents(scope)
     remainder = scope.record_before(CashOutRest, _REMAINDER)
@@ -144,7 +154,7 @@ def _is_remainder_smaller(scope: Scope) -> bool:
 
 
 def _check_recorded_coins(scope: Scope) -> None:
-    """Check the coin amounts in an abandoned payout's record; earlier versions did not record them."""
+    """Check the coin amounts recorded for an abandoned payout, unless an earlier version recorded none."""
     payout = scope.record_after(CoinsGone, "coins_gone")
     due = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
     if payout is not None and payout.in_coins not in {None, due}:
@@ -164,7 +174,7 @@ _COINS_GONE: Final = {
     "doubt?": "$doubt:text",
     "in_coins?": "$:object",
 }
-_IN_COINS: Final = holds(
+_IN_COINS: Final = require(
     "the coins do not add up to the amount",
     lambda scope: (
         scope.names.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
@@ -173,8 +183,8 @@ _IN_COINS: Final = holds(
 )
 
 
-def _is_over(scope: Scope) -> None:
-    """Check that the last day of restricted credit has ended, in the easternmost time zone."""
+def _check_restricted_expiry(scope: Scope) -> None:
+    """Check that the last day of restricted credit has ended in every time zone."""
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
         raise Differs(f"its last day, {expires}, is not over yet")
@@ -203,11 +213,11 @@ _CASH_OUTS: Final = (
         also=(
             require_new_id("cashout"),
             require_all_credit("credit"),
-            holds(
+            require(
                 "its pool is not that of the credit",
                 lambda scope: scope["pool"] == _find_restricted_pool(scope),
             ),
-            states_paid_coins("pay_out", CashOutRecord),
+            require_paid_coins("pay_out", CashOutRecord),
         ),
     ),
     Rule(
@@ -216,21 +226,21 @@ _CASH_OUTS: Final = (
         before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
         state={"pay_out": But("pay_out", number="$number")},
-        also=(holds("the ticket has no number", lambda scope: bool(scope["number"])),),
+        also=(require("the ticket has no number", lambda scope: bool(scope["number"])),),
     ),
     Rule(
         entry=entries.TICKET_PENDING,
         within=EVERYWHERE,
         before={"print": None},
         state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
-        also=(_is_printing,),
+        also=(_check_printed_ticket,),
     ),
     Rule(
         entry=entries.TICKET_PRINTING,
         before={"print": "$print:object"},
         state={"print": But("print", state="$:text")},
         also=(
-            holds(
+            require(
                 "a finished bar code must be settled, not noted",
                 lambda scope: scope.value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
@@ -252,12 +262,12 @@ _CASH_OUTS: Final = (
         },
         record=OneOf(But("pay_out"), But("pay_out", commitment="$:text")),
         state={"pay_out": None, "print": But("print", state="barcode_done")},
-        also=(_ring, check_ticket_ledger_grows),
+        also=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     Rule(
         entry=host_entries.VOUCHER_UNREAD,
         record={"id": "$id"},
-        also=(_ring,),
+        also=(_check_validation_ring,),
     ),
     Rule(
         entry=entries.TICKET_CASH_OUT_VOID,
@@ -300,7 +310,7 @@ _CASH_OUTS: Final = (
             Move(_CASHABLE, "out:hopper", "$held_cents"),
             Move("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        also=(require_new_id("cashout"), _IN_COINS, states_paid_coins("pay_out", CashOutRecord)),
+        also=(require_new_id("cashout"), _IN_COINS, require_paid_coins("pay_out", CashOutRecord)),
     ),
     Rule(
         entry=entries.COINS_ORDERED,
@@ -317,7 +327,7 @@ _CASH_OUTS: Final = (
             }
         },
         also=(
-            holds(
+            require(
                 "it is not the open cash-out",
                 lambda scope: (
                     scope["id"].startswith("test-")
@@ -335,7 +345,7 @@ _CASH_OUTS: Final = (
         record={"id": "$id", "paid_coins": "$paid"},
         state={"hopper": But("hopper", paid_coins="$paid")},
         also=(
-            holds(
+            require(
                 "the count has not grown", lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0)
             ),
         ),
@@ -365,7 +375,7 @@ _CASH_OUTS: Final = (
         entry=entries.CASH_OUT_ENDED,
         before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
-        also=(holds("the remainder is still on the credit meter", _is_remainder_smaller),),
+        also=(require("the remainder is still on the credit meter", _is_remainder_outdated),),
     ),
     Rule(
         entry=entries.CREDIT_CONVERTED,
@@ -380,7 +390,7 @@ _CASH_OUTS: Final = (
         before={"restricted": Has("terms", expires="$:words")},
         moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
         state={"restricted": None},
-        also=(require_all_credit("restricted"), _is_over),
+        also=(require_all_credit("restricted"), _check_restricted_expiry),
     ),
 )
 

@@ -32,7 +32,7 @@ from tools.audit.rules.rule import Rule
 
 
 def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
-    """Return the dispute that the entry opens, or None. Raises :class:`Differs` if it is incomplete."""
+    """Return the dispute that the entry opens, or None. Raises :class:`Differs` if it is not valid."""
     prefix = format_storage_key("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
@@ -49,13 +49,14 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
 
 
 def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
-    """Return the fields of a dispute that a record repeats."""
+    """Return the fields of a dispute that the record of its entry repeats."""
     named = {"id": dispute.id, "device": dispute.device, "why": dispute.why, "number": dispute.ticket}
     bounds = {"least_cents": dispute.least_cents, "most_cents": dispute.most_cents}
     return {**{key: value for key, value in named.items() if value}, **bounds}
 
 
 def _check_opened_dispute(scope: Scope, **due: Any) -> None:
+    """Check the dispute that the entry opens, if any: its record repeats it, and its fields equal ``due``."""
     dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
     if (dispute is None) != (recorded is None):
         raise Differs("the dispute is missing in the record or in the state")
@@ -70,7 +71,7 @@ def _check_opened_dispute(scope: Scope, **due: Any) -> None:
 
 
 def check_disputed_paper(scope: Scope) -> None:
-    """Check a lost bill or ticket: worth at most its amount, and nothing if restricted."""
+    """Check the dispute over a lost bill or ticket: at most its amount is owed, nothing if restricted."""
     kind = scope["held_source"].rpartition(":")[2] if "number" in scope.names else ""
     most_cents = 0 if kind == "restricted" else scope["held_cents"]
     _check_opened_dispute(
@@ -87,7 +88,7 @@ def check_disputed_paper(scope: Scope) -> None:
 
 
 def check_disputed_ticket(scope: Scope) -> None:
-    """Check a ticket that is in the box although this machine could no longer redeem it."""
+    """Check the dispute over a ticket in the cash box that this machine could no longer redeem."""
     restricted = scope["held_source"].endswith(":restricted")
     _check_opened_dispute(
         scope,
@@ -102,12 +103,12 @@ def check_disputed_ticket(scope: Scope) -> None:
 
 
 def check_disputed_coins(scope: Scope) -> None:
-    """Check coins that the acceptor has counted and not reported."""
+    """Check the dispute over coins that the acceptor has counted but not reported."""
     _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
 def check_disputed_print(scope: Scope) -> None:
-    """Check the ticket of the open cash-out, which may have been printed."""
+    """Check the dispute over the ticket of the open cash-out, which may have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
     if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
@@ -128,7 +129,8 @@ def check_disputed_print(scope: Scope) -> None:
         )
 
 
-def _is_opened(scope: Scope) -> None:
+def _check_dispute_entry(scope: Scope) -> None:
+    """Check an entry that only opens a dispute: record and memory must contain the same one."""
     dispute = read_opened_dispute(scope)
     if (
         dispute is None
@@ -146,7 +148,10 @@ def _is_opened(scope: Scope) -> None:
 
 
 def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
-    """Return the dispute over the coins of an abandoned payout: those unaccounted for, and all of them."""
+    """Return the dispute with the amount of the unaccounted coins of an abandoned payout.
+
+    That amount is held, and is the most that may be owed.
+    """
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None:
         raise Differs("only coins in doubt may be held here")
@@ -173,7 +178,8 @@ def _derive_dispute_transfers(scope: Scope) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _dispute(scope: Scope) -> DisputedAmount:
+def _find_released_dispute(scope: Scope) -> DisputedAmount:
+    """Return the open dispute that the record names. Raises :class:`Differs` if another one was released."""
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored is None:
@@ -184,7 +190,7 @@ def _dispute(scope: Scope) -> DisputedAmount:
 
 
 def _check_ruling(scope: Scope) -> None:
-    dispute, record = _dispute(scope), scope.record
+    dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
     due = {**{name: record.get(name) for name in names}, **dispute_fields(dispute), "amount_cents": cents}
@@ -246,13 +252,16 @@ def _derive_state_after_print_ruling(scope: Scope, dispute: DisputedAmount, cent
 
 
 def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
-    """Return whether the ruling redeems the disputed ticket; if the cage has paid it, the operator pays instead."""
+    """Return whether the ruling redeems the disputed ticket.
+
+    It does not if the cage has already paid the ticket: then the operator pays the amount.
+    """
     by_ticket = bool(dispute.ticket) and not dispute.is_printed
     return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _derive_ruling_payment(scope: Scope) -> Any:
-    dispute, cents = _dispute(scope), scope.record["amount_cents"]
+    dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
     if dispute.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
     source = "house:disputed"
@@ -285,7 +294,7 @@ RULES: Final = (
         entry=entries.DISPUTE_OPENED,
         within=EVERYWHERE,
         moves=Derived(_derive_dispute_transfers),
-        also=(_is_opened,),
+        also=(_check_dispute_entry,),
     ),
     Rule(
         entry=entries.DISPUTE_OPENED_WITH_CREDIT,
@@ -293,7 +302,7 @@ RULES: Final = (
         id="{subject}.disputed",
         record={"id": "$subject"},
         moves=Derived(_derive_dispute_transfers),
-        also=(_is_opened,),
+        also=(_check_dispute_entry,),
     ),
     Rule(
         entry=entries.DISPUTE_RELEASED,

@@ -39,7 +39,7 @@ def read_position(entry: StoredEntry) -> int:
 
 
 class Facts:
-    """Facts from earlier entries, updated with each entry whether or not it had findings."""
+    """What the audit knows from earlier entries; every entry updates it, also one with findings."""
 
     def __init__(self, keys: Keys = FEATURES.keys) -> None:
         self.keys = keys
@@ -60,7 +60,7 @@ class Facts:
         self.states: dict[tuple[int, bool], State] = {}
         """Cached state of each position, by whether the first position has an open game.
 
-        Plain games change nothing else: :func:`tools.audit.rules.states.state_of`."""
+        Plain games change nothing else: :func:`tools.audit.rules.states.derive_machine_state`."""
         self.idle_at: dict[int, datetime] = {}
         """The time at which the memory last showed each position idle."""
         self.moved: dict[int, str] = {}
@@ -88,7 +88,10 @@ class Facts:
         return value == self.serial
 
     def is_staff(self, value: object) -> bool:
-        """Return whether this is a member of staff; anybody is if the journal records no staff."""
+        """Return whether this is a member of staff whose number is not disabled.
+
+        If the journal records no staff, any other text is accepted.
+        """
         known = type(value) is str and value not in self.disabled
         return known and (value in self.people or not self.people)
 
@@ -97,12 +100,12 @@ class Facts:
         return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
 
     def may(self, person: str, permission: Permission) -> bool:
-        """Return whether a person's role allows this; True if the journal does not record the person's role."""
+        """Return whether a person's role includes the permission; True if the journal does not record their role."""
         role = self.people.get(person)
         return role is None or permission in find_permissions(Role(role))
 
     def see(self, entry: StoredEntry) -> None:
-        """Update the facts with an entry."""
+        """Update these facts with an entry."""
         kind = entry.kind
         if entry.state:
             self.states.clear()
@@ -129,7 +132,7 @@ class Facts:
             with suppress(
                 KeyError, TypeError, ValueError, AttributeError
             ):  # the entry's rule reports what is wrong
-                self._play(kind, read_details(entry))
+                self._update_tables_and_stakes(kind, read_details(entry))
         elif kind.startswith("staff."):
             self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
@@ -145,8 +148,8 @@ class Facts:
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
             self.converted.discard(read_position(entry))
 
-    def _play(self, kind: str, record: Any) -> None:
-        """Update what is known of tables and stakes."""
+    def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
+        """Store which tables were played or changed, and the stake of a game start."""
         if kind in {PLAY_START, TABLE_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
@@ -156,19 +159,19 @@ class Facts:
                 self.changed.add(table)
 
     def stake(self, cents: int) -> None:
-        """Record the stake of a game."""
+        """Store the stake of a game if it is the smallest since the offer of games last changed."""
         if cents and (self.least_stake_cents is None or cents < self.least_stake_cents):
             self.least_stake_cents = cents
 
     def pays(self, worth_cents: int, *, taxable: bool) -> None:
-        """Record whether a hand-pay of this amount was taxable."""
+        """Store the amount of a hand-pay as a bound of the tax limit, by whether it was taxable."""
         if not taxable:
             self.untaxed_to_cents = max(self.untaxed_to_cents, worth_cents)
         elif self.taxable_from_cents is None or worth_cents < self.taxable_from_cents:
             self.taxable_from_cents = worth_cents
 
     def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
-        """Return whether this tax status agrees with earlier hand-pays: one limit applies for a whole run."""
+        """Return whether this tax status agrees with the earlier hand-pays, which all have the same limit."""
         if taxable:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents

@@ -21,19 +21,19 @@ from tools.audit.rules.parts import (
     ABSENT,
     check_signed_in,
     credit_cents,
+    derive_debit_transfers,
     derive_session,
-    holds,
+    require,
     require_new_id,
     require_stored_value,
-    take,
 )
 from tools.audit.rules.pattern import Derived, Differs, Each, Has, Scope, format_value, parse_as
 from tools.audit.rules.reasons import (
-    check_cannot_go_on,
-    is_dear_enough,
-    is_for_a_prize,
-    is_offered,
-    is_residual,
+    check_game_is_offered,
+    check_residual_credit,
+    check_residual_prize,
+    check_return_reason,
+    check_smallest_stake,
 )
 from tools.audit.rules.rule import Move, Rule
 
@@ -49,35 +49,41 @@ def _check_claims_of_hits(scope: Scope) -> None:
     hits = scope.typed_record(GameRecord).levels.hits if begins else scope.typed_record(GameChoice).hits
     claims = {
         key.removeprefix("claim:"): (claim.pool, claim.level, claim.share, claim.shown_cents)
-        for key, claim in _set(scope, ClaimRecord, "claim:")
+        for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:")
     }
     linked_hits = {
         hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
     }
     if claims != linked_hits:
         raise Differs(f"it claims {format_value(claims)}, but hit {format_value(linked_hits)}")
-    wins = [(win.pool, win.amount_cents) for _, win in _set(scope, BroadcastWin, "progressive_win:")]
+    wins = [
+        (win.pool, win.amount_cents)
+        for _, win in _iter_stored_records(scope, BroadcastWin, "progressive_win:")
+    ]
     frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
     if any(win not in frozen for win in wins):
         raise Differs(f"it reports {format_value(wins)} to the host, but hit {format_value(frozen)}")
 
 
-def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
-    """Yield the records an entry stores under keys with this prefix."""
+def _iter_stored_records(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
+    """Yield (key, record) for each record the entry stores under keys with this prefix."""
     for key, value in scope.entry.state.items():
         if key.startswith(prefix):
             yield key, parse_as(kind, value, f"state.{key}")
 
 
 def _derive_wager_transfers(scope: Scope) -> Any:
-    """Return the stake by kind of credit, then its contributions to levels (derived by the audit of levels)."""
+    """Return the transfers of the stake by kind of credit, followed by contributions to levels.
+
+    The contributions are taken from the entry, because the audit of levels derives them.
+    """
     stake_cents = scope["bet"] * scope["denomination"]
     levels = [
         (t.source, t.target, t.amount_cents)
         for t in scope.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return take(scope, stake_cents, "house:wager") + levels
+    return derive_debit_transfers(scope, stake_cents, "house:wager") + levels
 
 
 def _compute_raise_cents(scope: Scope) -> int:
@@ -86,13 +92,16 @@ def _compute_raise_cents(scope: Scope) -> int:
 
 
 def _derive_raise_transfers(scope: Scope) -> Any:
-    """Return the added stake by kind of credit, and level hits (derived by the audit of levels)."""
+    """Return the transfers of the added stake by kind of credit, followed by level hits.
+
+    The hits are taken from the entry, because the audit of levels derives them.
+    """
     levels = [
         (t.source, t.target, t.amount_cents)
         for t in scope.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return take(scope, _compute_raise_cents(scope), "house:wager") + levels
+    return derive_debit_transfers(scope, _compute_raise_cents(scope), "house:wager") + levels
 
 
 def _check_raise_counted(scope: Scope) -> None:
@@ -103,7 +112,7 @@ def _check_raise_counted(scope: Scope) -> None:
 
 
 def _sum_won_cents(scope: Scope) -> int:
-    """Return what the end of a game pays in money: all its transfers except prizes in kind."""
+    """Return the money that the end of a game pays: all its transfers except prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
 
 
@@ -112,7 +121,8 @@ def _sum_all_returned_cents(scope: Scope) -> int:
     return _sum_won_cents(scope) + scope.typed_record(GameEndByHand).push_cents
 
 
-def _back_cents(scope: Scope) -> int:
+def _sum_refunded_cents(scope: Scope) -> int:
+    """Return the sum of the stakes that the entry refunds because of a defect."""
     return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
 
 
@@ -149,17 +159,18 @@ _CLAIMS: Final = {
 }
 
 
-def _ends(key: str, scope: Scope) -> Any:
+def _require_removed(key: str, scope: Scope) -> Any:
+    """Return None if memory holds ``key``, which the entry must then clear, or else ABSENT."""
     return ABSENT if scope.value_before(key) is None else None
 
 
 def _require_closed_claims(way: str) -> Any:
-    """Return the check that the claims of this game name their payment method, and are no longer pending."""
+    """Return the check that every claim of the game is closed with the payment method ``way``."""
 
     def check(scope: Scope) -> None:
         for key in ("awaiting_award", "undecided"):
-            require_stored_value(key, partial(_ends, key))(scope)
-        for key, claim in _set(scope, ClaimRecord, "claim:"):
+            require_stored_value(key, partial(_require_removed, key))(scope)
+        for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
             stored = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
             if stored.play_id != scope["play"]:
                 raise Differs(f"state.{key}: it is not a claim of {format_value(scope['play'])}")
@@ -192,12 +203,14 @@ def _derive_double_up_transfers(scope: Scope) -> Any:
 
 
 def _derive_result_count(scope: Scope) -> Any:
+    """Return the count of the game's result: won if money moves, else pushed or lost."""
     if scope.entry.transfers:
         return {"games_won": 1}
     return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
 
 
 def _list_slip_pools(scope: Scope) -> str:
+    """Return the names of the progressive pools that the entry pays, separated by commas."""
     named = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
     return ", ".join(name for name in named if name)
 
@@ -248,9 +261,9 @@ _GAMES: Final = (
         dims=_DIMS_OF_PLAY,
         also=(
             require_new_id("play", "play"),
-            is_offered,
-            is_dear_enough,
-            holds(
+            check_game_is_offered,
+            check_smallest_stake,
+            require(
                 "it is recorded as carried over",
                 lambda scope: _CARRIED_FIELDS.isdisjoint(scope.record),
             ),
@@ -308,7 +321,7 @@ _GAMES: Final = (
         state={"table:{digest}": "$:object|none"},
         moves=(_STAKE_BACK,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        also=(_SESSION, check_cannot_go_on),
+        also=(_SESSION, check_return_reason),
     ),
     Rule(
         entry=entries.GAME_END,
@@ -346,7 +359,7 @@ _GAMES: Final = (
         within=RULING,
         id="{play}.void",
         before=_OPEN,
-        record={"play_id": "$play", "refund_cents": Derived(_back_cents)},
+        record={"play_id": "$play", "refund_cents": Derived(_sum_refunded_cents)},
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         moves=(
             Move("house:refund_defect", "credit:{position}:{kind_of_credit}", many=True),
@@ -358,11 +371,11 @@ _GAMES: Final = (
             require_stored_value(
                 "session",
                 lambda scope: derive_session(
-                    scope, won_cents=_back_cents(scope) + _compute_settled_cents(scope)
+                    scope, won_cents=_sum_refunded_cents(scope) + _compute_settled_cents(scope)
                 ),
             ),
             _require_closed_claims("void"),
-            holds("to rule on a game takes two persons", lambda scope: len(scope.record["persons"]) > 1),
+            require("to rule on a game takes two persons", lambda scope: len(scope.record["persons"]) > 1),
             check_signed_in,
         ),
     ),
@@ -379,14 +392,14 @@ _RESTS: Final = (
     Rule(
         entry=entries.RESIDUAL_REMOVED,
         within=PAYABLE,
-        also=(is_residual,),
+        also=(check_residual_credit,),
         record={"amount_cents": Derived(credit_cents)},
-        moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
+        moves=Derived(lambda scope: derive_debit_transfers(scope, credit_cents(scope), "house:residual")),
     ),
     Rule(
         entry=entries.RESIDUAL_PLAYED,
         within=only(State.IDLE),
-        also=(is_residual, is_for_a_prize),
+        also=(check_residual_credit, check_residual_prize),
         record={
             "amount_cents": Derived(credit_cents),
             "draws": [["$:cents", "$:count", "residual"]],
@@ -394,7 +407,7 @@ _RESTS: Final = (
         },
         moves=Derived(
             lambda scope: [
-                *take(scope, credit_cents(scope), "house:residual"),
+                *derive_debit_transfers(scope, credit_cents(scope), "house:residual"),
                 *([("house:residual_win", scope.credit("cashable"), scope["won"])] if scope["won"] else []),
             ]
         ),

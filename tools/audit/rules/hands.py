@@ -15,13 +15,13 @@ from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.parts import (
     check_in_menu,
     check_ticket_ledger_grows,
+    derive_debit_transfers,
     format_head,
-    holds,
+    require,
     require_all_credit,
     require_new_id,
-    states_paid_coins,
+    require_paid_coins,
     sum_money_cents,
-    take,
 )
 from tools.audit.rules.pattern import (
     But,
@@ -48,8 +48,8 @@ def _read_pending_handpay(scope: Scope) -> HandpayRecord:
     return handpay
 
 
-def _list_repeated_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
-    """Return the fields of the stored hand-pay that rulings repeat."""
+def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
+    """Return the fields of the hand-pay that have one of these names, as JSON."""
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
@@ -80,7 +80,7 @@ def _derive_slip(scope: Scope) -> Any:
 
 
 def _check_tax_status(scope: Scope) -> bool:
-    """Return whether the tax status agrees with the other hand-pays of this run, and record it."""
+    """Return whether the tax status agrees with the other hand-pays, and store it for later ones."""
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
     scope.facts.pays(worth_cents, taxable=taxable)
@@ -102,7 +102,8 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
     )
 
 
-def _derive_unclaimed_transfers(scope: Scope) -> Any:
+def _derive_unclaimed_record(scope: Scope) -> Any:
+    """Return the record of an unclaimed hand-pay: the accounts its money goes to, and the ruling."""
     held, handpay = scope.held, _read_pending_handpay(scope)
     if held is None:
         raise Differs("nothing is reserved")
@@ -111,7 +112,7 @@ def _derive_unclaimed_transfers(scope: Scope) -> Any:
         prize = t.source.removeprefix("prizes:").removesuffix(":offered")
         goes_to = f"prizes:{prize}:unclaimed" if t.source.startswith("prizes:") else "house:orphan"
         flows.append([t.source, goes_to, t.amount_cents])
-    named = _list_repeated_fields(handpay, "id", "kind", "amount_cents", "prizes")
+    named = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
     story = scope["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
@@ -121,12 +122,13 @@ def _derive_unclaimed_transfers(scope: Scope) -> Any:
 
 
 def _list_unclaimed_transfers(scope: Scope) -> Any:
+    """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
     given_up = scope.record_before(UnclaimedRecord, "unclaimed")
     return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
 def _derive_returned_remainder(scope: Scope) -> Any:
-    """Return the remainder that replaces the hand-pay; earlier versions stored true."""
+    """Return the cash-out remainder that replaces the hand-pay; earlier versions stored true."""
     handpay = _read_pending_handpay(scope)
     return to_json(
         CashOutRest(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
@@ -134,7 +136,10 @@ def _derive_returned_remainder(scope: Scope) -> Any:
 
 
 def _derive_requested_handpay(scope: Scope) -> Any:
-    """Return the hand-pay with the method the player requested, which must differ from the previous one."""
+    """Return the hand-pay with the payment method the player now requests.
+
+    Raises :class:`Differs` if the hand-pay already has that method.
+    """
     handpay, way = _read_pending_handpay(scope), scope.record["way"]
     if (handpay.way or "hand") == way:
         raise Differs(f"its payment method already was {format_value(way)}")
@@ -162,7 +167,7 @@ _HANDPAYS: Final = (
         also=(
             require_new_id("handpay"),
             require_all_credit("cashable"),
-            states_paid_coins("handpay", HandpayRecord),
+            require_paid_coins("handpay", HandpayRecord),
         ),
     ),
     Rule(
@@ -182,7 +187,7 @@ _HANDPAYS: Final = (
         state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
         may=Permission.PAY_BY_HAND,
         also=(
-            holds("it is nobody's", lambda scope: all(map(scope.facts.is_person, scope.record["persons"]))),
+            require("it is nobody's", lambda scope: all(map(scope.facts.is_person, scope.record["persons"]))),
         ),
     ),
     Rule(
@@ -199,7 +204,7 @@ _HANDPAYS: Final = (
         state={"handpay": But("handpay", form="$form:object")},
         may=Permission.PAY_BY_HAND,
         also=(
-            holds(
+            require(
                 "the stored form differs from the recorded one",
                 lambda scope: is_json_equal(
                     scope["form"],
@@ -220,7 +225,7 @@ _HANDPAYS: Final = (
         counts={"handpays.{which}": 1},
         may=Permission.PAY_BY_HAND,
         also=(
-            holds(
+            require(
                 "its tax status differs from that of other hand-pays, or it is nobody's",
                 lambda scope: (
                     _check_tax_status(scope) and all(map(scope.facts.is_person, scope.record["persons"]))
@@ -248,7 +253,7 @@ _HANDPAYS: Final = (
         ),
         may=Permission.PAY_BY_HAND,
         also=(
-            holds(
+            require(
                 "its dims differ from those of what it replaces",
                 lambda scope: (
                     [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers]
@@ -278,9 +283,9 @@ _HANDPAYS: Final = (
             "unclaimed": Has("given_up", story="$story:object"),
         },
         also=(
-            holds(
+            require(
                 "what is given up is not what was owed",
-                lambda scope: is_json_equal(scope["given_up"], _derive_unclaimed_transfers(scope)),
+                lambda scope: is_json_equal(scope["given_up"], _derive_unclaimed_record(scope)),
             ),
         ),
     ),
@@ -305,10 +310,11 @@ _HANDPAYS: Final = (
 
 
 # ---------------------------------------------------------------------------------------------- rulings
-def _forfeit_story(scope: Scope) -> Any:
+def _derive_forfeit_details(scope: Scope) -> Any:
+    """Return the details of a forfeit: the ruling of the record and the hand-pay it is about."""
     record, named = (
         scope.record,
-        _list_repeated_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),
+        _select_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),
     )
     ruling = {key: record.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **named}
@@ -322,7 +328,7 @@ _RULINGS: Final = (
         moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
         may=Permission.SETTLE,
         also=(
-            holds(
+            require(
                 "it completes a slip that there is not",
                 lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
@@ -335,13 +341,13 @@ _RULINGS: Final = (
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         moves=Derived(
             lambda scope: [
-                *take(scope, scope["cents"], "house:orphan", MONEY),
-                *take(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
+                *derive_debit_transfers(scope, scope["cents"], "house:orphan", MONEY),
+                *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
             ]
         ),
         may=Permission.SETTLE,
         also=(
-            holds(
+            require(
                 "it takes less than all there is",
                 lambda scope: (
                     scope["cents"] + scope["expired"]
@@ -373,7 +379,7 @@ _RULINGS: Final = (
         id="{id}.forfeit",
         ref="$id",
         before={"handpay": Has("handpay", id="$id")},
-        record=Derived(_forfeit_story),
+        record=Derived(_derive_forfeit_details),
         state={"handpay": None},
         may=Permission.SETTLE,
         persons=2,
@@ -384,7 +390,9 @@ _RULINGS: Final = (
         within=only(State.SERVICE_MENU),
         record={"amount_cents": "$cents"},
         moves=Derived(
-            lambda scope: take(scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind)))
+            lambda scope: derive_debit_transfers(
+                scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind))
+            )
         ),
         may=Permission.SETTLE,
         persons=2,

@@ -15,7 +15,7 @@ from egm.record_codec import to_json
 from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
 from tools.audit.rules.parts import (
     check_in_menu,
-    holds,
+    require,
 )
 from tools.audit.rules.pattern import (
     Differs,
@@ -46,7 +46,7 @@ _PRIZE: Final = {"pool": "$pool", "claim": "$claim", "sequence": "$contribution"
 
 
 def _require_ruling(ruling: str) -> Check:
-    """Return the check of a ruling: a disputed hit is closed by its ruling, an undisputed one is proved."""
+    """Return the check that a hit is closed by ``ruling`` if it was disputed, and otherwise proved."""
 
     def check(scope: Scope) -> None:
         key = f"held:{scope['claim']}"
@@ -65,10 +65,11 @@ def _require_ruling(ruling: str) -> Check:
     return check
 
 
-_HAS_NO_HITS: Final = holds("it adds hits to its game", lambda scope: "hits" not in scope.record)
+_HAS_NO_HITS: Final = require("it adds hits to its game", lambda scope: "hits" not in scope.record)
 
 
 def _check_held_prize(scope: Scope) -> None:
+    """Check that the stored prize, held until it is ruled on, equals the recorded one."""
     if not is_json_equal(scope.record, {"claim": scope["claim"], **scope["kept"]}):
         raise Differs("the held prize differs from the recorded one")
 
@@ -115,6 +116,7 @@ def _check_ruling(scope: Scope) -> None:
 
 
 def _build_claim_pattern(way: str | None) -> dict[str, Pattern]:
+    """Return the pattern of the claim of a mystery prize, paid by the method ``way``."""
     return {
         **_CLAIM,
         "mystery": True,
@@ -127,7 +129,7 @@ def _build_claim_pattern(way: str | None) -> dict[str, Pattern]:
 
 
 def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
-    """Return the stored records of paid and closed hits that were counted and that a controller has lost."""
+    """Return, by storage key, the paid hits of a pool that came after the controller's recorded count."""
     return {
         f"claim:{claim}": to_json(claim_record)
         for claim, claim_record in scope.facts.closed.items()
@@ -145,7 +147,7 @@ _LEVELS: Final = (
         before={"level:{pool}": None},
         record={"pool": "$pool"},
         also=(
-            holds(
+            require(
                 "the level is not named after its game and stake",
                 lambda scope: scope["pool"] == "{game}.{level}.{stake_cents}".format(**scope.record),
             ),
@@ -189,7 +191,7 @@ _CLAIMS: Final = (
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
         also=(
-            holds(
+            require(
                 "only its amount is new",
                 lambda scope: is_json_equal(
                     scope.entry.state[f"claim:{scope['claim']}"],
@@ -212,7 +214,7 @@ _CLAIMS: Final = (
         state={"claim:{claim}": "$claimed:object"},
         may=Permission.PAY_BY_HAND,
         also=(
-            holds(
+            require(
                 "only its amount is new, and that nobody answered",
                 lambda scope: is_json_equal(
                     scope["claimed"],
@@ -229,7 +231,7 @@ _CLAIMS: Final = (
         record={"play_id": "$play"},
         state={"undecided": "$play"},
         may=Permission.PAY_BY_HAND,
-        also=(holds("it names no level", lambda scope: bool(scope.record["pools"])),),
+        also=(require("it names no level", lambda scope: bool(scope.record["pools"])),),
     ),
     Rule(
         entry=entries.CLAIM_CLOSED,
@@ -237,7 +239,7 @@ _CLAIMS: Final = (
         record={"claim": "$claim", "way": "$way"},
         state={"claim:{claim}": None},
         also=(
-            holds(
+            require(
                 "it differs from the stored claim",
                 lambda scope: is_json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
             ),
@@ -277,8 +279,8 @@ _MYSTERIES: Final = (
             }
         },
         also=(
-            holds("it is not proved", lambda scope: scope.record["proved"] is not False),
-            holds("its game is over", lambda scope: "late" not in scope.record),
+            require("it is not proved", lambda scope: scope.record["proved"] is not False),
+            require("its game is over", lambda scope: "late" not in scope.record),
         ),
     ),
     Rule(
@@ -289,7 +291,9 @@ _MYSTERIES: Final = (
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
         },
         also=(
-            holds("no ruling ends with it", lambda scope: f"held:{scope['claim']}" not in scope.entry.state),
+            require(
+                "no ruling ends with it", lambda scope: f"held:{scope['claim']}" not in scope.entry.state
+            ),
             _HAS_NO_HITS,
         ),
     ),
@@ -329,7 +333,7 @@ _MYSTERIES: Final = (
         id="{claim}.won",
         record={"claim": "$claim"},
         also=(
-            holds(
+            require(
                 "it names a game",
                 lambda scope: scope.record.keys().isdisjoint({"play_id", "hits", "late"}),
             ),
@@ -369,7 +373,7 @@ _LINK: Final = (
         entry=entries.LINK_BEHIND,
         record={"pool": "$pool", "counted": "$counted"},
         also=(
-            holds(
+            require(
                 "the repeated hits are not the ones paid since",
                 lambda scope: is_json_equal(dict(scope.entry.state), _derive_lost_paid_hits(scope)),
             ),
@@ -386,7 +390,7 @@ _LINK: Final = (
         may=Permission.CONFIGURE,
         persons=2,
         also=(
-            holds(
+            require(
                 "nobody is signed in, and no start can have put it in use",
                 lambda scope: (
                     scope.value_before("menu") is not None or scope.value_before("link_certificate") is None

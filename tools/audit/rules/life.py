@@ -17,7 +17,7 @@ from tools.audit.rules.parts import (
     ABSENT,
     check_first_position,
     check_in_menu,
-    holds,
+    require,
     require_stored_value,
 )
 from tools.audit.rules.pattern import Has, OneOf, Scope, format_storage_key
@@ -25,7 +25,10 @@ from tools.audit.rules.rule import Rule
 
 
 def _has_failed(scope: Scope) -> bool:
-    """Return whether the RNG or a self-test had failed; earlier versions also restarted a working RNG."""
+    """Return whether the RNG or a self-test had failed.
+
+    True for journals of earlier versions, which also restarted a working RNG.
+    """
     return (
         PlayKey.RESIDUAL not in scope.ledger.state
         or scope.value_before(IntegrityKey.OUT_OF_SERVICE) is not None
@@ -33,7 +36,10 @@ def _has_failed(scope: Scope) -> bool:
 
 
 def _is_gaming_day(scope: Scope) -> bool:
-    """Return whether a power-up states a valid gaming day, or none (written by an earlier version)."""
+    """Return whether the gaming day that a power-up records is valid.
+
+    True if it records none, as earlier versions did.
+    """
     record = scope.entry.record
     if not isinstance(record, dict) or not {"time_zone", "day_ends_hour"} & record.keys():
         return True
@@ -57,8 +63,8 @@ _LIFE: Final = (
         state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS},
         also=(
             check_first_position,
-            holds("it does not state a valid gaming day", _is_gaming_day),
-            holds(
+            require("it does not state a valid gaming day", _is_gaming_day),
+            require(
                 "a power-up is missing",
                 lambda scope: scope["boots"] == int(scope.value_before("boots") or 0) + 1,
             ),
@@ -68,7 +74,7 @@ _LIFE: Final = (
         entry=integrity.RESIDUAL_TERMS,
         state={"residual_terms": RESIDUAL_TERMS},
         also=(
-            holds(
+            require(
                 "the terms of the first position are in its power-up entry", lambda scope: scope.position > 1
             ),
         ),
@@ -94,7 +100,7 @@ _LIFE: Final = (
         within=ON_CALL | only(State.PLAYING),
         state={"out_of_service": None},
         may=Permission.RESTART,
-        also=(holds("the generator that is restarted was in service", _has_failed),),
+        also=(require("the generator that is restarted was in service", _has_failed),),
     ),
     *(Rule(entry=entry, also=(check_first_position,)) for entry in app.GENERATOR_EVENTS.values()),
     Rule(
@@ -142,7 +148,7 @@ _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
 
 
 def _require_clearable_faults(by: str) -> Any:
-    """Return the check that each cleared fault was active, may be cleared by ``by``, and is in the record."""
+    """Return the check that each fault the record clears was active and may be cleared by ``by``."""
 
     def test(scope: Scope) -> bool:
         record = scope.record
@@ -155,7 +161,7 @@ def _require_clearable_faults(by: str) -> Any:
             and all(type(fault) is dict and fault["cleared_by"] == by for fault in standing)
         )
 
-    return holds(
+    return require(
         "a cleared fault was not active, is not in the record, or may not be cleared by this person", test
     )
 
@@ -186,7 +192,7 @@ _FAULTS: Final = (
         state={"fault:{code}": "$fault:object"},
         counts={"fault.{code}": 1},
         also=(
-            holds(
+            require(
                 "it locks, or is cleared, otherwise than such a fault",
                 lambda scope: (
                     scope["fault"]["locks"] is get_fault(scope["code"]).locks
@@ -221,7 +227,7 @@ _FAULTS: Final = (
         record={"on": "$on"},
         state={"service_call": "$calling"},
         also=(
-            holds(
+            require(
                 "a call is put out by another, or goes on",
                 lambda scope: (
                     scope["on"] is (scope.value_before("service_call") is None)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.links import entries
-from tools.audit.rules.parts import holds
+from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import But, Has
 from tools.audit.rules.rule import Rule
 
@@ -29,7 +29,7 @@ RULES: Final = (
         entry=entries.WINS_READ,
         state={"progressive_win:{win}?": None},
         also=(
-            holds(
+            require(
                 "it acknowledges another number of wins",
                 lambda scope: len(scope.entry.state) == scope.record["wins"],
             ),
@@ -49,7 +49,7 @@ RULES: Final = (
             }
         },
         also=(
-            holds(
+            require(
                 "the stored refusal differs from the recorded one",
                 lambda scope: (
                     scope["trouble"] == scope.names.get("refused", "")

@@ -9,7 +9,7 @@ from meters.journal import FORMAT
 from meters.keys import format_fingerprint
 from tools.audit.rules.parts import (
     check_in_menu,
-    holds,
+    require,
 )
 from tools.audit.rules.pattern import Has
 from tools.audit.rules.rule import Rule
@@ -19,9 +19,9 @@ RULES: Final = (
         entry=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
         also=(
-            holds("only the first entry may begin a journal", lambda scope: scope.entry.sequence == 1),
-            holds("the journal format is unknown", lambda scope: scope.record["format"] <= FORMAT),
-            holds(
+            require("only the first entry may begin a journal", lambda scope: scope.entry.sequence == 1),
+            require("the journal format is unknown", lambda scope: scope.record["format"] <= FORMAT),
+            require(
                 "it is named after another key",
                 lambda scope: (
                     scope["fingerprint"] == format_fingerprint(bytes.fromhex(scope.record["public_key"]))
@@ -42,7 +42,7 @@ RULES: Final = (
         record={"code": "$code"},
         counts={"{code}": 1},
         also=(
-            holds(
+            require(
                 "a replaced medium is noted, and nothing else is",
                 lambda scope: (
                     (scope["code"] == "memory.medium_replaced")

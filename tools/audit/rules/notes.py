@@ -7,7 +7,7 @@ from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
 from egm.staff.registers import INFORMED_BY
-from tools.audit.rules.parts import check_in_menu, holds, read_nonzero_meters
+from tools.audit.rules.parts import check_in_menu, read_nonzero_meters, require
 from tools.audit.rules.pattern import Derived
 from tools.audit.rules.rule import Rule
 
@@ -19,7 +19,7 @@ RULES: Final = (
         within=RULING,
         may=Permission.SETTLE,
         also=(
-            holds(
+            require(
                 "an incident that is not judged by the management, or of which nobody was informed",
                 lambda scope: (
                     "officer"

@@ -8,7 +8,7 @@ from egm.staff import entries
 from egm.staff.slips import format_meters_line
 from egm.staff.stock import BOXES
 from meters.reading import read_meters
-from tools.audit.rules.parts import check_in_menu, format_head, holds, read_nonzero_meters, require_new_id
+from tools.audit.rules.parts import check_in_menu, format_head, read_nonzero_meters, require, require_new_id
 from tools.audit.rules.pattern import (
     But,
     Derived,
@@ -22,7 +22,11 @@ from tools.audit.rules.rule import Move, Rule
 
 
 def _check_collection(scope: Scope) -> None:
-    """Check that only a collection leaves, and that it contains what was metered into each box since the last one."""
+    """Check what an intervention stores about the collection of the boxes.
+
+    A collection stores, for each box, its meter now and at the previous collection. Any other work stores
+    nothing.
+    """
     opened: Any = scope.value_before("intervention")
     if opened["kind"] != "collection":
         due = None
@@ -36,11 +40,11 @@ def _check_collection(scope: Scope) -> None:
         raise Differs("state.collected: it does not agree with the meters")
 
 
-_is_slip = holds("the ticket is not a slip", lambda scope: scope["id"].startswith("slip-"))
+_is_slip = require("the ticket is not a slip", lambda scope: scope["id"].startswith("slip-"))
 
 
 def _check_box_count(scope: Scope) -> None:
-    """Check that the counted box was not counted before, and that the metered amount is right."""
+    """Check that the box was not counted before, and that its metered amount and difference are right."""
     last, record = scope["last"], scope.record
     box = record["box"]
     metered_cents = last["after"][box] - last["before"][box]
@@ -98,7 +102,7 @@ RULES: Final = (
         record={"amount_cents": "$cents"},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         also=(
-            holds(
+            require(
                 "coins had moved already",
                 lambda scope: not any(map(scope.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
@@ -124,7 +128,7 @@ RULES: Final = (
         id="$slip:text",
         also=(
             require_new_id("slip", "slip", here=True),
-            holds(
+            require(
                 "its meters or its witness are others",
                 lambda scope: (
                     (scope.record["meters"], scope.record["witness"])

@@ -16,7 +16,7 @@ from tools.audit.rules.disputes import check_disputed_coins, check_disputed_pape
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
-    holds,
+    require,
     require_new_id,
     require_stored_value,
 )
@@ -29,6 +29,7 @@ _CASHABLE: Final = "credit:{position}:cashable"
 
 
 def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
+    """Return the pattern of the stored bill or ticket in the phase ``phase``."""
     return {
         "id": "$paper",
         "amount_cents": "$held_cents",
@@ -40,7 +41,7 @@ def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
 
 
 def _derive_host_status(status: Redeeming) -> Any:
-    """Return the host's status after the return of the ticket it was asked about."""
+    """Return the check that the host's record of the returned ticket gets ``status``."""
 
     def due(scope: Scope) -> Any:
         stored = scope.record_before(HostTicketRecord, "host_ticket")
@@ -50,7 +51,7 @@ def _derive_host_status(status: Redeeming) -> Any:
 
 
 def _check_host_sees_pending(scope: Scope) -> None:
-    """Check that a host still sees a disputed ticket as pending."""
+    """Check the host's record of a returned ticket: not stacked, or unchanged while in dispute."""
     if "told" not in scope.names:
         _derive_host_status(Redeeming.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
@@ -58,7 +59,7 @@ def _check_host_sees_pending(scope: Scope) -> None:
 
 
 def _derive_state_after_return(scope: Scope) -> Any:
-    """Return the redemption state after a ticket is returned; a ticket of another redemption changes nothing."""
+    """Return the host's record after a disputed ticket is returned, or ABSENT if it does not change."""
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
         return ABSENT
@@ -82,7 +83,8 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     return None
 
 
-def _has_host_value(scope: Scope) -> None:
+def _check_host_value(scope: Scope) -> None:
+    """Check that the ticket is redeemed with the amount and kind that the host stated for it."""
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is None or stored.id != scope["id"]:
         return
@@ -101,6 +103,7 @@ def is_denomination(cents: int) -> bool:
 
 
 def _build_order_pattern(ticket: str) -> dict[str, Any]:
+    """Return the pattern of the stored bill or ticket when its acceptance is ordered."""
     return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
 
 
@@ -116,7 +119,7 @@ _PAPERS: Final = (
         state={"paper": _build_order_pattern("")},
         also=(
             require_new_id("bill", here=True),
-            holds("no bill has this value", lambda scope: is_denomination(scope["cents"])),
+            require("no bill has this value", lambda scope: is_denomination(scope["cents"])),
         ),
     ),
     Rule(
@@ -146,8 +149,8 @@ _PAPERS: Final = (
         moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
         also=(
             require_new_id("ticket"),
-            holds("the ticket has no number", lambda scope: bool(scope["number"])),
-            _has_host_value,
+            require("the ticket has no number", lambda scope: bool(scope["number"])),
+            _check_host_value,
         ),
     ),
     Rule(
@@ -238,7 +241,7 @@ def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
         also=(
             check_disputed_coins,
             _check_coin_transfers,
-            holds(
+            require(
                 "a coin falls into the hopper or the box",
                 lambda scope: all(
                     t.target in {"stock:hopper", "stock:coin_box"}

@@ -23,10 +23,10 @@ _FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
 
 
 def require_new_id(kind: str, name: str = "id", *, here: bool = False) -> Check:
-    """Return the check that the text named ``name`` is an id of ``kind`` from this journal.
+    """Return the check that the text bound to ``name`` is an id of ``kind`` from this journal.
 
-    If ``here`` is set, it must be the id of this very entry. Earlier versions wrote ids that do not identify
-    their journal.
+    With ``here``, it must be the id of the entry itself. Ids of earlier versions, which do not identify their
+    journal, are accepted.
     """
 
     def check(scope: Scope) -> None:
@@ -44,7 +44,7 @@ def require_new_id(kind: str, name: str = "id", *, here: bool = False) -> Check:
 
 
 def require_all_credit(kind: str, name: str = "cents") -> Check:
-    """Return the check that the amount named ``name`` is all the player's remaining credit of a kind."""
+    """Return the check that the amount bound to ``name`` is all of the player's remaining credit of a kind."""
 
     def check(scope: Scope) -> None:
         account = scope.credit(scope.names.get(kind, kind))
@@ -58,7 +58,7 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
 
 
 def credit_cents(scope: Scope) -> int:
-    """Return the player's credits of every kind before the entry, without reserved ones."""
+    """Return the player's credit of every kind before the entry, without reserved credit."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
 
 
@@ -67,8 +67,11 @@ def sum_money_cents(scope: Scope) -> int:
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
 
 
-def states_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
-    """Return the check that the record set under ``key`` names the coins paid for its cash-out so far, or none."""
+def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
+    """Return the check that the record stored under ``key`` states the coins paid so far for its cash-out.
+
+    The record must state none if no coins were paid.
+    """
 
     def check(scope: Scope) -> None:
         remainder = (
@@ -89,12 +92,12 @@ def states_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Ch
     return check
 
 
-def take(
+def derive_debit_transfers(
     scope: Scope, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
 ) -> list[tuple[str, str, int]]:
-    """Return the transfers that take the amount from the credits, by kind, as (source, target, cents).
+    """Return the transfers that take an amount from the credits, as (source, target, cents).
 
-    Raises :class:`Differs` if the credits do not cover it.
+    The kinds are used in their order. Raises :class:`Differs` if the credits do not cover the amount.
     """
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
@@ -107,14 +110,14 @@ def take(
 
 
 def format_head(scope: Scope) -> str:
-    """Return the journal's head before the entry, in printed form."""
+    """Return the journal head (last sequence number and hash) before the entry, in printed form."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
 def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
-    """Return the check that the entry sets ``key`` to exactly what ``make`` returns (a record, or JSON).
+    """Return the check that the entry stores under ``key`` exactly what ``make`` returns.
 
-    The entry must not set the key if ``make`` returns :data:`ABSENT`.
+    The entry must not store the key if ``make`` returns :data:`ABSENT`.
     """
 
     def check(scope: Scope) -> None:
@@ -131,13 +134,16 @@ def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
 
 
 def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
-    """Return the meters before the entry that are not zero; ``since``: also those with a start time."""
+    """Return the meters before the entry that are not zero.
+
+    Meters that count since an event (``.since_`` in their name) are only included with ``since``.
+    """
     values = read_meters(scope.ledger).values
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
-def holds(what: str, test: Callable[[Scope], bool]) -> Check:
-    """Return the check that ``test`` is true; ``what`` is the finding if it is not."""
+def require(what: str, test: Callable[[Scope], bool]) -> Check:
+    """Return the check that ``test`` returns True; otherwise the finding is the text ``what``."""
 
     def check(scope: Scope) -> None:
         if not test(scope):
@@ -147,7 +153,7 @@ def holds(what: str, test: Callable[[Scope], bool]) -> Check:
 
 
 def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
-    """Return the session after a game moved these amounts, or ABSENT if the games of this run count none."""
+    """Return the player's session after a game, or ABSENT if the machine records no sessions."""
     if scope.facts.session is None:
         scope.facts.session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.session:
@@ -170,7 +176,10 @@ def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) 
 
 
 def check_signed_in(scope: Scope) -> None:
-    """Check that the signed-in person is named first, if the journal records staff and the menu is open."""
+    """Check that the signed-in person is named first.
+
+    Nothing is checked if the menu is closed or the journal records no staff.
+    """
     menu, record = scope.value_before("menu"), scope.record
     if not scope.facts.people or type(menu) is not dict or menu.get("person") is None:
         return
@@ -186,7 +195,7 @@ def check_first_position(scope: Scope) -> None:
 
 
 def check_in_menu(scope: Scope) -> None:
-    """Check that the entry comes from a menu form: somebody is signed in, if the journal records staff."""
+    """Check that somebody is signed in to the menu, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
         raise Differs("it comes from a staff form, but nobody is signed in")
@@ -207,7 +216,7 @@ TICKETS: Final = {
 
 
 def check_ticket_ledger_grows(scope: Scope) -> None:
-    """Check that the ticket ledger only grows, and that its state at the journal's start is unchanged."""
+    """Check that the ticket ledger has only grown since the entry before."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         return

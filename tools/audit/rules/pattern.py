@@ -37,7 +37,7 @@ _SHOWN_MAX: Final = 160
 
 
 class Differs(Exception):
-    """A value that does not match its pattern; ``path`` leads to it."""
+    """A value that does not match its pattern; ``path`` names where it is."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -49,7 +49,7 @@ class Differs(Exception):
 
 
 class Scope:
-    """The context of one check: the entry, the ledger before it, and the named values."""
+    """The context of one check: the entry, the ledger before it, and the values bound to names."""
 
     __slots__ = ("entry", "facts", "held", "ledger", "names", "position")
 
@@ -75,11 +75,11 @@ class Scope:
         return self.entry.transaction.record
 
     def value_after(self, key: str) -> Any:
-        """Return what the entry stores in the machine's memory under a key, or None."""
+        """Return the value that the entry stores in memory under a key, or None if it stores none."""
         return self.entry.transaction.state.get(format_storage_key(key, self.position))
 
     def value_before(self, key: str) -> Any:
-        """Return what the machine's memory held under a key before the entry, or None."""
+        """Return the value that memory held under a key before the entry, or None."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
     def typed_record(self, kind: type[R]) -> R:
@@ -87,17 +87,17 @@ class Scope:
         return parse_as(kind, self.record, "record")
 
     def record_before(self, kind: type[R], key: str) -> R | None:
-        """Return as ``kind`` what the machine's memory held under a key before the entry, or None."""
+        """Return the record that memory held under a key before the entry, as ``kind``, or None."""
         data = self.value_before(key)
         return None if data is None else parse_as(kind, data, key)
 
     def record_after(self, kind: type[R], key: str) -> R | None:
-        """Return as ``kind`` what the entry stores in the machine's memory under a key, or None."""
+        """Return the record that the entry stores in memory under a key, as ``kind``, or None."""
         data = self.value_after(key)
         return None if data is None else parse_as(kind, data, f"state.{key}")
 
     def credit(self, kind: str) -> str:
-        """Return the account of this position's credits of a kind."""
+        """Return the account that holds this position's credits of a kind."""
         return f"credit:{self.position}:{kind}"
 
 
@@ -110,14 +110,17 @@ def parse_as(kind: type[R], data: object, where: str) -> R:
 
 
 def format_storage_key(key: str, position: int) -> str:
-    """Return the storage key of a position's ``key``."""
+    """Return the storage key under which a position stores its ``key``."""
     return key if position == 1 else FEATURES.keys.name(key, Position(position))
 
 
 # ------------------------------------------------------------------------------------------ kinds of patterns
 @dataclass(frozen=True, slots=True)
 class Each:
-    """An array of at least ``least`` matching values; names bound by one value are not visible to the next."""
+    """A pattern: an array of at least ``least`` values that all match ``pattern``.
+
+    A name bound by one value is not bound for the next.
+    """
 
     pattern: Pattern
     least: int = 0
@@ -125,7 +128,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Alternative patterns, tried in order."""
+    """A pattern that one of several alternatives must match; they are tried in order."""
 
     patterns: tuple[Pattern, ...]
 
@@ -135,14 +138,14 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """Exactly what the function returns for the scope."""
+    """A pattern: exactly the value that the function returns for the scope."""
 
     make: Callable[[Scope], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class But:
-    """The object bound to ``name``, with some members changed and some (``less``) removed."""
+    """A pattern: the object bound to ``name``, with ``changes`` to its members and without those in ``less``."""
 
     name: str
     changes: Mapping[str, Pattern]
@@ -156,7 +159,7 @@ class But:
 
 @dataclass(frozen=True, slots=True)
 class Has:
-    """An object that has at least these members, which binds ``name``."""
+    """A pattern: an object with at least these members, which is then bound to ``name``."""
 
     name: str
     members: Mapping[str, Pattern]
@@ -168,7 +171,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The id that the entry's sequence number gives it, in the present form or that of earlier versions."""
+    """A pattern: the id that follows from the entry's own sequence number, in the present or the earlier form."""
 
 
 OWN: Final = Own()
@@ -257,9 +260,9 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one fo
         case But():
             return _compile_but(pattern)
         case Has():
-            return _has(pattern)
+            return _compile_has(pattern)
         case Own():
-            return _own
+            return _match_own_id
         case _:
             return _compile_exact(pattern)
 
@@ -272,13 +275,14 @@ def _compile_exact(expected: Any) -> Matcher:
     return match
 
 
-def _own(value: Any, scope: Scope) -> None:
+def _match_own_id(value: Any, scope: Scope) -> None:
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.mark}", f"{kind}#{sequence}"):
         raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {format_value(value)}")
 
 
 def _compile_name(text: str) -> Matcher:
+    """Return the matcher of a text that begins with "$": it binds a name or compares the value bound to it."""
     name, _, kind = text.partition(":")
     kind, _, none = (kind or "any").partition("|")
     fits, nullable = TYPES[kind], none == "none"
@@ -311,7 +315,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, scope: Scope) -> dict[str, Any] | None:
-        """Return the values of unbound names with which ``value`` is the text, or None if it does not match."""
+        """Return the values of the unbound names for which the template gives ``value``, or None if there are none."""
         if type(value) is not str:
             return None
         regex = ""
@@ -343,15 +347,16 @@ class Template:
 
 
 def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
-    """Return a function that matches the members of an object that ``pattern`` lists, whatever others it has.
+    """Return a function that matches only the members of an object that ``pattern`` lists.
 
-    Of the members under a prefix (``fault:{code}``, ``disabled:base``), all must be listed.
+    Under a prefix that the pattern uses (``fault:{code}``, ``disabled:base``), the object may have no other
+    members.
     """
     return _compile_object(pattern, is_partial=True)
 
 
 def _find_prefix(key: str) -> str:
-    """Return the prefix that a member's name belongs to, or an empty string for a name of its own."""
+    """Return the prefix that a member's name has in common with others, or "" if it has none."""
     head, colon, _ = key.partition(":")
     return key[: key.index("{")] if "{" in key else f"{head}:" if colon else ""
 
@@ -370,6 +375,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             plain[name] = may_miss, compile_pattern(part)
 
     def match_templates(value: Mapping[str, Any], scope: Scope) -> None:
+        """Match each member whose name is a template with names still unbound."""
         remaining = [key for key in value if key not in plain]
         for template, may_miss, matcher in templates:
             expected = template.fill(scope)
@@ -473,7 +479,7 @@ def _compile_derived(make: Callable[[Scope], Any]) -> Matcher:
     return match
 
 
-def _has(pattern: Has) -> Matcher:
+def _compile_has(pattern: Has) -> Matcher:
     members = _compile_object(pattern.members)
 
     def match(value: Any, scope: Scope) -> None:

@@ -13,7 +13,7 @@ from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules.facts import Facts
-from tools.audit.rules.states import state_of
+from tools.audit.rules.states import derive_machine_state
 
 _CASHABLE: Final = "credit:1:cashable"
 _RESTRICTED: Final = "credit:1:restricted"
@@ -32,6 +32,7 @@ _LOST: Final = {"games_lost": 1}
 
 
 def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
+    """Return whether the entry and the machine are as in a plain game: one position, no session, no conversion."""
     transaction = entry.transaction
     return (
         transaction.phase is Phase.POST
@@ -47,15 +48,15 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
 def _find_smallest_stake(memory: Any) -> int:
     """Return the smallest wager of a plain game, in minor units.
 
-    This is the recorded amount below which credit is residual (0 if the machine has neither games nor coins),
-    or 1 if the journal does not record it.
+    It is the recorded amount below which credit is residual (0 if the machine has neither games nor coins),
+    or 1 if the journal does not record that amount.
     """
     terms = memory.get("residual_terms")
     return 1 if terms is None else int(terms["useful_cents"])
 
 
 def is_plain_start(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
-    """Return whether this is a correct ``game.start`` of a plain game."""
+    """Return whether this is a correct ``game.start`` of a plain game, checked without the rules."""
     transaction = entry.transaction
     record: Any = transaction.record
     moves, memory = transaction.transfers, before.state
@@ -97,7 +98,7 @@ def is_plain_start(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and "pay_out" not in memory
         and "reminder" not in memory
         and bet * denomination_cents >= _find_smallest_stake(memory)
-        and state_of(before, 1, facts) is State.IDLE
+        and derive_machine_state(before, 1, facts) is State.IDLE
     ):
         return False
     steps = record["steps"]
@@ -113,8 +114,8 @@ def is_plain_start(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     return True
 
 
-def ended(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
-    """Return whether this is a correct ``game.end`` of a plain game: one win to the credits, or none."""
+def is_plain_end(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
+    """Return whether this is a correct ``game.end`` of a plain game, with one win to the credits or none."""
     transaction = entry.transaction
     record: Any = transaction.record
     moves, memory = transaction.transfers, before.state
@@ -139,16 +140,16 @@ def ended(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and memory.get("game") == {"play_id": play_id}
         and "awaiting_award" not in memory
         and "undecided" not in memory
-        and state_of(before, 1, facts) is State.PLAYING
+        and derive_machine_state(before, 1, facts) is State.PLAYING
         and transaction.dims.keys() == {"game", "paytable", "denomination_cents", "wager_level"}
-        and _are_dims(transaction.dims)
+        and _are_dims_valid(transaction.dims)
     )
 
 
-def _are_dims(dims: Any) -> bool:
+def _are_dims_valid(dims: Any) -> bool:
     return type(dims["game"]) is type(dims["paytable"]) is str and (
         type(dims["denomination_cents"]) is type(dims["wager_level"]) is int
     )
 
 
-PLAIN: Final = {GAME_START.kind: is_plain_start, GAME_END.kind: ended}
+PLAIN: Final = {GAME_START.kind: is_plain_start, GAME_END.kind: is_plain_end}

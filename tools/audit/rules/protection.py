@@ -6,17 +6,19 @@ from egm.kernel.events import State
 from egm.kernel.states import PAYABLE, only
 from egm.play import entries
 from egm.play.player_protection import LIMITS
-from tools.audit.rules.parts import holds
+from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import But, Derived, Has, Scope
 from tools.audit.rules.rule import Rule
 
 
 def _compute_spent_cents(scope: Scope) -> int:
+    """Return what the player has lost in the session: wagers less wins."""
     session = scope.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def _derive_limits(scope: Scope) -> Any:
+    """Return the player's limits with the one that the record sets."""
     record = scope.record
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 
@@ -42,7 +44,7 @@ RULES: Final = (
         before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={"reminder": None},
-        also=(holds("reading it does not end a pause at a limit", lambda s: s["which"] not in LIMITS),),
+        also=(require("reading it does not end a pause at a limit", lambda s: s["which"] not in LIMITS),),
     ),
     Rule(
         entry=entries.PAUSE_OVER,

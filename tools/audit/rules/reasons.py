@@ -11,13 +11,13 @@ from egm.records.keys import HostKey, PlayKey
 from egm.records.protection import ReminderRecord
 from egm.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope
-from tools.audit.rules.states import state_of
+from tools.audit.rules.states import derive_machine_state
 
 _WAYS: Final[Mapping[str, str]] = {"given_up": RESIDUAL_REMOVED.kind, "played": RESIDUAL_PLAYED.kind}
 
 
-def is_residual(scope: Scope) -> None:
-    """Check that the credit buys no game, and that the jurisdiction allows this treatment."""
+def check_residual_credit(scope: Scope) -> None:
+    """Check that the credit is too small to buy a game, and that it may be treated this way here."""
     amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.least_stake_cents
@@ -30,7 +30,7 @@ def is_residual(scope: Scope) -> None:
         raise Differs(f"residual credit is treated here as {terms.way}")
 
 
-def is_for_a_prize(scope: Scope) -> None:
+def check_residual_prize(scope: Scope) -> None:
     """Check that residual credit is played off for the smallest stake that buys a game here."""
     prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
@@ -41,8 +41,11 @@ def is_for_a_prize(scope: Scope) -> None:
         raise Differs(f"residual credit is played off for the price of a game, not for {prize_cents} cents")
 
 
-def is_dear_enough(scope: Scope) -> None:
-    """Check that the stake reaches the recorded minimum; a game without stake is played on standing bets."""
+def check_smallest_stake(scope: Scope) -> None:
+    """Check that the stake is at least the recorded smallest one.
+
+    A game without a stake, played on standing bets, always passes.
+    """
     stake_cents, terms = (
         scope["bet"] * scope["denomination"],
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
@@ -53,8 +56,8 @@ def is_dear_enough(scope: Scope) -> None:
         )
 
 
-def is_offered(scope: Scope) -> None:
-    """Check that no host or option has withdrawn the game, and that its table still exists."""
+def check_game_is_offered(scope: Scope) -> None:
+    """Check that the game is offered: no host has disabled it, and its table was not withdrawn."""
     if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
         raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, according to the memory")
 
@@ -65,13 +68,13 @@ def _is_withheld(scope: Scope) -> bool:
 
 
 def _list_values_under(scope: Scope, prefix: str) -> list[Any]:
-    """Return the values the memory held under every machine key with a prefix."""
+    """Return the values that the machine's memory held under every key with a prefix."""
     return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
 
 
-def check_cannot_go_on(scope: Scope) -> None:
-    """Check the reason for returning bets that may not be taken down: machine, game or player is stopped."""
-    why, state = scope.record["why"], state_of(scope.ledger, scope.position, scope.facts)
+def check_return_reason(scope: Scope) -> None:
+    """Check that the memory shows the recorded reason for returning the bets left on a table."""
+    why, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
     if why == "taken_down":
         fits = state is State.IDLE
     elif why == "changed":
@@ -83,6 +86,7 @@ def check_cannot_go_on(scope: Scope) -> None:
 
 
 def _is_paused(scope: Scope) -> bool:
+    """Return whether the player's own limit has paused play."""
     reminder = scope.record_before(ReminderRecord, "reminder")
     return reminder is not None and reminder.kind in LIMITS
 

@@ -27,7 +27,7 @@ from tools.audit.rules.pattern import (
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.states import is_within, state_of, was_idle
+from tools.audit.rules.states import derive_machine_state, is_within, was_idle
 
 Check: TypeAlias = Callable[[Scope], None]
 
@@ -41,14 +41,15 @@ _IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
 
 
 class DiffersFromDeclaration(Differs):
-    """An entry that is not of the form that a rule's declaration states; another form of its kind may fit."""
+    """An entry that does not have the form the rule's declaration states; another rule of its kind may fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``.
+    """A transfer from ``source`` to ``target`` (patterns) of ``cents``, with the dimensions ``dims``.
 
-    ``many``: any number of such transfers, each with its own named values. ``may_miss``: it is optional.
+    ``many``: any number of such transfers is allowed, each with its own bound names. ``may_miss``: the
+    transfer is optional.
     """
 
     source: str
@@ -61,22 +62,23 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What must relate an entry of one form to the entries before it.
+    """What an entry of one form must agree with in the entries before it.
 
-    ``entry``: its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` name only the
-    members that depend on others.
+    ``entry`` is its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` name only
+    the members that depend on other values.
 
-    ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before``: what memory held
-    under these keys before the entry (None: nothing). ``moves``: its transfers in order, or the function that
-    derives them. The first transfer of a reservation that it settles or voids is bound to ``held_source``,
-    ``held_target`` and ``held_cents``. ``also``: functions for what
-    patterns cannot express; they raise :class:`Differs`. ``may``: the permission that every person in the
-    record's ``persons`` (or its ``person``) needs, and ``persons``: the least number of them.
+    ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before`` has, by key, what
+    memory must hold before the entry (None: nothing). ``moves`` has the transfers in order, or is the
+    function that derives them. If the entry settles or voids a reservation, the first transfer of that
+    reservation is bound to ``held_source``, ``held_target`` and ``held_cents``. ``also`` has functions for
+    what patterns cannot express; they raise :class:`Differs`. ``may`` is the permission that every person in
+    the record's ``persons`` (or its ``person``) needs, and ``persons`` the least number of them.
 
-    ``within``: the machine states in which it is allowed, as derived from the memory before it; entries that
-    start something have them. ``goes_on_from``: kinds of entry after which it is allowed in any state, if one
-    of them was the last to move the position's money. ``recorded_within_seconds``: for how long after the
-    machine was idle a device may record an order, in the states ``late_within``.
+    ``within`` has the machine states in which the entry is allowed; the state is derived from the memory
+    before it. Only entries that start something have it. ``goes_on_from`` has kinds of entry: if one of them
+    was the last to move the position's money, the entry is allowed in any state. In the states
+    ``late_within``, a device may still record an order within ``recorded_within_seconds`` after the machine
+    was idle.
     """
 
     entry: AnyEntry
@@ -98,15 +100,15 @@ class Rule:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the entries."""
+        """Return the kind of the entries that the rule checks."""
         return self.entry.kind
 
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
-        """Check an entry against the rule and the ledger before it. Raises :class:`Differs`."""
+        """Check an entry against the rule and the ledger before the entry. Raises :class:`Differs`."""
         transaction = entry.transaction
         self._check_declaration(transaction, facts)
         scope = Scope(entry, ledger, facts)
-        self._check_state(scope)
+        self._check_machine_state(scope)
         if self.entry.settles:
             self._check_reservation(scope)
         late = self._match_memory(scope)
@@ -130,6 +132,7 @@ class Rule:
 
     # ------------------------------------------------------------------ the parts of it
     def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
+        """Check the entry's declared form, and that persons and machines in its record are known."""
         try:
             self.entry.check(transaction, facts.keys)
         except EntryError as why:
@@ -139,10 +142,14 @@ class Rule:
             if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
                 raise Differs(f"record.{name}: {format_value(record[name])} is {condition.otherwise}")
 
-    def _check_state(self, scope: Scope) -> None:
+    def _check_machine_state(self, scope: Scope) -> None:
+        """Check that the rule allows the entry in the machine state derived from the memory before it.
+
+        Raises :class:`Differs` if it does not. A state of idle is stored with its time.
+        """
         if self.within is None:
             return
-        state = state_of(scope.ledger, scope.position, scope.facts)
+        state = derive_machine_state(scope.ledger, scope.position, scope.facts)
         if state is State.IDLE:
             scope.facts.idle_at[scope.position] = scope.entry.time_utc
         if is_within(state, self.within) or scope.facts.moved.get(scope.position) in self.goes_on_from:
@@ -155,6 +162,7 @@ class Rule:
             raise Differs(f"it is not allowed while the machine is {state}, according to its memory")
 
     def _check_reservation(self, scope: Scope) -> None:
+        """Check that the entry ends an open reservation of a kind it may end, and bind its first transfer."""
         held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if held is None:
             raise Differs(f"there is no reservation {format_value(scope.entry.transaction.ref)}")
@@ -167,6 +175,7 @@ class Rule:
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
 
     def _match_memory(self, scope: Scope) -> list[tuple[str, Matcher]]:
+        """Match what memory held before the entry; return the keys that contain names not bound yet."""
         late = []
         for key, matcher in self._before:
             if "{" in key:
@@ -176,7 +185,10 @@ class Rule:
         return late
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
-        """Return the state with its keys in the form of the first position."""
+        """Return the state with the keys that the first position would use.
+
+        Raises :class:`Differs` for a key of another position.
+        """
         if position == 1:
             for key in state:
                 number, slash, _ = key.partition("/")
@@ -232,7 +244,7 @@ class Rule:
     # ------------------------------------------------------------------ compiled once
     @cached_property
     def _persons_named(self) -> tuple[tuple[str, Condition], ...]:
-        """Return the fields of the declared record that name persons or the machine, with what each names."""
+        """Return (field name, condition) for each record field that names persons or the machine."""
         record = self.entry.record
         return tuple(
             (field.name.removesuffix("_"), condition)
@@ -276,7 +288,7 @@ class Rule:
 
 
 def _compile_members(pattern: Pattern) -> Matcher:
-    """Compile a pattern of the record, state or counts: of an object only the members that it names."""
+    """Compile a pattern; of an object, only the members that the pattern lists are matched."""
     if not isinstance(pattern, Mapping):
         return compile_pattern(pattern)
     return compile_part(pattern) if pattern else _accept_anything
@@ -295,7 +307,7 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> Non
 
 
 def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, known: bool) -> bool:
-    """Return whether a transfer matches a move; ``known``: the names it binds stay bound."""
+    """Return whether a transfer matches a move; with ``known``, names that it binds stay bound."""
     before = scope.names
     scope.names = dict(before)
     parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))

@@ -10,12 +10,13 @@ from egm.people.person import NUMBER
 from egm.people.roles import Role
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED
-from tools.audit.rules.parts import check_in_menu, holds
+from tools.audit.rules.parts import check_in_menu, require
 from tools.audit.rules.pattern import Has, Scope
 from tools.audit.rules.rule import Rule
 
 
 def _is_next_change(scope: Scope) -> bool:
+    """Return whether the entry is the next change of the staff list, and consistent with the list before it."""
     facts, roster, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest = scope.names.get("digest")
     due = number if digest is None else {"number": number, "digest": digest}
@@ -45,7 +46,9 @@ RULES: Final = (
                 "digest?": "$digest:digest",
             },
             also=(
-                holds("it is not the next change of the staff, or names no member of staff", _is_next_change),
+                require(
+                    "it is not the next change of the staff, or names no member of staff", _is_next_change
+                ),
             ),
         )
         for entry in (entries.STAFF_ADDED, entries.STAFF_DISABLED, entries.STAFF_ENABLED, entries.STAFF_PIN)
@@ -56,7 +59,7 @@ RULES: Final = (
         record={"number": "$number", "digest": "$digest"},
         state={"staff": {"number": "$number", "digest": "$digest"}},
         also=(
-            holds(
+            require(
                 "the roster is the one recorded before",
                 lambda s: s.value_before("staff") in (None, s.value_after("staff")),
             ),
@@ -88,7 +91,7 @@ RULES: Final = (
         record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},
         also=(
-            holds(
+            require(
                 "it is not this person's role",
                 lambda scope: (
                     scope.facts.people.get(scope["person"], scope.record["role"]) == scope.record["role"]

@@ -25,7 +25,7 @@ _STATELESS: Final = tuple(
 
 
 class _Books:
-    """The stored values of a journal up to the current entry."""
+    """The values that a journal has stored up to the current entry."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
@@ -42,7 +42,7 @@ class _Books:
 
 
 class _Remembered:
-    """One position derived from memory alone; the process's own state is as after a start."""
+    """A stand-in for one position of a machine, derived from memory alone, as after a restart."""
 
     doors_open = Machine.doors_open
     faults = Machine.faults
@@ -54,7 +54,7 @@ class _Remembered:
         self.memory: Final = Memory(self.journal, self.position, FEATURES.keys)
 
     def state(self, kind: type[T]) -> T:
-        """Return a feature's own state as after a start."""
+        """Return a feature's own state in its initial form."""
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
@@ -62,7 +62,7 @@ class _Remembered:
         return None
 
 
-def state_of(ledger: Ledger, position: int, facts: Facts) -> State:
+def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
     """Return the machine state that follows from a position's memory."""
     key = position, PlayKey.GAME in ledger.state
     known = facts.states.get(key)
@@ -79,5 +79,8 @@ def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
 
 
 def is_within(state: State, states: frozenset[State]) -> bool:
-    """Return whether a machine whose memory gives ``state`` can be in one of ``states``."""
+    """Return whether the machine can be in one of ``states`` if its memory gives ``state``.
+
+    A memory that gives idle also fits the states that are not stored in memory.
+    """
     return state in states or (state is State.IDLE and bool(states & _UNREMEMBERED))

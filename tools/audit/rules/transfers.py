@@ -14,7 +14,7 @@ from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
     credit_cents,
-    holds,
+    require,
     require_new_id,
     require_stored_value,
 )
@@ -26,7 +26,11 @@ _HISTORY: Final = 35
 
 
 def _check_ledger_state(scope: Scope) -> None:
-    """Check the ticket ledger's recorded state, at its first use in this journal or after its replacement."""
+    """Check the recorded anchor of the ticket ledger.
+
+    The people who replaced the ledger must be named exactly when it was replaced; otherwise it must only
+    grow.
+    """
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if now is None:
         raise Differs("state.tickets: it is missing")
@@ -38,7 +42,7 @@ def _check_ledger_state(scope: Scope) -> None:
 
 
 def _check_contradicted_amount(scope: Scope) -> None:
-    """Check an amount that the journal has credited and the ledger will never credit."""
+    """Check the correction of an amount that the journal credited and the ticket ledger never will."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         raise Differs("state.tickets: no ticket ledger is known")
@@ -91,7 +95,7 @@ _HOST_TICKETS: Final = (
         entry=entries.VOUCHER_READ,
         state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
         also=(
-            holds(
+            require(
                 "no ticket is left to be read",
                 lambda scope: (
                     (scope.value_before("validations_read") or 0) < (scope.value_before("validations") or 0)
@@ -131,13 +135,13 @@ _WAYS: Final = {
 }
 
 
-def _result(scope: Scope) -> TransferRecord:
+def _read_result(scope: Scope) -> TransferRecord:
     return scope.typed_record(TransferRecord)
 
 
 def _derive_transfers(scope: Scope) -> Any:
-    """Return the transfers of a host's order, by kind of credit, from its recorded result."""
-    way, cents = scope["way"], _result(scope).cents
+    """Return the transfers of a host's order by kind of credit, as its recorded result states them."""
+    way, cents = scope["way"], _read_result(scope).cents
     if way not in _WAYS:
         raise Differs(f"{format_value(way)} is not a valid transfer type")
     source, target = _WAYS[way]
@@ -167,14 +171,14 @@ def _check_moves_match_result(scope: Scope) -> None:
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
-    if scope["way"] == "in" and _result(scope).cents.get(CreditKind.RESTRICTED):
+    if scope["way"] == "in" and _read_result(scope).cents.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT
 
 
 def _check_stored_failure(scope: Scope) -> None:
-    """Check that the stored result is the recorded one; the host may have it already."""
-    stored, recorded = scope.record_after(TransferRecord, "transfer"), _result(scope)
+    """Check that the result stored for the host is the recorded one, unless the host may already have it."""
+    stored, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.told or recorded.position is not None:
         raise Differs("record: an order that fails has no index, and its result is not read yet")
     if stored != replace(recorded, position=0, told=stored is not None and stored.told):
@@ -182,9 +186,9 @@ def _check_stored_failure(scope: Scope) -> None:
 
 
 _COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
-_PLACE: Final = holds(
+_PLACE: Final = require(
     "its index in the history is not the next one",
-    lambda scope: _result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
+    lambda scope: _read_result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
 )
 _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
 
@@ -198,11 +202,11 @@ _TRANSFERS: Final = (
         state={"transfers": _COUNTED, "transfer": "$kept"},
         moves=(_ANYWHERE,),
         also=(
-            holds(
+            require(
                 "the stored value differs from the record",
                 lambda scope: is_json_equal(scope["kept"], scope.record),
             ),
-            holds("a bonus paid by hand must be reserved", lambda scope: scope["way"] != "bonus_jackpot"),
+            require("a bonus paid by hand must be reserved", lambda scope: scope["way"] != "bonus_jackpot"),
             _check_moves_match_result,
             _PLACE,
             require_stored_value("restricted", _derive_restricted_terms),
@@ -222,7 +226,7 @@ _TRANSFERS: Final = (
         moves=(_ANYWHERE,),
         also=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
-            holds(
+            require(
                 "the stored value differs from the record",
                 lambda scope: is_json_equal(scope["kept"], scope.record),
             ),
@@ -234,9 +238,9 @@ _TRANSFERS: Final = (
         entry=entries.AFT_FAILED,
         also=(
             _check_stored_failure,
-            holds(
+            require(
                 "an order that fails moves nothing",
-                lambda scope: not any(_result(scope).cents.values()),
+                lambda scope: not any(_read_result(scope).cents.values()),
             ),
         ),
     ),

@@ -5,7 +5,7 @@ from typing import Any, Final
 from egm.devices.wheel.codec import NUMBERS
 from egm.records.wheel import WheelSpin
 from egm.seats import entries
-from tools.audit.rules.parts import holds
+from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import But, Scope
 from tools.audit.rules.rule import Rule
 
@@ -14,17 +14,19 @@ _BEFORE: Final = {"wheel_spin": "$was:object"}
 
 
 def _are_earlier_recorded(scope: Scope) -> bool:
+    """Return whether the earlier wheel numbers that the new spin carries were recorded before."""
     was, now = scope.record_before(WheelSpin, "wheel_spin"), scope.record_after(WheelSpin, "wheel_spin")
     known = {} if was is None else was.numbers
     return now is not None and now.earlier.items() <= known.items()
 
 
-def _is_awaited(scope: Scope) -> bool:
+def _is_spin_awaited(scope: Scope) -> bool:
+    """Return whether memory awaits this spin of this round."""
     was = scope.record_before(WheelSpin, "wheel_spin")
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 
 
-_OF_THE_SPIN: Final = holds("no number is awaited for its spin", _is_awaited)
+_OF_THE_SPIN: Final = require("no number is awaited for its spin", _is_spin_awaited)
 
 RULES: Final = (
     Rule(
@@ -32,7 +34,7 @@ RULES: Final = (
         id="{round}.closed",
         record=_SPIN,
         state={"wheel_spin": {**_SPIN, "earlier?": "$:object"}},
-        also=(holds("numbers of earlier rounds are not as recorded", _are_earlier_recorded),),
+        also=(require("numbers of earlier rounds are not as recorded", _are_earlier_recorded),),
     ),
     Rule(
         entry=entries.NUMBER_RECEIVED,
@@ -40,7 +42,7 @@ RULES: Final = (
         before=_BEFORE,
         record={**_SPIN, "number": "$number"},
         state={"wheel_spin": But("was", number="$number")},
-        also=(_OF_THE_SPIN, holds("no wheel has such a pocket", lambda scope: scope["number"] in NUMBERS)),
+        also=(_OF_THE_SPIN, require("no wheel has such a pocket", lambda scope: scope["number"] in NUMBERS)),
     ),
     Rule(
         entry=entries.NUMBER_MISSED,

@@ -11,13 +11,13 @@ from egm.staff import entries as staff
 from tools.audit.rules.parts import (
     check_first_position,
     check_in_menu,
-    holds,
+    require,
     require_new_id,
 )
 from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, is_json_equal
 from tools.audit.rules.rule import Rule
 
-_IS_TEST_TICKET: Final = holds(
+_IS_TEST_TICKET: Final = require(
     "the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")
 )
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
@@ -26,6 +26,7 @@ _NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: Scope) -> None:
+    """Check that the recorded change of version, signer and components is the actual one."""
     before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     due = {name: [before[name], now[name]] for name in ("version", "signer")}
@@ -42,8 +43,8 @@ def _check_installed_change(scope: Scope) -> None:
         raise Differs("the recorded change differs from the actual one")
 
 
-def _is_changed(scope: Scope) -> bool:
-    """Return whether the options after a change equal those before it except for the recorded change."""
+def _is_only_recorded_change(scope: Scope) -> bool:
+    """Return whether the options changed in the recorded way and in no other."""
     record, before, after = scope.record, scope["before"], scope["after"]
     option, game, on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
@@ -74,11 +75,11 @@ RULES: Final = (
         state={"options": "$after"},
         may=Permission.CONFIGURE,
         also=(
-            holds(
+            require(
                 "the options before it were others",
                 lambda scope: scope["before"] == (scope.value_before("options") or _NO_OPTIONS),
             ),
-            holds("the options after it are not the expected ones", _is_changed),
+            require("the options after it are not the expected ones", _is_only_recorded_change),
             check_in_menu,
         ),
     ),
@@ -94,17 +95,17 @@ RULES: Final = (
         state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$at"}},
         may=Permission.CONFIGURE,
         also=(
-            holds(
+            require(
                 "the digest is not the file's",
                 lambda scope: hashlib.sha256(scope["text"].encode()).hexdigest() == scope["digest"],
             ),
-            holds(
+            require(
                 "the file before it was another",
                 lambda scope: (
                     scope["before"] == (scope.value_before("cabinet_file") or {"digest": ""})["digest"]
                 ),
             ),
-            holds(
+            require(
                 "it is changed while something is owed",
                 lambda scope: scope["before"] == scope["digest"] or not scope.ledger.credits_cents(),
             ),
@@ -141,7 +142,7 @@ RULES: Final = (
         state={"touch": "$after"},
         may=Permission.TEST_DEVICES,
         also=(
-            holds(
+            require(
                 "the calibration before it was another",
                 lambda scope: scope["before"] == (scope.value_before("touch") or []),
             ),
@@ -167,6 +168,6 @@ RULES: Final = (
         before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
         state={"hopper": None},
-        also=(holds("the coins are not test coins", lambda scope: scope["id"].startswith("test-")),),
+        also=(require("the coins are not test coins", lambda scope: scope["id"].startswith("test-")),),
     ),
 )

@@ -31,7 +31,7 @@ from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count
 from tools.audit import point as verified
 from tools.audit.games import Shelf
-from tools.audit.log_text import log_lines
+from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import Auditor, Finding, Report
 from tools.cli.commands.clearing import clear_, inspect_
@@ -146,7 +146,7 @@ def verify(
         vouched = list(_parse_witnesses(witnesses))
 
         def auditor(point: Path | None) -> Auditor:
-            return Auditor(shelf, heads, vouched) if point is None else verified.go_on(point, shelf)
+            return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
             reports = _audit_copies(file, state, second, auditor, point)
@@ -171,7 +171,7 @@ def _audit_copies(
     auditor: Callable[[Path | None], Auditor],
     point: Path | None,
 ) -> dict[str, Report]:
-    """Return the report on an export, or on each copy of a state folder."""
+    """Return the report on each copy of a state folder by name, or only that on an exported file."""
     if file is not None:
         return {str(file): _verify_export(file, auditor(point), point)}
     folder = state or default_state_dir()
@@ -190,9 +190,10 @@ def _read_export_head(file: Path) -> tuple[int, str]:
 
 
 def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException for an invalid one.
+    """Yield (sequence, hash) from SEQUENCE:HASH, or from each line of a file of them.
 
-    SEQUENCE=NUMBER is the form of the metrics: ``egm_journal_sequence`` and ``egm_journal_head``.
+    SEQUENCE=NUMBER is the form of the metrics ``egm_journal_sequence`` and ``egm_journal_head``. Raises
+    ClickException for an invalid one.
     """
     for text in witnesses:
         path = Path(text)
@@ -213,7 +214,7 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _parse_metric_hash(line: str) -> str:
-    """Return a metric's number, also in a float's notation, as the twelve hash digits it represents."""
+    """Return the twelve hash digits that a metric's number represents; it may be a float."""
     sequence, sign, number = line.partition("=")
     try:
         value = Decimal(number) if sign else Decimal(0)
@@ -223,7 +224,7 @@ def _parse_metric_hash(line: str) -> str:
 
 
 def _conclude_audit(report: Report, auditor: Auditor, point: Path | None) -> Report:
-    """Return the report, and save the auditor's state for the next run if nothing is wrong."""
+    """Return the report; save the auditor's state to ``point`` if nothing is wrong."""
     if point is not None and not report.wrong:
         verified.save(auditor, point)
     return report
@@ -251,7 +252,10 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
 def _verify_copies(
     folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None
 ) -> dict[str, Report]:
-    """Verify each copy with the archive on its own medium, and with its own saved state."""
+    """Return the report on each copy by name.
+
+    Each copy is verified with the archive on its own medium, and from its own saved state.
+    """
     key = _load_machine_key(folder, second)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
     # Read only the first medium: damage that the second could repair is a finding.
@@ -274,15 +278,15 @@ def _verify_copies(
 
 
 def _load_machine_key(*folders: Path) -> MachineKey | None:
-    """Return the key that proves the machine's CRCs, or None if it is missing or may not be read."""
+    """Return the machine's key, or None if it is missing or may not be read."""
     try:
         return MachineKey.load(DiskStorage(), *folders)
     except JournalUnwritable:
         return None
 
 
-def _place(finding: Finding) -> str:
-    """Return the location of a finding; sequence 0 means the file as a whole."""
+def _format_finding_place(finding: Finding) -> str:
+    """Return the entry that a finding concerns as text; sequence 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{where} {escape_markup(finding.id)}".rstrip()
 
@@ -306,7 +310,7 @@ def _print_report(name: str, report: Report) -> None:
     )
     for finding in report.findings:
         console.print(
-            f"  [red]{_place(finding)}[/red]: {escape_markup(finding.why)}",
+            f"  [red]{_format_finding_place(finding)}[/red]: {escape_markup(finding.why)}",
             highlight=False,
         )
     if report.noted > len(report.notices):
@@ -315,7 +319,7 @@ def _print_report(name: str, report: Report) -> None:
         )
     for note in report.notices:
         console.print(
-            f"  [yellow]notice[/yellow] {_place(note)}: {escape_markup(note.why)}",
+            f"  [yellow]notice[/yellow] {_format_finding_place(note)}: {escape_markup(note.why)}",
             highlight=False,
         )
     if report.wrong > len(report.findings):
@@ -356,7 +360,8 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             if name == "plays":
                 rows = [
-                    _play_row(play) for play in recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN)
+                    _build_play_row(play)
+                    for play in recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN)
                 ]
             else:
                 rows = [
@@ -365,7 +370,7 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     if form == "text":
-        for line in log_lines(rows, find_terminal_width()):
+        for line in format_log_lines(rows, find_terminal_width()):
             echo(line)
         return
     names = tuple(rows[0]) if rows else ("entry", "time", "kind")
@@ -391,7 +396,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
     }
 
 
-def _play_row(play: recall.Play) -> dict[str, Any]:
+def _build_play_row(play: recall.Play) -> dict[str, Any]:
     """Return a play as a row of the log."""
     start = recall.read_details(play.start)
     return {

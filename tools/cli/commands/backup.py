@@ -110,7 +110,7 @@ def restore(
 def _restore(
     folder: StateFolder, found: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
 ) -> list[str]:
-    """Restore, and return what was done. Raises OperatorError before anything is written."""
+    """Restore a backup, and return what was done. Raises OperatorError before anything is written."""
     text = found.files[CABINET].decode()
     file, faults = read(text, CabinetFile)
     if file is None:
@@ -119,11 +119,11 @@ def _restore(
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
     used = Place(DiskStorage(), folder.root, second).has_journal
     if used:
-        _require_own(folder, found, second)
+        _require_later_journal(folder, found, second)
     roster_of_backup = _read_roster(folder, found)
     roster = load_roster(folder.root, second) if used else roster_of_backup
     people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
-    done = [_give_staff(folder, second, roster_of_backup, used=used)]
+    done = [_restore_staff(folder, second, roster_of_backup, used=used)]
     for name in LINK:
         if name in found.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
@@ -138,7 +138,7 @@ def _restore(
 
 
 def _read_roster(folder: StateFolder, found: Backup) -> Roster:
-    """Return the backup's staff. Raises OperatorError for a roster that was altered."""
+    """Return the backup's staff. Raises OperatorError if the roster was altered."""
     staged = folder.staff.with_name("people.given-back.json")
     try:
         replace_private(staged, found.files.get(STAFF, b""))
@@ -147,8 +147,8 @@ def _read_roster(folder: StateFolder, found: Backup) -> Roster:
         staged.unlink(missing_ok=True)
 
 
-def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
-    """Raise OperatorError unless the journal here continues from where the backup was made."""
+def _require_later_journal(folder: StateFolder, found: Backup, second: Path) -> None:
+    """Raise OperatorError unless this machine's journal is a continuation of the one backed up."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
@@ -166,8 +166,8 @@ def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
         raise OperatorError(f"entry {found.sequence} of this memory is not the one in the backup")
 
 
-def _give_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:
-    """Restore the backup's staff, unless the journal records others."""
+def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:
+    """Restore the backup's staff, unless the journal records another roster; return what was done."""
     if used:
         try:
             read_recorded_roster(folder.root, second).check_roster(backup_roster)

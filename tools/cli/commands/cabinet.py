@@ -45,7 +45,7 @@ from tools.cli.tables import (
     show_progress,
 )
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import format_refusal
+from tools.lab.named import format_definition_error
 
 
 @click.group()
@@ -113,7 +113,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """Checker for remarks on games that the machine offers all the same."""
+    """Finds remarks on games that the machine offers nevertheless."""
 
     played: Mapping[str, Any]
     """Definitions that the machine of the state folder has played; empty without a memory."""
@@ -122,7 +122,7 @@ class _Remarks:
 
     @classmethod
     def on(cls, cabinet: CabinetFile, state: Path) -> Self:
-        """Return the remarks on the games of a cabinet file and of the machine of ``state``."""
+        """Return the remarks for a cabinet file and the machine whose memory is in ``state``."""
         played: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:
             played = view.states(PlayKey.DEFINITION)
@@ -132,7 +132,11 @@ class _Remarks:
         return cls(played, limit_cents)
 
     def iter_game_remarks(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
-        """Yield the remarks on one game: on its version, and on the jurisdiction's limits."""
+        """Yield the remarks on one game.
+
+        They are a version played earlier with another definition, and limits reduced by the jurisdiction's
+        bet limit.
+        """
         with suppress(PaytableError):
             if before := find_conflicting_digest(self.played, game):
                 what = (
@@ -162,7 +166,7 @@ class _Remarks:
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a text, or an empty dict if it is not TOML."""
+    """Return the tables of a TOML text, or an empty dict if the text is not TOML."""
     try:
         return parse_toml(text)
     except tomllib.TOMLDecodeError:
@@ -174,6 +178,7 @@ _EFFECTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
 def _choose_style(stops: object) -> Style:
+    """Return the style of a fault: severe if it prevents the start, else doubtful."""
     return BAD if stops else DOUBT
 
 
@@ -270,7 +275,7 @@ def new(
         with show_progress("looking which games the place admits"):
             text = format_cabinet_file(requested, file.parent)
     except DefinitionError as error:
-        raise click.ClickException(format_refusal(error)) from None
+        raise click.ClickException(format_definition_error(error)) from None
     cabinet, faults = read(text, CabinetFile)
     if cabinet is None:
         raise click.ClickException("\n".join(map(str, faults)))
@@ -368,4 +373,5 @@ def _format_line_settings(line: object) -> str:
 
 
 def _format_known(text: str | None) -> str:
+    """Return the text, or "" if it is unknown."""
     return "" if text in {None, "n/a"} else str(text)

@@ -25,8 +25,8 @@ from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import classify_changes
 from tools.lab.certification.finding import Case, Finding, Status
-from tools.lab.certification.rules import hold
-from tools.lab.certification.source import refuse_unfit
+from tools.lab.certification.rules import check_every_rule
+from tools.lab.certification.source import check_source
 from tools.lab.named import path_or_id_from_text
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv, to_html
@@ -125,7 +125,7 @@ def command(
     _check_laboratory_packages(out)
     signing = None if out is None else _load_signing_key(key, out)
     if submission and out is not None and signing is not None:
-        _refuse_unfit_source(out, signing)
+        _check_source_early(out, signing)
     held = [_check_game(name, profile, games_played) for name in games]
     if out is not None and signing is not None:
         for case, findings in held:
@@ -137,23 +137,23 @@ def command(
     show(
         form,
         *(_build_table(*each) for each in held),
-        document=[_change_row(*each) for each in held],
+        document=[_build_verdict_data(*each) for each in held],
         after=after,
     )
     if failed := [case.game.id for case, findings in held if not _is_certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
 
-def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
-    """Refuse a source that cannot become a submission, before any game is played for it."""
+def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
+    """Check, before any game is played, that the source can become a submission."""
     try:
-        refuse_unfit(_CHECKOUT, out, signing)
+        check_source(_CHECKOUT, out, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
 
 def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
-    """Return the signing key; create it and print its location if there is none."""
+    """Return the signing key; if there is none, create it and print its path."""
     try:
         path = bundle.find_key_path(named, out)
         if not path.exists():
@@ -164,7 +164,7 @@ def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
 
 
 def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
-    """Check one game against every rule."""
+    """Return the game's case and the findings of every rule."""
     game = load(name)
     with show_progress(f"certifying {game.id}"), start_service().step() as draw:
         try:
@@ -174,7 +174,7 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, l
             case = Case(game, path_or_id_from_text(name), analyse(game), profile, draw, games_played)
         except AnalysisError as error:
             raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
-        return case, hold(case)
+        return case, check_every_rule(case)
 
 
 def _is_certified(findings: list[Finding]) -> bool:
@@ -182,25 +182,25 @@ def _is_certified(findings: list[Finding]) -> bool:
 
 
 def _format_conclusion(case: Case, findings: list[Finding]) -> str:
-    """Return the conclusion for a game without a failed rule."""
+    """Return the conclusion for a game that fails no rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
     read = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
 
 
-def _change_row(case: Case, findings: list[Finding]) -> dict[str, object]:
+def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
 def _check_laboratory_packages(out: Path | None) -> None:
-    """Check for the laboratory's packages now rather than after the games have been played."""
+    """Raise ClickException now, rather than after the games, if packages of the laboratory are missing."""
     for package in () if out is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
 
 
 def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
-    """Print the approval each successor of an approved game needs, and every change with its class."""
+    """Print which approval each changed game needs, compared with the approved one, and every change."""
     if against is None:
         return
     old = load(against)
@@ -228,14 +228,14 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
 def _write_submission(
     held: list[tuple[Case, list[Finding]]], out: Path, signing: Ed25519PrivateKey, battery: Path | None
 ) -> None:
-    """Write the submission bundle, signed with the key of the games' bundles; print what it lacks."""
+    """Write the submission bundle, signed with the same key as the games' bundles; print what is missing."""
     given = None if battery is None else battery.read_bytes()
     try:
         with show_progress("building and writing the submission"):
             found, facts = submissions.build_submission(
                 held, _CHECKOUT, out, signing, format_command_reference(), given
             )
-        bundle.write(out / submissions.FOLDER, found, facts, signing)
+        bundle.write_bundle(out / submissions.FOLDER, found, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     for each in facts["missing"]:
@@ -243,7 +243,7 @@ def _write_submission(
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
-    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, build it again."""
+    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
@@ -258,7 +258,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     for folder in each_bundle:
         try:
             facts = bundle.verify(folder, key)
-            bundle.refuse_unsigned(folder, facts)
+            bundle.check_all_files_signed(folder, facts)
             with show_progress(f"making {folder} again"):
                 made = (
                     list(reproduction.reproduce(folder, facts, format_command_reference()))
@@ -303,7 +303,7 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
 
 
 def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
-    """Write the files of a certification of one game to ``out``, and sign their digests."""
+    """Write the files of one game's certification to ``out``, with a signed manifest."""
     rules = case.profile.awards
     data = build_sheet(case.game, case.analysis, rules)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
@@ -331,4 +331,4 @@ def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519Priva
         "made_by": f"open-egm {version('open-egm')}",
     }
     out.mkdir(parents=True, exist_ok=True)
-    bundle.write(out / case.game.id, files, facts, signing)
+    bundle.write_bundle(out / case.game.id, files, facts, signing)

@@ -48,13 +48,13 @@ _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
 class _Money:
-    """A formatter of minor units as text in one currency, or as plain amounts if it is not known."""
+    """Formats minor units in one currency, or as plain amounts if the currency is not known."""
 
     def __init__(self, currency: str) -> None:
         self._texts, self._currency = Texts("en"), currency
 
     def __call__(self, amount: object) -> str:
-        """Return an exact amount as text: a fraction of a minor unit is written out; None is a dash."""
+        """Return an amount as text; a fraction of a minor unit is written out, None is a dash."""
         if not isinstance(amount, int | Fraction):
             return "-" if amount is None else str(amount)
         cents = int(amount)
@@ -105,7 +105,7 @@ def _is_damaged(found: Found) -> bool:
 
 
 def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
-    """Return what to do about the memory, and with which challenge."""
+    """Return what staff must do about the memory, with the challenge to state if it is cleared."""
     inspection = found.inspection
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(found):
@@ -138,7 +138,7 @@ def _build_document(found: Found) -> dict[str, object]:
 
 
 def _describe_agreement(found: Found) -> str:
-    """Return a sentence on how far the journal's copies agree and whether entries may be missing."""
+    """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
     inspection = found.inspection
     if not inspection.agree:
         return "the copies contradict each other: name the copy to go by where they disagree"
@@ -162,7 +162,7 @@ def _build_meter_table(found: Found) -> Table:
 
 
 def _build_main_meter_table(found: Found, money: _Money) -> Table:
-    """Return the main meters, and every other meter on which the two copies differ."""
+    """Return the main meters in both copies, and every other meter on which the copies differ."""
     inspection = found.inspection
     first, second = inspection.first.values, inspection.second.values
     differing = [
@@ -218,7 +218,7 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
 
 
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
-    """Return the tickets that may still be redeemable according to the ticket ledger, without reading a journal."""
+    """Return the tickets that the ticket ledger still considers redeemable; no journal is read."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
         for record in store.records(*_OPEN):
@@ -236,7 +236,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
 
 
 def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
-    """Parse the values of ``--claim`` into decisions by claim. Raises click.BadParameter."""
+    """Return the decisions given with ``--claim``, by claim. Raises click.BadParameter."""
     decisions: dict[str, Decision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")
@@ -328,9 +328,9 @@ def _read_clock() -> datetime:
 def _prove_identities(
     folder: Path, second: Path | None, found: Found, numbers: tuple[str, str], *, without_roster: bool
 ) -> tuple[Roster, str]:
-    """Prove both people's identity; return the roster, and the method for the record.
+    """Check both people's identities; return the roster, and the method of proof for the record.
 
-    Raises ClickException if they fail, or if the roster is not the one recorded in the memory.
+    Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """
     roster, wrong = _load_roster(folder, second, found)
     if wrong and not without_roster:
@@ -346,7 +346,7 @@ def _prove_identities(
 
 
 def _load_roster(folder: Path, second: Path | None, found: Found) -> tuple[Roster, str]:
-    """Return the roster, and the reason not to trust it (or an empty string)."""
+    """Return the roster and why it cannot be trusted ("" if it can)."""
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:

@@ -14,8 +14,8 @@ from tools.cli.tables import Form, Table, add_form_options, build_facts_table, s
 from tools.cli.terminal import echo
 
 
-def _value(word: str) -> int | str | bool:
-    """Return ``true``, ``false`` and whole numbers as such; anything else as text."""
+def _parse_value(word: str) -> int | str | bool:
+    """Return ``true``, ``false`` and whole numbers as such, and anything else as text."""
     if word in {"true", "false"}:
         return word == "true"
     try:
@@ -31,7 +31,7 @@ def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
         if not sign or not key:
             raise click.ClickException(f"{word!r}: write a value as key=value")
         # the leading zeros of a bar code belong to it
-        values[key] = value if key == "barcode" else _value(value)
+        values[key] = value if key == "barcode" else _parse_value(value)
     return values
 
 
@@ -96,7 +96,7 @@ def command(
 def _listen(
     protocol: str, port: Path | None, accept: str, *, keep: bool, as_bytes: bool, seconds: float | None
 ) -> None:
-    """Operate a real device without a machine: print its events until stopped."""
+    """Connect to a real device without a machine, and print its events until stopped."""
     if port is None:
         raise click.ClickException("--protocol needs --port")
     try:

@@ -29,7 +29,13 @@ from paytables.definition import parse, read_source
 from paytables.game import FAMILIES, find_family
 from paytables.source import ID_PATTERN
 from paytables.wording import format_count, format_known_names
-from tools.cli.commands.par import describe_estimate, hold, load, load_named_profile, say_what_is_carried
+from tools.cli.commands.par import (
+    check_return_floor,
+    describe_estimate,
+    load,
+    load_named_profile,
+    note_stated_figures,
+)
 from tools.cli.tables import Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
@@ -41,9 +47,9 @@ from tools.lab.tuning import (
     compute_bet_returns,
     compute_hit_frequency,
     compute_rtp,
-    own_pays,
+    find_pays_of_single_bets,
+    list_pay_keys,
     parse_key,
-    pay_keys,
     refine_pays,
     tune_pays,
     tune_strips,
@@ -83,7 +89,7 @@ def list_(*, returns: bool, form: Form) -> None:
 
 
 def _read_header(name: str) -> tuple[str, ...]:
-    """Return a definition's header; a library game is not built for it."""
+    """Return a definition's header; the mathematics of a library game are not built for it."""
     game = parse(read_source(name))["game"]
     return name, game["family"], game["title"]["en"], game["title"]["fr"]
 
@@ -121,9 +127,9 @@ def check(file: str, jurisdiction: str | None) -> None:
             echo(
                 f"bet {bet.bet}: {format_count(bet.cost_credits, 'credit')}, return {format_percent(bet.rtp)}"
             )
-        say_what_is_carried(game)
+        note_stated_figures(game)
         if jurisdiction is not None:
-            hold(game, analysis, jurisdiction)
+            check_return_floor(game, analysis, jurisdiction)
     warnings = [*list_remarks(game, analysis), *_list_look_remarks(game)]
     for warning in warnings:
         echo(f"warning: {warning.key}: {warning.text}")
@@ -134,7 +140,7 @@ def check(file: str, jurisdiction: str | None) -> None:
 
 
 def _require_drawable(file: str, game: Game) -> None:
-    """Raise ``click.ClickException`` if the screen would not show one of the game's pictures."""
+    """Raise ``click.ClickException`` if the screen cannot display one of the game's pictures."""
     from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here takes)
 
     named = {name: key for key, name in game.art.pictures.items() if name in game.assets}
@@ -145,6 +151,7 @@ def _require_drawable(file: str, game: Game) -> None:
 
 
 def _list_look_remarks(game: Game) -> list[Remark]:
+    """Return a remark if the definition names a look that the screen does not have."""
     looks = load_theme().looks
     if game.art.look is None or game.art.look in looks:
         return []
@@ -205,7 +212,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
 
 
 def _copy(origin: str, game_id: str) -> str:
-    """Return a game's text under another id, as version one. Raises ``click.ClickException``."""
+    """Return a game's definition with another id and version one. Raises ``click.ClickException``."""
     game = load(origin)
     text = "" if game.source is None else game.source.data.decode()
     try:
@@ -260,7 +267,10 @@ def schema(family_name: str) -> None:
 
 
 def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
-    """Add the digest to the JSON Schema of a family whose definitions contain figures; modify it in place."""
+    """Add the key for the digest of the figures to a family's JSON Schema, in place, and return the schema.
+
+    The schema of a family whose definitions state no figures stays unchanged.
+    """
     proved = schema["properties"].get(PROVED, {})
     for table in (proved, *proved.get("anyOf", ())):
         while "$ref" in table:
@@ -310,8 +320,8 @@ def tune(
 
     Files are only written with --write or --out, and only if the goal was reached: within 0.05 %.
     """
-    target = _share(wanted, "--return")
-    hits = None if hit is None else _share(hit, "--hit")
+    target = _parse_share(wanted, "--return")
+    hits = None if hit is None else _parse_share(hit, "--hit")
     if hits is not None and not strips:
         raise click.UsageError("--hit needs --strips, because only strips change the hit frequency")
     if strips and pays:
@@ -325,7 +335,7 @@ def tune(
         source = read_source(path_or_id_from_text(file))
         data = parse(source)
         found, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
-        before, reached = (_list_target_returns(each, bet, bets) for each in (data, found))
+        before, reached = (_list_returns_to_compare(each, bet, bets) for each in (data, found))
         changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
         lines = [
             f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(found, key)}" for key in changed
@@ -348,8 +358,8 @@ def tune(
         raise click.ClickException(missed)
 
 
-def _share(text: str, option: str) -> Fraction:
-    """Return a share above 0 and not above 1. Raises ``click.ClickException`` naming the option."""
+def _parse_share(text: str, option: str) -> Fraction:
+    """Return a share above 0 and at most 1. Raises ``click.ClickException`` naming the option."""
     try:
         share = Fraction(text if _SHARE.fullmatch(text) else "")
     except (ValueError, ZeroDivisionError):
@@ -375,12 +385,12 @@ def _tune_definition(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the nearest definition, the paths that may have changed, and the bets with separate pays.
+    """Return the nearest definition, the paths that may have changed, and the bets with pays of their own.
 
-    If no ``bet`` is named, each bet with separate pays is tuned by these.
+    Unless one ``bet`` is named, each bet that has pays of its own is tuned by these.
     """
-    keys = [parse_key(p) for p in pays] or pay_keys(data)
-    own = own_pays(data, keys) if bet is None else {}
+    keys = [parse_key(p) for p in pays] or list_pay_keys(data)
+    own = find_pays_of_single_bets(data, keys) if bet is None else {}
     if not strips:
         found = dict(data)
         if set(own) != set(compute_bet_returns(data)):  # otherwise every bet is tuned by separate pays
@@ -400,7 +410,7 @@ def _tune_each_bet(
     own: Mapping[str, Sequence[KeyPath]],
     tuned: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the definition with each bet tuned to the return by its separate pays."""
+    """Return the definition with each bet that has pays of its own (``own``) tuned by these to the return."""
     for bet, keys in own.items():
         if abs(compute_rtp(data, bet) - target) > NEAR:
             _print_progress(f"bet {bet}:")
@@ -408,10 +418,13 @@ def _tune_each_bet(
     return data
 
 
-def _list_target_returns(
+def _list_returns_to_compare(
     data: Mapping[str, Any], bet: str | None, bets: Sequence[str]
 ) -> dict[str, Fraction]:
-    """Return the returns to reach, by bet; "" is the bet named, or the lowest."""
+    """Return the definition's returns that are compared with the target, by bet.
+
+    "" stands for the named bet, or the lowest; it is left out if every bet was tuned by pays of its own.
+    """
     every = compute_bet_returns(data)
     own = {name: every[name] for name in bets}
     return own if len(own) == len(every) else {"": compute_rtp(data, bet), **own}
@@ -429,7 +442,7 @@ def _describe_missed_goal(
     *,
     strips: bool,
 ) -> str:
-    """Return which part of the goal was missed, as text, or an empty string."""
+    """Return which part of the goal was missed, as text, or "" if all was reached."""
     missed = [
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
         f"the nearest found {format_percent(rtp)}"

@@ -21,8 +21,8 @@ _STATE = click.option(
 )
 
 
-class _Way:
-    """A port that is opened when it is first needed."""
+class _GatPort:
+    """The serial port of a GAT connection, opened on first use."""
 
     def __init__(self, where: str, ctx: click.Context) -> None:
         self._where = where
@@ -30,7 +30,7 @@ class _Way:
 
     @cached_property
     def verifier(self) -> Verifier:
-        """Return the verifier on the port."""
+        """Return the verifier on the port. Raises ``click.ClickException`` if the port cannot be opened."""
         try:
             line = serial.Serial(self._where, baudrate=9600, exclusive=True)
         except (serial.SerialException, OSError) as error:
@@ -44,11 +44,13 @@ class _Way:
 
 
 def _add_port_options(command_function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--port`` and ``--state``, and pass it the port that they name."""
+    """Give a command ``--port`` and ``--state``, and pass it the port that they select."""
 
     @click.pass_context
     def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
-        command_function(_Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words)
+        command_function(
+            _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
+        )
 
     return _PORT(_STATE(update_wrapper(with_way, command_function)))
 
@@ -58,7 +60,7 @@ def command() -> None:
     """Query a machine over GAT 3.50 to identify and sign its software, while it plays."""
 
 
-def _run_function(way: _Way, parameters: tuple[str, ...], form: str) -> None:
+def _run_function(way: _GatPort, parameters: tuple[str, ...], form: str) -> None:
     try:
         echo(way.verifier.run(parameters, form).decode())
     except GatError as error:
@@ -68,7 +70,7 @@ def _run_function(way: _Way, parameters: tuple[str, ...], form: str) -> None:
 @command.command()
 @add_form_options
 @_add_port_options
-def status(way: _Way, form: Form) -> None:
+def status(way: _GatPort, form: Form) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
         now, (level, seconds) = way.verifier.status(), way.verifier.last()
@@ -87,7 +89,7 @@ def status(way: _Way, form: Form) -> None:
 @command.command()
 @_FORMAT
 @_add_port_options
-def functions(way: _Way, form: str) -> None:
+def functions(way: _GatPort, form: str) -> None:
     """Print the functions the machine offers."""
     _run_function(way, (LIST,), form)
 
@@ -95,7 +97,7 @@ def functions(way: _Way, form: str) -> None:
 @command.command()
 @_FORMAT
 @_add_port_options
-def identity(way: _Way, form: str) -> None:
+def identity(way: _GatPort, form: str) -> None:
     """Print what is installed, and who signed it."""
     _run_function(way, ("Get File", PROGRAM_ID), form)
 
@@ -106,7 +108,7 @@ def identity(way: _Way, form: str) -> None:
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
 @_add_port_options
-def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
+def sign(way: _GatPort, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
     """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
 
     `egm signature` computes the same for the software installed here, without a machine, for comparison.
@@ -121,7 +123,7 @@ def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> 
 @command.command()
 @_FORMAT
 @_add_port_options
-def results(way: _Way, form: str) -> None:
+def results(way: _GatPort, form: str) -> None:
     """Print the last results again, without starting a new calculation."""
     try:
         echo(way.verifier.results(form).decode())

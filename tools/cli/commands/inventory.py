@@ -91,7 +91,7 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
     lines = sorted((each.line() for each in found), key=lambda line: (line["base_number"], line["serial"]))
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
     show_table(form, Table(columns, (line.values() for line in lines)))
-    if twice := house.list_clashes(found):
+    if twice := house.list_duplicate_identifiers(found):
         raise click.ClickException("\n".join(twice))
 
 

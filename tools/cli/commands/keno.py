@@ -30,7 +30,10 @@ def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
 
 
 def _parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
-    """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake of each number of spots; ``?8``: a quick pick."""
+    """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake for each number of spots.
+
+    ``?8`` is a quick pick of eight numbers.
+    """
     marks, _, played = text.partition("@")
     try:
         groups: list[Any] = [
@@ -74,14 +77,14 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
-    """Play the ticket through the production path; the interval uses the exact standard deviation."""
+    """Simulate the ticket with the production code; the interval uses the exact standard deviation."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
     assert bet.variance is not None  # every ticket has a variance
     return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
 
 
 def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
-    """Return the 99.9 % interval of a probability by Wilson (1927), which holds for rare hits too."""
+    """Return the 99.9 % interval of a probability after Wilson (1927), which also holds for rare hits."""
     z2 = INTERVAL_Z**2
     middle = (hits + z2 / 2) / (games + z2)
     half = INTERVAL_Z * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)

@@ -42,7 +42,7 @@ def command(state: Path | None, *, form: Form) -> None:
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
-    """Sort by name, then by the number at the end of a pool's name: a stake or a credit's value."""
+    """Return a key that sorts pools by name, then by the stake or credit value that ends the name."""
     name, _, last = entry[0].rpartition(".")
     return name, int(last) if last.isdecimal() else 0, last
 
@@ -84,7 +84,7 @@ _LINKED = (
 
 
 def _build_own_table(own: dict[str, Any]) -> Table | None:
-    """Return the table of the levels that the machine manages itself, or None if there are none."""
+    """Return the table of the stand-alone levels of this machine, or None if there are none."""
     rows = [
         (
             pool,

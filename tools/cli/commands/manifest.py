@@ -141,7 +141,7 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
 
 
 def _find_manifest_and_key(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
-    """Return the manifest and key to check with: the options, or else those of the cabinet file."""
+    """Return the manifest and the key given as options, or else those of the cabinet file."""
     pinned = file.software
     manifest = manifest or (pinned.manifest if pinned else None)
     key = key or (pinned.key if pinned else None)

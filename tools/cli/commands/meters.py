@@ -26,6 +26,7 @@ from tools.cli.whole import WholeNumber
 
 
 def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
+    """Return the reading limited to the conditions ``name=value``; warn if no meter matches one."""
     dims = {}
     for condition in where:
         key, equals, value = condition.partition("=")
@@ -37,7 +38,7 @@ def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading
 
 
 def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
-    """Warn that no meter here belongs to the requested part, so that its zeros are not misread."""
+    """Warn if no meter has the requested dimension or value, so that its zeros are not misread."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
         echo(f"egm: no meter here has {dimension!r}; {format_known_names(dimension, carried)}", err=True)
@@ -48,13 +49,13 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The display form of a meter: its number of digits, in minor units or in credits; the unit is always shown."""
+    """How meters are displayed: the number of digits, and whether in credits or minor units."""
 
     digits: int
     credit_cents: int | None
 
     def cells(self, name: str, value: int) -> tuple[str, str]:
-        """Return a meter's value and unit as shown."""
+        """Return a meter's value and its unit as displayed."""
         meter = BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else Unit.TIMES
         if unit is Unit.CENTS and self.credit_cents is not None:
@@ -64,7 +65,7 @@ class _Shape:
 
 
 def _find_canonical_name(name: str) -> str:
-    """Return the (first) canonical meter behind a jurisdiction's name, or the name itself."""
+    """Return the first canonical meter with a jurisdiction's name for it, or the name itself."""
     return next((names[name][0] for names in NAMES.values() if name in names), name)
 
 
@@ -154,7 +155,10 @@ def command(
 
 
 def _compute_difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
-    """Return what each meter gained since an earlier readout, which must be of this same journal."""
+    """Return how much each meter has grown since an earlier readout.
+
+    Raises ClickException if the readout is not of the same journal.
+    """
     try:
         earlier = json.loads(read_contents(since))
         earlier = earlier.get("readout", earlier)
@@ -185,10 +189,10 @@ def _build_table(
 
 
 def _is_split_by(name: str, dimension: str) -> bool:
-    """Return whether the meter can be split by a dimension.
+    """Return whether the meter has a value for each value of the dimension.
 
-    A balance, such as the credit on the machine, belongs to a position. For a game there is only the money
-    that moved through it, minus what was paid out for another game.
+    A balance, such as the credit on the machine, belongs to a position only. For a game there is only the
+    money moved through it, less what was paid out for another game.
     """
     return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
 

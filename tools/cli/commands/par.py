@@ -24,10 +24,10 @@ from tools.cli.par_sheet import print_level_returns, print_par_sheet
 from tools.cli.result_file import write_result
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import format_refusal, path_or_id_from_text
+from tools.lab.named import format_definition_error, path_or_id_from_text
 from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
-from tools.lab.parsheet.meter import MeterError, present, standings_at
+from tools.lab.parsheet.meter import MeterError, compute_level_returns, compute_present_level_returns
 
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -38,11 +38,11 @@ def load(name: str) -> Game:
     try:
         return load_game(path_or_id_from_text(name))
     except DefinitionError as error:
-        raise click.ClickException(format_refusal(error)) from None
+        raise click.ClickException(format_definition_error(error)) from None
 
 
-def say_what_is_carried(game: Game) -> None:
-    """Print a note if the game's figures are claimed by its definition, because only a laboratory can compute them."""
+def note_stated_figures(game: Game) -> None:
+    """Print a note if the game's figures are stated in its definition rather than computed here."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
         text = "the figures are those stated in the definition, not computed here (`egm certify` checks them)"
         echo(f"{game.id}: {text}")
@@ -109,7 +109,7 @@ def command(
         _print_present_returns(loaded, analysis, meters, state)
     elif form is None and out is None:
         print_par_sheet(loaded, analysis, rules)
-        say_what_is_carried(loaded)
+        note_stated_figures(loaded)
     else:
         text = {
             "csv": lambda: to_csv(loaded, analysis, rules),
@@ -120,11 +120,14 @@ def command(
         else:
             write_result(out, text)
     if jurisdiction is not None:
-        hold(loaded, analysis, jurisdiction)
+        check_return_floor(loaded, analysis, jurisdiction)
 
 
 def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
-    """Return the figures of the bets of a layout, placed together. Raises WagerError for a forbidden bet."""
+    """Return the figures of several bets placed together on a layout.
+
+    Raises WagerError for a bet that is not allowed.
+    """
     laid: dict[str, int] = {}
     known = [spot.id for spot in game.rules.layout()]
     for text in bets:
@@ -149,14 +152,14 @@ def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
 def _print_present_returns(
     game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
 ) -> None:
-    """Print the levels' present return: at the values asked for, or on a machine."""
+    """Print the returns of the progressive levels, at the given meters or at those of a machine."""
     try:
         if meters:
             values = dict(_parse_meter(text) for text in meters)
-            print_level_returns(standings_at(analysis, values), "credits")
+            print_level_returns(compute_level_returns(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
-                print_level_returns(present(game, analysis, view), "minor units")
+                print_level_returns(compute_present_level_returns(game, analysis, view), "minor units")
     except (MeterError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -169,14 +172,14 @@ def _parse_meter(text: str) -> tuple[str, int]:
 
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
-    """Return why there is no exact sheet, with a simulation's estimate for the lowest bet."""
-    from tools.lab.simulation import estimate, simulate  # noqa: PLC0415 (only where there are no figures)
+    """Return why there is no exact PAR sheet, and a simulated return of the lowest bet."""
+    from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
     with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as done:
         for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
             done(tally.games)
-    found = estimate(tally, cost)
+    found = estimate_return(tally, cost)
     return (
         f"no exact figures: {reason}. Simulated, not exact: {format_count(found.games, 'game')} "
         f"at {format_count(cost, 'credit')} return {100 * found.rtp:.3f} %, "
@@ -192,8 +195,11 @@ def load_named_profile(jurisdiction: str) -> Profile:
         raise click.ClickException(str(error)) from None
 
 
-def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
-    """Compare the lowest return with a profile's floor. Raises ``click.ClickException`` if it is below."""
+def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+    """Print the lowest return and the profile's minimum for it.
+
+    Raises ``click.ClickException`` if the profile refuses the game's returns.
+    """
     profile = load_named_profile(jurisdiction)
     floor = profile.returns.floor(game.family)
     returns = {bet.bet: bet.compute_rtp_counting(profile.progressives.counted) for bet in analysis.bets}

@@ -49,7 +49,10 @@ def _load_roster(state: Path | None) -> Roster:
 
 
 def _prove_authority(roster: Roster, by: str | None) -> str:
-    """Return who makes the change, proved by PIN; no proof is needed on a machine without staff."""
+    """Return the staff number of the person who makes the change, after checking their PIN.
+
+    Return "" on a machine without staff, where no proof is needed.
+    """
     if not roster.people:
         return ""
     if by is None:

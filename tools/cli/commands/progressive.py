@@ -239,7 +239,10 @@ async def _serve(
     *,
     stand_by: bool,
 ) -> None:
-    """Run the controller until a signal ends it; with ``stand_by``, wait until the store is free."""
+    """Run the controller until a signal ends it.
+
+    With ``stand_by``, wait while another controller uses the store.
+    """
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -266,7 +269,7 @@ async def _serve(
 
 
 async def _run_until(service: Service, ended: asyncio.Event) -> None:
-    """Run ``service`` until ``ended``; raise the error that ended it earlier."""
+    """Run ``service`` until ``ended`` is set; raise the error if the service ends earlier with one."""
     serving = asyncio.create_task(service.run())
     stopping = asyncio.create_task(ended.wait())
     done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -278,10 +281,10 @@ async def _run_until(service: Service, ended: asyncio.Event) -> None:
 
 
 async def _open_store(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
-    """Open the store, or return None once ``ended``.
+    """Open the store, or return None once ``ended`` is set.
 
-    If ``stand_by``, wait while another controller uses it. If the store was ``lost``, also wait until its
-    server is back; another controller may have taken over meanwhile.
+    With ``stand_by``, wait while another controller uses the store. If the store was ``lost``, also wait
+    until its server is back; another controller may have taken it over in the meantime.
     """
     last_message = ""
     while not ended.is_set():
@@ -334,7 +337,7 @@ def show(*, store: str | None, form: Form) -> None:
 
 
 def _format_amount(value: Any) -> str:
-    """Return minor units with thousands separators; fractions to three decimals."""
+    """Return minor units with thousands separators; fractions have three decimals."""
     if isinstance(value, Fraction) and value.denominator != 1:
         return f"{float(value):,.3f}"
     return format_figure(None if value is None else int(value))

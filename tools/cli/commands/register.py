@@ -106,14 +106,14 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
 
 
 def _find_unit(meter: str, currency: str) -> str:
-    """Return the unit of a statement's line."""
+    """Return the unit of a meter in a statement."""
     times = (meter in BY_NAME and BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCES
     return "times" if times else f"cents ({currency})" if currency else "cents"
 
 
 @contextmanager
 def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries of a machine's memory, or of the exported journal ``file``."""
+    """Yield the entries of each journal: those in a machine's memory, or that in ``file``."""
     if file is None:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view.entries()
@@ -152,7 +152,10 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
 
 
 def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
-    """Compare each record with the journal's commitment: right, erased, altered, missing, or not committed to."""
+    """Return the state of each identity record against the journal's commitments.
+
+    It is right, erased, altered, missing, or not committed to.
+    """
     rows: list[dict[str, Any]] = []
     identities_store = _open_register(folder, medium)
     try:

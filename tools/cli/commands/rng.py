@@ -139,7 +139,7 @@ def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
 
 
 def _write(stream: BinaryIO, blocks: Iterable[bytes]) -> None:
-    """Write until the last block is written or the reader has closed the pipe, which is not an error."""
+    """Write the blocks; a reader that closes the pipe ends the output without an error."""
     try:
         stream.writelines(blocks)
         stream.flush()

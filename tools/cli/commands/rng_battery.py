@@ -126,14 +126,14 @@ def _write_report(
     json_file: Path | None,
     html_file: Path | None,
 ) -> list[str]:
-    """Write the report, whatever its result; return what is wrong with the scaling."""
-    from tools.lab.rng.report import gather, to_html, to_json  # noqa: PLC0415
+    """Write the report in the requested forms; return the errors found in the scaling."""
+    from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]
-    report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
+    report = build_report(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
         write_result(json_file, to_json(report))
     if html_file:
@@ -142,7 +142,7 @@ def _write_report(
 
 
 def _list_given_options() -> list[str]:
-    """Return the options that produced the outcomes, as typed on a command line."""
+    """Return the options of this command that determine the outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():
         if name in {"json_file", "html_file"}:

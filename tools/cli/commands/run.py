@@ -53,9 +53,10 @@ _LIBC: Final = ctypes.CDLL(None)
 class _Child:
     """One process of the cabinet.
 
-    ``ready``: the file whose appearance lets the next child start. ``speaks``: its output is for the person
-    who started it. ``closes``: if a person closes it, all processes end. ``after``: cleanup each time it has
-    ended, for whatever reason. ``is_machine``: it holds the money, and no other process may end it.
+    ``ready``: the file whose appearance lets the next process start. ``speaks``: the process prints to the
+    terminal of the person who started the cabinet. ``closes``: if a person closes it, all processes end.
+    ``after``: cleanup each time the process has ended. ``is_machine``: it holds the money, and no other
+    process may end it.
     """
 
     name: str
@@ -70,9 +71,9 @@ class _Child:
 
 
 def _tie_child_to_parent(parent: int) -> Callable[[], None]:
-    """Return what a child runs first: it has the kernel end it when ``parent`` ends.
+    """Return a function for a child to run first, so that the kernel ends it when ``parent`` ends.
 
-    The child ignores a Ctrl-C, which a terminal sends to all processes, until it handles one itself: the
+    The child ignores Ctrl-C, which a terminal sends to all processes, until it handles that itself: the
     supervisor ends it.
     """
 
@@ -86,10 +87,10 @@ def _tie_child_to_parent(parent: int) -> Callable[[], None]:
 
 
 @cache
-def _open_browser_door(name: str, port: int) -> tuple[int, int]:
-    """Return this process's descriptors for a browser screen: the listening socket, and the admitted digests.
+def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
+    """Return the descriptors of a browser screen: its listening socket and the admitted digests.
 
-    Both close with this process. Raises ClickException for a port that is in use.
+    Both close when this process ends. Raises ClickException for a port that is in use.
     """
     try:
         listening = socket.create_server((HOST, port)).detach()
@@ -110,15 +111,18 @@ def _build_screen_process(
     *,
     closes: bool = False,
 ) -> _Child:
-    """Return a screen process; a browser screen gets its door, and the next child waits for its address."""
-    held = _open_browser_door(name, port) if shown.mode == "web" else ()
+    """Return a screen process.
+
+    A browser screen gets its listening socket, and the next process waits until it has written its address.
+    """
+    held = _open_browser_sockets(name, port) if shown.mode == "web" else ()
     door = ("--held", *map(str, held)) if held else ()
     command = build_python_command("egm.screen", *arguments, "--mode", shown.mode, *door)
     return _Child(name, command, address if held else None, speaks=True, closes=closes, held=held)
 
 
 def _resolve_screen_mode(wanted: str) -> str:
-    """Resolve ``auto``: a window if there is a display, else a page in a browser."""
+    """Return ``wanted``; for ``auto``, a window if there is a display, otherwise a web page."""
     if wanted != "auto":
         return wanted
     return "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "web"
@@ -126,7 +130,7 @@ def _resolve_screen_mode(wanted: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """Where the picture is shown, and the screen process's other options."""
+    """Where the screen is displayed, and the other options of the screen process."""
 
     mode: str
     port: int | None = None
@@ -142,14 +146,17 @@ class _Shown:
 
     @property
     def is_kiosk(self) -> bool:
-        """Return whether the screen is the only place where errors can be seen."""
+        """Return whether errors can only be seen on this screen."""
         return self.mode == "kmsdrm" or "--fullscreen" in self.flags
 
 
 def _build_child_processes(
     folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
 ) -> tuple[_Child, ...]:
-    """Return the processes to run; ``cabinet`` is None if the file is unusable and the screen must say so."""
+    """Return the processes to run, in order.
+
+    ``cabinet`` is None if the cabinet file is unusable; then the screen displays why.
+    """
     screen = shown.mode
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
@@ -195,7 +202,7 @@ def _build_child_processes(
 
 
 def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
-    """Return the options that give a position's screen the drawer of its simulated devices."""
+    """Return the options that let a position's screen operate the position's simulated devices."""
     simulated = _list_simulated_devices(cabinet, position)
     if cabinet is None or not simulated:
         return ()
@@ -204,7 +211,7 @@ def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[st
 
 
 def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
-    """Return what a person needs to know who starts a cabinet for the first time."""
+    """Return what the person who starts a cabinet for the first time must know."""
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
         each = "each address below in a browser" if several else "the address below in a browser"
@@ -227,10 +234,11 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
     return (*words, "Ctrl-C stops the cabinet; nothing is lost")
 
 
-def _claim(folder: StateFolder) -> FolderLock:
-    """Lock the state folder for this cabinet before touching anything that another one may use.
+def _lock_state_folder(folder: StateFolder) -> FolderLock:
+    """Lock the state folder for this cabinet, before using anything another cabinet may use.
 
-    Raises JournalLocked naming the process that has it: another cabinet, or a machine started alone.
+    Raises JournalLocked, which names the process that has the folder: another cabinet, or a machine started
+    alone.
     """
     lock = FolderLock(folder.root, _LOCK)
     FolderLock(folder.root).release()
@@ -238,7 +246,7 @@ def _claim(folder: StateFolder) -> FolderLock:
 
 
 class _Supervisor:
-    """The supervisor of the children: starts and restarts them in order; ends on request or with the machine."""
+    """Starts the processes in order and restarts them; ends on a signal or with the machine."""
 
     def __init__(self, children: Sequence[_Child]) -> None:
         self._children = children
@@ -246,7 +254,7 @@ class _Supervisor:
         self._status = 0
 
     async def run(self) -> int:
-        """Start the children in order and keep them running until a signal; return the exit status."""
+        """Start the processes in order and keep them running until a signal; return the exit status."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
@@ -254,7 +262,7 @@ class _Supervisor:
             for child in self._children:
                 if child.ready is not None:
                     child.ready.unlink(missing_ok=True)
-                group.create_task(self._keep(child))
+                group.create_task(self._run_with_restarts(child))
                 await self._wait_for(child)
         return self._status
 
@@ -263,8 +271,8 @@ class _Supervisor:
         while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
 
-    async def _keep(self, child: _Child) -> None:
-        """Run a child process, and restart it whenever it ends, until the supervisor stops."""
+    async def _run_with_restarts(self, child: _Child) -> None:
+        """Run a process, and restart it whenever it ends, until the supervisor stops."""
         loop = asyncio.get_running_loop()
         starts: list[float] = []
         first_s = loop.time()
@@ -285,17 +293,21 @@ class _Supervisor:
                 break
             if child.closes and process.returncode == CLOSED:
                 self._stop.set()
-            elif self._ends_all(child, process.returncode, len(starts), loop.time() - first_s):
+            elif self._should_end_cabinet(child, process.returncode, len(starts), loop.time() - first_s):
                 self._status = process.returncode or 1
                 self._stop.set()
             else:
                 echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
                 if not child.is_machine:
-                    await asyncio.wait((stopped,), timeout=_pause_s(len(starts)))
+                    await asyncio.wait((stopped,), timeout=_compute_restart_pause_s(len(starts)))
         stopped.cancel()
 
-    def _ends_all(self, child: _Child, status: int | None, ends: int, since_first_s: float) -> bool:
-        """Return whether the cabinet ends with a child; once it is up, only with its machine."""
+    def _should_end_cabinet(self, child: _Child, status: int | None, ends: int, since_first_s: float) -> bool:
+        """Return whether the end of a process ends the whole cabinet.
+
+        The machine does with an operator error, or after too many restarts. Any other process only does with
+        an operator error soon after the start.
+        """
         if not child.is_machine:
             return status == _OPERATOR_ERROR and since_first_s < _SETTLED_S
         if status in {_OPERATOR_ERROR, _FILE_CHANGED}:
@@ -305,13 +317,13 @@ class _Supervisor:
         return ends >= _RESTARTS_MAX
 
 
-def _pause_s(ends: int) -> float:
-    """Return the pause before the restart of a child that has ended this often within a minute."""
+def _compute_restart_pause_s(ends: int) -> float:
+    """Return the pause before the restart of a process that ended ``ends`` times within a minute."""
     return 0.0 if ends < _AT_ONCE else min(_PAUSE_MOST_S, 2.0 ** (ends - _AT_ONCE))
 
 
-def _state_of(game: str) -> Path:
-    """Return the state folder of a cabinet with one game: next to the demonstration's, never inside it."""
+def _find_one_game_folder(game: str) -> Path:
+    """Return the state folder for a cabinet with one game, beside the demonstration's folder."""
     usual = default_state_dir()
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 
@@ -411,14 +423,14 @@ def command(
         raise click.UsageError("--first-start writes a cabinet file: name it with --cabinet")
     if game is not None and cabinet is not None:
         raise click.UsageError("--game writes its own cabinet file: give either --game or --cabinet")
-    folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
+    folder = StateFolder(state or (default_state_dir() if game is None else _find_one_game_folder(game)))
     try:
         if not (
-            shown.is_kiosk or _does_screen_ask(cabinet, shown)
+            shown.is_kiosk or _does_screen_ask_for_file(cabinet, shown)
         ):  # a kiosk shows the error on its screen until the file is changed
             load_cabinet(cabinet)
         folder.prepare()
-        lock = _claim(folder)
+        lock = _lock_state_folder(folder)
         folder.forget_lines()
         if game is not None:
             from tools.cli.one_game import write_one_game_cabinet  # noqa: PLC0415 (it loads all that analyses a game)
@@ -434,8 +446,11 @@ def command(
 
 
 def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
-    """Print the start information, and return what to run. Raises ClickException for an unusable file."""
-    if _does_screen_ask(cabinet, shown):
+    """Print the start information, and return the processes to run.
+
+    Raises ClickException for an unusable cabinet file.
+    """
+    if _does_screen_ask_for_file(cabinet, shown):
         echo(f"egm: {cabinet} does not exist yet: the screen asks for its contents")
         return _build_child_processes(folder, cabinet, None, shown)
     try:
@@ -456,13 +471,13 @@ def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) 
     return _build_child_processes(folder, cabinet, file, shown)
 
 
-def _does_screen_ask(cabinet: Path | None, shown: _Shown) -> bool:
-    """Return whether the screen asks for the cabinet file."""
+def _does_screen_ask_for_file(cabinet: Path | None, shown: _Shown) -> bool:
+    """Return whether the screen, not the terminal, asks for a missing cabinet file."""
     return shown.asks and cabinet is not None and not cabinet.exists()
 
 
 def _list_simulated_devices(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
-    """Return the names of the devices on the bench, of one position or all."""
+    """Return the names of the simulated devices, of one position or of all (None)."""
     return [
         name
         for name, device in (cabinet.devices.items() if cabinet is not None else ())

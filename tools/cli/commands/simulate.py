@@ -20,11 +20,11 @@ from tools.lab.simulation import (
     SimulationError,
     Tally,
     Verdict,
-    estimate,
+    compute_sample_variance,
+    estimate_return,
     judge,
     judge_distribution,
     judge_share,
-    sample_variance,
     simulate,
 )
 
@@ -43,7 +43,7 @@ class _Result:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether return, hit frequency and distribution agree with the exact ones, if those are known."""
+        """Return whether return, hit frequency and distribution agree with the exact ones that are known."""
         return self.verdict.agrees_with_exact and all(
             part is None or part.agrees_with_exact for part in (self.hits, self.fit)
         )
@@ -113,7 +113,7 @@ def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int,
 def _estimate(
     name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
 ) -> None:
-    """Play a bet whose return cannot be computed exactly, and print the sample's estimate."""
+    """Simulate a bet whose return cannot be computed exactly, and print the estimate."""
     modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")
@@ -125,7 +125,7 @@ def _estimate(
                 done(tally.games)
     except SimulationError as error:
         raise click.ClickException(str(error)) from None
-    found = estimate(tally, cost)
+    found = estimate_return(tally, cost)
     if as_json:
         echo(
             json.dumps(
@@ -153,7 +153,7 @@ def _estimate(
 
 
 def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
-    """Simulate with the compiled path. Raises SimulationError for another family than reels."""
+    """Simulate with the bulk code. Raises SimulationError for any family but reels."""
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):
@@ -167,7 +167,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
 
 
 def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
-    variance = sample_variance(tally) if bet.variance is None else bet.variance
+    variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)

@@ -40,7 +40,7 @@ from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from paytables.source import read_contents
 from paytables.wording import format_count
-from tools.cli.cage import ask_all, open_cage, read_all_accepted_tickets
+from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tickets
 from tools.cli.result_file import write_result
 from tools.cli.staff import load_roster, prove
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
@@ -70,7 +70,7 @@ _WRITERS: Final = {".png": encode_png, ".pdf": encode_pdf}
 
 # ---------------------------------------------------------------- what the commands share
 def _parse_digits(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Return the digits of a number as typed: people copy the dashes, scanners do not."""
+    """Return the digits of a ticket number; a typed number may contain the printed dashes."""
     return value.replace("-", "").replace(" ", "")
 
 
@@ -104,7 +104,7 @@ _output = click.option(
 
 @contextmanager
 def _report_errors() -> Iterator[None]:
-    """Report every expected error in one line."""
+    """Turn every expected error into a one-line message."""
     try:
         yield
     except (OperatorError, LocalError, JournalError, OSError) as why:
@@ -113,7 +113,7 @@ def _report_errors() -> Iterator[None]:
 
 @contextmanager
 def _report_ledger_errors() -> Iterator[None]:
-    """Report every expected error in one line, and for a damaged ledger also what to do."""
+    """Turn every expected error into a one-line message; for a damaged ledger, add what to do."""
     with _report_errors():
         try:
             yield
@@ -125,14 +125,14 @@ def _report_ledger_errors() -> Iterator[None]:
 
 @contextmanager
 def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
-    """Open the ledger read-only: nothing is written, whatever is found."""
+    """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
     with _report_ledger_errors(), open_beside(state or default_state_dir(), second=medium) as store:
         yield store
 
 
 @contextmanager
 def _open_cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
-    """Open the ledger for enrolled staff, each of whom enters a PIN now."""
+    """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now."""
     with (
         _report_ledger_errors(),
         open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage,
@@ -141,7 +141,7 @@ def _open_cage(state: Path | None, medium: Path | None, person: str, second: str
 
 
 def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
-    """Make a command of an action by enrolled staff on a ticket: ``act`` returns what it did."""
+    """Return a command for an action by enrolled staff on a ticket; ``act`` returns what it did."""
 
     @_number
     @_state
@@ -160,7 +160,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
 
 
 def _is_date_known(folder: Path, clock: Clock) -> bool:
-    """Return whether this computer's clock is plausible enough, by the machine's journal, to expire tickets."""
+    """Return whether this computer's clock agrees well enough with the machine's journal to expire tickets."""
     try:
         with open_view(folder, check_pages=True) as view:
             return create_timekeeper(view, clock).is_believed
@@ -169,7 +169,7 @@ def _is_date_known(folder: Path, clock: Clock) -> bool:
 
 
 def _format_state(record: Record, at: datetime | None) -> str:
-    """Return the state of a ticket as text; ``at``: the current time, if it is known."""
+    """Return the state of a ticket as text; ``at`` is the current time, or None if it is not known."""
     return TicketState.EXPIRED.value if at is not None and record.is_past(at) else record.state.value
 
 
@@ -194,7 +194,7 @@ _AMOUNT: Final = Column("amount", right=True)
 
 
 def _build_ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
-    """Return a ticket's fields and ledger moves for a script, under the number that may be shown."""
+    """Return a ticket's fields and its ledger moves as JSON, with ``number`` as its number."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
     moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
     return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
@@ -358,7 +358,9 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     folder = state or default_state_dir()
     with _report_errors():
         key = read_machine_key(folder, medium).derive(NUMBERS)
-        answers, unread = ask_all(folder, medium, lambda view: list(read_proofs(view, key, number)))
+        answers, unread = query_all_journals(
+            folder, medium, lambda view: list(read_proofs(view, key, number))
+        )
     proof = combine_proofs(proof for answer in answers for proof in answer)
     missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
@@ -474,7 +476,7 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
 
 
 def _build_specimen(template: Template) -> Ticket:
-    """Return a sample ticket that cannot be redeemed: its number has no valid check digits."""
+    """Return a sample ticket, which cannot be redeemed because its number has wrong check digits."""
     issued_at = SystemClock().now().replace(microsecond=0)
     country = next(iter(template.locales.values())).rpartition("_")[2]
     return Ticket(

@@ -37,7 +37,7 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from paytables import list_library_games
 from tools.audit.games import Shelf
-from tools.audit.point import go_on, save
+from tools.audit.point import load, save
 from tools.cli.terminal import echo
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_cabinet import bench_engine
@@ -179,13 +179,13 @@ def _audit(state: Path, point: Path) -> tuple[float, float, int]:
     key, file = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
     if key is None:
         raise RuntimeError(f"{state}: no machine key")
-    auditor = go_on(point, Shelf())
+    auditor = load(point, Shelf())
     before = auditor.report.games
     began = time.process_time()
     with open_view(state, key=key) as view, file.open("wb") as out:
         export.write(view, key, out, datetime.now(UTC), after=auditor.reached[0])
     exported = time.process_time()
-    auditor = go_on(point, Shelf())
+    auditor = load(point, Shelf())
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
         report = auditor.run(reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash))

@@ -15,7 +15,7 @@ from paytables.blackjack.law import compute_net_distribution
 from paytables.blackjack.sampled import sample
 from tools.dev.bench import Figure, processor_seconds
 from tools.dev.bench.bench_paytables import Quick
-from tools.lab.simulation import play_batch, sample_variance
+from tools.lab.simulation import compute_sample_variance, play_batch
 
 #: The table of eight decks with every option, resplit to four hands.
 GAME = "quebec-blackjack-options"
@@ -35,7 +35,7 @@ def figures() -> Iterator[Figure]:
     bet = analyse(game).bets[0]
     rounds = processor_seconds(partial(play_batch, game, bet.cost_credits, bet.options, ROUNDS, Quick()))
     tally = play_batch(game, bet.cost_credits, bet.options, ROUNDS, Quick())
-    needed = float(sample_variance(tally)) / bet.cost_credits**2 / ERROR**2
+    needed = float(compute_sample_variance(tally)) / bet.cost_credits**2 / ERROR**2
     simulated = rounds / ROUNDS * needed
     for decks in DECKS:
         house = definition.model_copy(

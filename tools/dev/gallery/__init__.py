@@ -26,7 +26,7 @@ from egm.screen.view import Action, Page, View, build_view_timeline
 from paytables import Choice, Game, Outcome, play_with_answers
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
-from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, snapshot
+from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, build_snapshot
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ def asked_view(rest: View, game: GameView, asked: Asked) -> View:
     """Return the screen at the moment a decision is requested."""
     told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     language = rest.snapshot.language if rest.snapshot else "en"
-    waiting = snapshot(game, language, state="playing", accepts=("language", "service"))
+    waiting = build_snapshot(game, language, state="playing", accepts=("language", "service"))
     return apply_message(apply_message(rest, waiting), told)
 
 
@@ -283,6 +283,6 @@ def _of_outcome(
     after = replace(view, now=100.0 + line.done)
     win = outcome.win_credits * UNIT_CENTS
     after = apply_message(
-        after, snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win)
+        after, build_snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win)
     )
     yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)

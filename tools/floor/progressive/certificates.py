@@ -41,7 +41,7 @@ _ASIDE: Final = ".revoked-"
 
 
 def format_sign_name(name: str) -> str:
-    """Return the name in a sign's certificate, which is also its topic."""
+    """Return the name that a sign has in its certificate and as its topic."""
     return f"{SIGN}-{name}"
 
 
@@ -54,10 +54,11 @@ def _require_machine(name: str) -> None:
 def make_link(
     folder: Path, machines: Iterable[str], host: str, now: datetime, signs: Iterable[str] = ("1",)
 ) -> tuple[str, ...]:
-    """Create in ``folder`` whatever a link lacks: authority, revocation list, and everybody's certificates.
+    """Create in ``folder`` what a progressive link still lacks: authority, revocation list and certificates.
 
-    ``host`` is the broker's host. Returns the names certified now; an interrupted run is completed by the
-    next one. Raises OperatorError, also for an existing certificate that is not usable now.
+    Broker, controller, signs and machines each get a certificate; ``host`` is the broker's host. Returns the
+    names certified now; the next call completes an interrupted one. Raises OperatorError, also for an
+    existing certificate that is not usable now.
     """
     if not is_host(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
@@ -83,7 +84,7 @@ def make_link(
 
 
 def make_authority(folder: Path, now: datetime) -> None:
-    """Create the link's authority in ``folder``. Raises OperatorError if there is one already."""
+    """Create the link's certificate authority in ``folder``. Raises OperatorError if it has one already."""
     if (folder / f"{AUTHORITY}.crt").exists():
         raise OperatorError(f"{folder} already has an authority")
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,17 +113,18 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
     """Sign a certificate for ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
-    _require_none(folder, name)
+    _require_no_certificate(folder, name)
     key = _load_key(folder, name)
     _store_certificate(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))
 
 
 def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
-    """Sign the certificate a machine requests; return the answer to take back to it.
+    """Sign the certificate that a machine requests; return the answer to be taken back to the machine.
 
-    ``request`` is a PKCS #10 (PEM); ``key`` the digest of its key as the machine's screen shows it;
-    ``broker`` host and port. The certificate is stored with the others; a request with the same key gets the
-    same certificate while it is valid; afterwards it is revoked and a new one signed. Raises OperatorError.
+    ``request`` is a PKCS #10 request (PEM), ``key`` the digest of its key as shown on the machine's screen,
+    and ``broker`` the broker's host and port. The certificate is stored with the others. A request with the
+    same key gets the same certificate while that is valid; any other one revokes it and gets a new one.
+    Raises OperatorError.
     """
     if not is_host(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
@@ -140,7 +142,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     ):  # the signed certificate was not written to the stick
         certificate = known
     else:
-        _require_none(folder, serial)
+        _require_no_certificate(folder, serial)
         certificate = _sign_certificate(folder, serial, public, now)
         _store_certificate(folder, serial, certificate)
     texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
@@ -150,7 +152,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
 def _sign_certificate(
     folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
 ) -> x509.Certificate:
-    """Return a certificate for ``name`` that expires no later than its authority."""
+    """Return a certificate for ``name`` that expires no later than the authority's own."""
     authority, signer = _load_authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
@@ -171,7 +173,7 @@ def _sign_certificate(
 def revoke(folder: Path, name: str, now: datetime) -> None:
     """Revoke the certificate of ``name`` and archive it, so that a new one may be made.
 
-    The broker refuses its holder from its next start on. Raises OperatorError if there is none.
+    The broker rejects the certificate from the broker's next start on. Raises OperatorError if there is none.
     """
     certificate = folder / f"{name}.crt"
     if certificate.parent != folder:
@@ -182,15 +184,15 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
         raise OperatorError(f"{certificate}: there is no certificate to revoke")
     serial = _read_certificate(certificate).serial_number
     write_revocations(folder, now, serial)
-    _put_aside(folder, name, serial)
+    _archive_certificate(folder, name, serial)
 
 
 def write_revocations(folder: Path, now: datetime, serial: int | None = None) -> None:
-    """Sign the list of revoked certificates again, with one more if ``serial`` is given.
+    """Sign the list of revoked certificates again, adding ``serial`` if it is given.
 
-    It contains every archived certificate, even if the previous list was lost. It is valid for as long as a
-    certificate is, because a broker with an expired list admits nobody. Raises OperatorError if it cannot be
-    signed.
+    The list contains every archived certificate, even if the previous list was lost. It is valid for as long
+    as a certificate is, because a broker with an expired list admits nobody. Raises OperatorError if it
+    cannot be signed.
     """
     authority, signer = _load_authority(folder, now)
     builder = (
@@ -214,7 +216,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
-    """Return the list's entries by their serial numbers."""
+    """Return the entries of the revocation list by serial number."""
     path = folder / REVOKED
     try:
         with raise_read_errors():
@@ -243,8 +245,11 @@ def _list_archived_serials(folder: Path) -> set[int]:
     return found
 
 
-def _put_aside(folder: Path, name: str, serial: int) -> None:
-    """Archive the certificate and key; the certificate last, so that an interrupted call is repeated."""
+def _archive_certificate(folder: Path, name: str, serial: int) -> None:
+    """Archive the certificate and the key of ``name``.
+
+    The certificate is moved last, so that an interrupted call is repeated.
+    """
     for suffix in ("key", "crt"):
         with contextlib.suppress(FileNotFoundError):  # the key may be on its machine only
             (folder / f"{name}.{suffix}").rename(folder / f"{name}{_ASIDE}{serial:x}.{suffix}")
@@ -252,18 +257,19 @@ def _put_aside(folder: Path, name: str, serial: int) -> None:
 
 
 def _find_current_certificate(folder: Path, name: str) -> x509.Certificate | None:
-    """Return the certificate of ``name``, or None; complete an interrupted revocation first."""
+    """Return the certificate of ``name``, or None; an interrupted revocation is completed first."""
     path = folder / f"{name}.crt"
     if not path.exists():
         return None
     certificate = _read_certificate(path)
     if certificate.serial_number not in _read_revocation_list(folder):
         return certificate
-    _put_aside(folder, name, certificate.serial_number)
+    _archive_certificate(folder, name, certificate.serial_number)
     return None
 
 
-def _require_none(folder: Path, name: str) -> None:
+def _require_no_certificate(folder: Path, name: str) -> None:
+    """Raise OperatorError if there is a certificate of ``name``."""
     if _find_current_certificate(folder, name) is not None:
         raise OperatorError(
             f"{folder}: there is a certificate for {name} already: `egm progressive revoke` it first"
@@ -271,7 +277,7 @@ def _require_none(folder: Path, name: str) -> None:
 
 
 def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
-    """Return why a certificate is not usable now, or an empty string."""
+    """Return why a certificate is not usable now, or "" if it is."""
     try:
         with raise_read_errors():
             certificate.verify_directly_issued_by(authority)
@@ -305,7 +311,7 @@ def _read_certificate(path: Path) -> x509.Certificate:
 def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
     """Return the link's authority and its key, for signing now.
 
-    Raises OperatorError, also if others may read the key, or the authority is not valid now.
+    Raises OperatorError, also if other users may read the key or the authority is not valid now.
     """
     key = folder / f"{AUTHORITY}.key"
     require_private(key)
@@ -331,7 +337,7 @@ def _create_builder(
     now: datetime,
     authority: x509.Certificate | None = None,
 ) -> x509.CertificateBuilder:
-    """Return the common fields of every certificate; its validity stays within that of ``authority``."""
+    """Return a builder with the fields that every certificate has, valid no longer than ``authority``."""
     since, until = now - _SKEW, now + timedelta(days=_VALID_DAYS)
     if authority is not None:
         since = max(since, authority.not_valid_before_utc)
@@ -359,9 +365,9 @@ def _build_host_name(host: str) -> x509.GeneralName:
 
 
 def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
-    """Return a key for a missing certificate: the one left by an interrupted run, or a new one.
+    """Return the key for a missing certificate: the one that an interrupted run left, or a new one.
 
-    Raises OperatorError if the authority's key is lost and certificates exist that it has signed.
+    Raises OperatorError if the authority's key is lost although certificates signed with it exist.
     """
     path = folder / f"{name}.key"
     require_private(path)
@@ -391,9 +397,9 @@ def _store_certificate(folder: Path, name: str, certificate: x509.Certificate) -
 def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
     """Write Mosquitto's configuration and its access list; return the configuration's path.
 
-    A client is identified by the name in its certificate alone, also as client id: a second client of the
-    same name disconnects the first. Nobody is admitted without a certificate, or with one that :func:`revoke`
-    has listed. A sign may only publish its own status, and only if this folder has certified it.
+    The name in its certificate alone identifies a client, also as client id: a second client with the same
+    name disconnects the first. A client without a certificate, or with one on the revocation list, is
+    rejected. A sign may only publish its own status, and only if this folder has certified it.
     """
     certified = (
         path.stem for path in sorted(folder.glob(f"{format_sign_name('*')}.crt")) if _ASIDE not in path.name

@@ -16,18 +16,18 @@ from tools.floor.progressive.store import Session
 
 
 class ContributionLedgerError(OperatorError):
-    """A missing record to which an amount must go; the text names the level and the amount."""
+    """An amount with no level to receive it; the text names the level and the amount."""
 
 
 class ContributionLedger:
-    """The ledger of one controller; ``at`` is its time, as text."""
+    """The ledger of one controller; ``at`` returns the controller's time as text."""
 
     def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
         self._at = at
 
     def grow(self, session: Session, record: LevelRecord, made: Contribution) -> None:
-        """Add a wager; one that arrives after its level was closed goes to the level's successor."""
+        """Add the contribution of a wager to its level, or to the successor of a closed level."""
         grown = record.level.contribute(made.wager_cents)
         if not record.successor:
             self._play_for(session, replace(record, level=grown), made)
@@ -37,7 +37,7 @@ class ContributionLedger:
         self.hand_over(session, record.successor, amount)
 
     def _play_for(self, session: Session, record: LevelRecord, made: Contribution) -> None:
-        """Store a level that has grown; if this took a mystery to its secret amount, it is won."""
+        """Store a level after a contribution; if a mystery level reached its secret amount, record the win."""
         session.put_level(record)
         if not record.level.terms.mystery:
             return
@@ -60,7 +60,7 @@ class ContributionLedger:
         self.open_prize(session, record.id)
 
     def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
-        """Pay a hit from its level, reset the level, and store the hit."""
+        """Pay a hit from its level, reset the level, and store and return the hit."""
         amount_cents, after = self._lock(session, record, claim.share or FULL_LEVEL)
         session.put_level(after)
         hit = ClaimRecord(
@@ -80,11 +80,11 @@ class ContributionLedger:
         return hit
 
     def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
-        """Return what a hit pays, and the level after it.
+        """Return the amount that a hit pays, and the level after it.
 
-        A hit that was made before its level was closed, and is reported only now, is still owed: the first
-        gets what the level showed at its end, later ones its base, both paid by the operator; a share gets
-        its part of either.
+        A hit made before its level was closed but reported later is still owed. The first such hit gets the
+        amount the level showed when it closed, later ones its base amount, and a partial share its part; the
+        operator pays both.
         """
         if not record.successor:
             amount_cents, reset = record.level.hit(share)
@@ -102,7 +102,7 @@ class ContributionLedger:
         return amount_cents, replace(record, level=paid, closing_cents=left_cents)
 
     def give_back(self, session: Session, hit: ClaimRecord) -> None:
-        """Return to the level what a void game had won."""
+        """Return to its level the amount that a void game had won."""
         record = session.level(hit.level)
         if record is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
@@ -119,8 +119,8 @@ class ContributionLedger:
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
         """Adjust the level so that it has paid what the machine paid for a hit.
 
-        The two differ if an attendant paid the shown amount before the award arrived, and if a store restored
-        from an older copy locked the hits that machines resend in another order.
+        The two amounts differ if an attendant paid the shown amount before the award arrived. They also
+        differ if a store restored from an older copy locked the resent hits of machines in another order.
         """
         record, paid_cents = session.level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
@@ -143,10 +143,12 @@ class ContributionLedger:
             session.put_level(replace(record, level=empty))
             self.hand_over(session, record.successor, amount)
 
-    def catch_up(self, session: Session, record: LevelRecord, machine: str, seen: Enrolment) -> None:
-        """Record a fall by correction if a machine showed more of a level than this store allows.
+    def correct_outdated_level(
+        self, session: Session, record: LevelRecord, machine: str, seen: Enrolment
+    ) -> None:
+        """If a machine has seen a level in a later state than this store, record a fall by correction.
 
-        Without it, no machine may show what the level holds now. The store of a valid controller is never
+        Without that record, no machine may show what the level holds now. A controller's store is never
         behind its machines unless it was restored from an older copy.
         """
         wrong = find_unlawful_fall(record.level.shown_cents, record.falls, seen.shown_cents, seen.falls)
@@ -157,7 +159,7 @@ class ContributionLedger:
             session.put_level(replace(record, falls=seen.falls + 1, fell_by="correction"))
 
     def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
-        """Add an amount to a level, or to its successor."""
+        """Add an amount to a level, or to the last successor of a closed level."""
         heir = session.level(level)
         while heir is not None and heir.successor:
             heir = session.level(heir.successor)
@@ -167,18 +169,18 @@ class ContributionLedger:
         self._record_lift(session, heir, amount)
 
     def _record_lift(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
-        """Record money that a level received other than by wagers with its mystery prize."""
+        """Record with a mystery prize an amount that its level received other than by wagers."""
         if record.level.terms.mystery:
-            self._mysteries.lift(session, record.id, amount)
+            self._mysteries.add_lift(session, record.id, amount)
 
     def open_prize(self, session: Session, level: str) -> None:
-        """Draw the next prize of a mystery level; other levels have none."""
+        """Draw the next prize of a mystery level; do nothing for any other level."""
         record = session.level(level)
         if record is not None and record.level.terms.mystery:
             self._mysteries.open(session, record, self._at())
 
     def give_up(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
-        """Close a level and transfer everything it holds to another. Return the exact amount."""
+        """Close a level and transfer its whole amount to ``successor``; return the exact amount."""
         if record.level.terms.mystery:
             self._mysteries.close(session, record.id)
         amount, empty = record.level.release()
@@ -197,7 +199,7 @@ class ContributionLedger:
 
 
 def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:
-    """Return ``record`` with a fall by correction if it shows less than ``shown_cents`` now."""
+    """Return the record with a fall by correction if its level now shows less than ``shown_cents``."""
     if record.level.shown_cents >= shown_cents:
         return record
     return replace(record, falls=record.falls + 1, fell_by="correction")

@@ -46,19 +46,19 @@ _TERM_SHIFT = 40
 
 
 class ControllerError(OperatorError):
-    """A request of an operator that cannot be met; the text names the request and the reason."""
+    """An operator's request that is not possible; the text names the request and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message with its sender, as proved by the transport."""
+    """A message and its sender, whose identity the transport has verified."""
 
     sender: str
     message: FromMachine
 
 
 class Controller:
-    """The levels on one store. ``now`` is the controller's own clock, the only one it trusts."""
+    """The progressive levels of one store; ``now`` returns the controller's own time."""
 
     def __init__(
         self,
@@ -68,9 +68,10 @@ class Controller:
         *,
         run: str | None = None,
     ) -> None:
-        """Create a controller; ``vault`` draws and stores the secrets of mystery levels, which need it.
+        """Create a controller.
 
-        ``run``: names this run in every value; by default at random.
+        ``vault`` draws and stores the secrets of mystery levels; only these levels need it. ``run``
+        identifies this run of the controller in every value it sends; by default it is random.
         """
         self._run = secrets.token_hex(8) if run is None else run
         self._store = store
@@ -91,8 +92,8 @@ class Controller:
 
         A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
         if another controller has taken over, StoreLostError if the store is gone, LevelDefectiveError if a
-        level's record does not add up, an OperatorError if the key does not fit the mystery levels: the
-        controller stops, and nothing of the transaction is stored (I-07).
+        level's record does not add up, and OperatorError if the key does not fit the mystery levels. In these
+        cases the controller stops, and nothing of the transaction is stored (I-07).
         """
         messages = tuple(heard)
         gaps = dict(self._gaps)
@@ -111,11 +112,11 @@ class Controller:
     def _take_together(self, messages: tuple[Heard, ...]) -> list[FromController]:
         with self._store.transaction() as session:
             for machine in sorted({each.sender for each in messages if session.knows(each.sender)}):
-                session.put_heard(machine, self._format_time())
+                session.store_message_time(machine, self._format_time())
             return [answer for each in messages for answer in self._process_message(session, each)]
 
     def _drop(self, heard: Heard, error: Exception) -> None:
-        """Record a message whose processing raised; it had no effect."""
+        """Record a message whose processing raised an error and which had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
             session.note(
@@ -123,7 +124,10 @@ class Controller:
             )
 
     def _process_message(self, session: Session, heard: Heard) -> list[FromController]:
-        """Process one message; return the replies. A message under another machine's name is recorded and ignored."""
+        """Process one message and return the replies.
+
+        A message under another machine's name is only recorded.
+        """
         message = heard.message
         if heard.sender != message.machine:
             session.note(
@@ -143,13 +147,13 @@ class Controller:
                 return [self._commit(session, message)]
 
     def misunderstood(self, sender: str, text: str) -> None:
-        """Record data from a machine that is not a valid message; nothing moves."""
+        """Record data from a machine that is not a valid message; no money moves."""
         with self._store.transaction() as session:
             session.note(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
     def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
-        """Enrol a machine in a level, or reply what differs: the same stake, the same chance (s.92)."""
+        """Enrol a machine in a level; refuse if its stake or chance differs from the level's (s.92)."""
         record = session.level(wanted.level)
         if record is None:
             return self._refuse_join(session, join, wanted, Reason.UNKNOWN_LEVEL, "there is no such level")
@@ -162,10 +166,10 @@ class Controller:
         if wanted.odds != record.odds:
             why = f"{wanted.odds} hits a wager; every machine of this level offers {record.odds}"
             return self._refuse_join(session, join, wanted, Reason.OTHER_ODDS, why)
-        self._books.catch_up(session, record, join.machine, wanted)
+        self._books.correct_outdated_level(session, record, join.machine, wanted)
         terms, counted = record.level.terms, session.counted(join.machine, wanted.level)
         if counted is None:
-            session.put_counted(join.machine, wanted.level, 0)
+            session.store_last_counted(join.machine, wanted.level, 0)
             session.note(self._format_time(), "enrolled", machine=join.machine, level=wanted.level)
         return Joined(
             machine=join.machine,
@@ -183,6 +187,7 @@ class Controller:
     def _refuse_join(
         self, session: Session, join: Join, wanted: Enrolment, reason: Reason, why: str
     ) -> FromController:
+        """Record why a machine may not enrol in a level, and return the refusal."""
         refused = Refused(
             machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
         )
@@ -209,7 +214,7 @@ class Controller:
             return self._refuse(session, made, Reason.WRONG_AMOUNT, why)
         if made.sequence > counted:
             session.add_contribution(made, hidden=made.wager_cents * record.level.terms.hidden)
-            session.put_counted(made.machine, made.level, made.sequence)
+            session.store_last_counted(made.machine, made.level, made.sequence)
             self._books.grow(session, record, made)
         mystery = record.level.terms.mystery
         return Counted(
@@ -223,7 +228,7 @@ class Controller:
     def _claim(  # noqa: PLR0911 (one a reason)
         self, session: Session, claim: Claim
     ) -> FromController:
-        """Lock the amount of a hit: the first claim is paid by the level and resets it; repeats get the same reply."""
+        """Award a hit and reset its level; repeats of the claim get the same reply."""
         known = session.claim(claim.claim)
         if known is not None:
             if (known.machine, known.level, known.after, known.share) != (
@@ -257,9 +262,9 @@ class Controller:
     def _hold_improbable_claim(
         self, session: Session, record: LevelRecord, claim: Claim
     ) -> FromController | None:
-        """Hold a claim that is too improbable; return None if it is to be awarded.
+        """Hold a claim that is too improbable for chance; return None if it is to be awarded.
 
-        It is recorded once, and gets the same reply until staff have ruled on it.
+        The claim is recorded once, and repeats get the same reply until staff have ruled on it.
         """
         known = session.held(claim.claim)
         if known is None:
@@ -285,10 +290,10 @@ class Controller:
                 self._books.adjust_to_payment(session, hit)
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
-        """Record how a hit was paid; a void game's award goes back to the level.
+        """Record how a machine paid a hit; the award of a void game goes back to the level.
 
-        The payment that the machine reports becomes what the level paid, if it is plausible; otherwise it is
-        held.
+        If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
+        ruling.
         """
         known = session.claim(commit.claim)
         if known is None or (known.machine, known.level) != (commit.machine, commit.level):
@@ -311,7 +316,7 @@ class Controller:
         return Closed(machine=commit.machine, claim=commit.claim)
 
     def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
-        """Make a payment that differs from the award the level's own payment; hold it if it is implausible."""
+        """Adjust the level to a payment that differs from the award; hold the payment if it is implausible."""
         record = session.level(hit.level)
         why = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not why:
@@ -325,10 +330,10 @@ class Controller:
     def _refuse(
         self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
     ) -> FromController:
-        """Refuse a message and record it.
+        """Return the refusal of a message, and record it.
 
-        A gap is recorded once, however many messages follow it. A claim that arrives before the contribution
-        of its own wager is not a fault: refusing it keeps the order.
+        A gap in the sequence is recorded once, however many messages follow. A claim that arrives before the
+        contribution of its own wager is not recorded as a fault: refusing it restores the order.
         """
         level = getattr(message, "level", "")
         known = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
@@ -354,7 +359,7 @@ class Controller:
 
     # ------------------------------------------------------------------ what it says by itself
     def values(self) -> list[Value]:
-        """Return what every open level shows now, which is also the daily record's last line (I-16)."""
+        """Return the current value of every open level, and store each as today's last displayed amount (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
@@ -384,10 +389,10 @@ class Controller:
 
     # ------------------------------------------------------------------ what an operator does
     def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
-        """Open the levels of a level file that do not exist yet; return what was done, as text.
+        """Open the levels of a level file that do not exist yet; return what was changed, as text.
 
-        A level that is already open keeps what it holds. Its new terms take effect once the amount it shows
-        is won (I-06); its stake and chance can never change, because machines play for it on these.
+        A level that is already open keeps its amount. Its new terms take effect once that amount is won
+        (I-06). Its stake and chance can never change, because machines already play for it on these terms.
         """
         done = []
         with self._store.transaction() as session:
@@ -405,7 +410,10 @@ class Controller:
         return done
 
     def _change_level(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
-        """Apply a changed definition to a level; return what changed. Raises ControllerError if it may not."""
+        """Apply a changed definition to a level; return what changed, as text.
+
+        Raises ControllerError if the change is not allowed.
+        """
         if record.successor:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor} received what it held"
@@ -442,7 +450,7 @@ class Controller:
             session.note(self._format_time(), "admitted", machine=machine)
 
     def dismiss_machine(self, machine: str) -> None:
-        """Stop a machine from enrolling; its contributions stay in its levels (I-12)."""
+        """Stop a machine from enrolling; its contributions stay in the levels (I-12)."""
         with self._store.transaction() as session:
             if not session.knows(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
@@ -450,7 +458,7 @@ class Controller:
             session.note(self._format_time(), "dismissed", machine=machine)
 
     def give_up(self, level: str, successor: str) -> Fraction:
-        """Close a level and transfer everything it holds to another (I-12, I-13). Return the exact amount."""
+        """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
         with self._store.transaction() as session:
             record, heir = session.level(level), session.level(successor)
             if record is None or record.successor:
@@ -461,8 +469,8 @@ class Controller:
             session.note(self._format_time(), "given_up", level=level, successor=successor, amount=amount)
         return amount
 
-    def hold_office(self) -> None:
-        """Check that the store still belongs to this controller. Raises DeposedError if it does not."""
+    def renew_term(self) -> None:
+        """Tell the store that this controller is alive; raise DeposedError if another has taken over."""
         with self._store.transaction():
             pass
 
@@ -481,22 +489,22 @@ class Controller:
             session.note(self._format_time(), "sign_forgotten", sign=sign)
 
     def records(self) -> tuple[LevelRecord, ...]:
-        """Return the current record of every level."""
+        """Return the current record of every level, closed ones included."""
         with self._store.transaction() as session:
             return session.levels()
 
     def register(self) -> tuple[ClaimRecord, ...]:
-        """Return every win claimed from the controller, which form the win register."""
+        """Return the win register: every hit claimed from the controller."""
         with self._store.transaction() as session:
             return session.claims()
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the daily record of displayed amounts: day, level, time, minor units."""
+        """Return the last displayed amount of every day and level as (day, level, time, minor units)."""
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 
     def record_software_check(self, software: Findings | None) -> None:
-        """Record the result of the software check: as signed, altered, or not checked (I-08).
+        """Record the result of the software check: as signed, altered, or not checked (None) (I-08).
 
         Raises :class:`ControllerError` naming the files that differ from the manifest.
         """
@@ -512,7 +520,7 @@ class Controller:
             raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
 
     def check(self) -> None:
-        """Verify every level against the contribution ledger and the win register, exactly (I-08, I-14).
+        """Verify that every level agrees exactly with the contribution ledger and the win register (I-08, I-14).
 
         Raises LevelDefectiveError or :class:`ControllerError` naming the level and the figures.
         """
@@ -528,6 +536,7 @@ class Controller:
 
 
 def _note_refusal(session: Session, at: str, refused: Refused) -> None:
+    """Record a refusal as an event."""
     session.note(
         at,
         "refused",
@@ -551,7 +560,7 @@ def _build_award(hit: ClaimRecord) -> Award:
 
 
 def _prove(session: Session, record: LevelRecord) -> None:
-    """Verify that the level's sums are those of the ledger and the register."""
+    """Raise ControllerError unless the level's sums equal those of the ledger and of the win register."""
     hits = [hit for hit in session.claims() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid = sum(hit.amount_cents for hit in hits)

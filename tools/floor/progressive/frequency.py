@@ -16,12 +16,12 @@ _RECENT: Final = 32
 
 
 def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
-    """Return whether this number of a machine's wagers is too improbable to have won by chance.
+    """Return whether a machine has won too often for chance.
 
-    ``wins``: the contributions that hit, ascending, the newest last; ``counted``: the number of contributions
-    up to the newest. ``odds``: the mean hits of one wager, which is at least its chance of a hit. All hits
-    are tested against the odds, and also the most recent ones, starting from each hit: a run of luck is found
-    however long the machine has played before.
+    ``wins`` has the numbers of the contributions that hit, ascending. ``counted`` is the number of
+    contributions up to the newest hit. ``odds`` is the mean number of hits per wager, which is at least the
+    chance of a hit. All hits are tested against the odds, and also the most recent ones starting from each
+    hit, so that a run of luck is found however long the machine has played before.
     """
     if bound_win_probability(counted, len(wins), odds) < IMPROBABLE:
         return True
@@ -33,7 +33,7 @@ def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
 
 
 def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
-    """Return an upper bound on the probability that ``wins`` or more of ``wagers`` win; 1 if none is known."""
+    """Return an upper bound on the probability of ``wins`` or more hits in ``wagers``; 1 if unknown."""
     if wins <= wagers * odds or odds >= 1:
         return Fraction(1)
     if wins >= wagers:
@@ -43,7 +43,7 @@ def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
 
 
 def _power(base: Fraction, exponent: int) -> Fraction:
-    """Return ``base`` to a power, rounded up slightly, with bounded cost however large the exponent."""
+    """Return ``base`` to a power, rounded up slightly, so that the cost is bounded for large exponents."""
     result, square = Fraction(1), _round_up(base)
     while exponent:
         if exponent & 1:

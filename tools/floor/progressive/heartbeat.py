@@ -33,14 +33,14 @@ class _Message(BaseModel):
 
 
 class ShownLevel(_Message):
-    """One level on the sign: the displayed amount in minor units, or None if it shows none."""
+    """One level on a sign: the displayed amount in minor units, or None if no amount is displayed."""
 
     level: LevelId
     amount_cents: Cents | None = None
 
 
 class SignHeartbeat(_Message):
-    """The levels that a sign displays now."""
+    """A sign's report of the levels it displays now."""
 
     type: Literal["beat"] = "beat"
     sign: SignId
@@ -48,7 +48,7 @@ class SignHeartbeat(_Message):
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """Return the levels for which it has space and shows no amount."""
+        """Return the levels on the sign for which it displays no amount."""
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 
 
@@ -64,7 +64,10 @@ def read_beat(data: bytes) -> SignHeartbeat:
 
 @dataclass(slots=True)
 class Heart:
-    """The source of a sign's heartbeats: call ``drawn`` after each frame, ``due`` from time to time."""
+    """The source of a sign's heartbeats.
+
+    Call ``drawn`` after each frame, and ``due`` repeatedly.
+    """
 
     sign: str
     _plates: tuple[Plate, ...] = ()
@@ -72,11 +75,14 @@ class Heart:
     _beat_ns: int | None = None
 
     def drawn(self, plates: tuple[Plate, ...], now_ns: int) -> None:
-        """Record that a frame with these plates is on the display."""
+        """Store that a frame with these plates is on the display."""
         self._plates, self._drawn_ns = plates, now_ns
 
     def due(self, now_ns: int) -> bytes | None:
-        """Return the heartbeat to send now, once a second, or None; None also while nothing is drawn."""
+        """Return the heartbeat to send now, or None.
+
+        A heartbeat is due once a second, but only while frames are being drawn.
+        """
         if self._drawn_ns is None or now_ns - self._drawn_ns > BEAT_NS:
             return None
         if self._beat_ns is not None and now_ns - self._beat_ns < BEAT_NS:

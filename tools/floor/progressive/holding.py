@@ -27,7 +27,7 @@ class RulingError(OperatorError):
 
 
 def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
-    """Return why a claim is held, or an empty string if it is not."""
+    """Return why a claim must be held for a ruling, or "" if it need not."""
     wins = session.wins(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has had its {record.hits_most} of level {record.id} already"
@@ -39,9 +39,10 @@ def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str
 
 
 def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
-    """Return why the payment a machine reports is not the hit's, or "" if it is plausible.
+    """Return why a payment that a machine reports for a hit is implausible, or "" if it is plausible.
 
-    A payment lies between the award and what the claim showed, which is no more than the level ever showed.
+    A plausible payment lies between the award and the amount the machine showed, which is at most the highest
+    amount of the level.
     """
     shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
     least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
@@ -53,12 +54,12 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
 
 
 def format_payment_id(claim: str) -> str:
-    """Return the id under which the payment of a claim is held; no claim can have it."""
+    """Return the id under which the payment of a claim is held; it differs from every claim's id."""
     return f"{claim}/payment"
 
 
 def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
-    """Store a claim or payment that staff must rule on."""
+    """Store a claim or a payment on which staff must rule."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 
@@ -66,10 +67,10 @@ def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: 
 def rule(
     session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, at: str
 ) -> HeldClaim:
-    """Rule on a held claim or payment: ``award`` or ``decline``; return it. Raises :class:`RulingError`.
+    """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
-    An awarded claim is paid what the level shows when the machine repeats it. An awarded payment becomes what
-    the level paid.
+    An awarded claim gets what the level shows when the machine repeats the claim. An awarded payment becomes
+    what the level paid. Raises :class:`RulingError`.
     """
     known = session.held(claim)
     if known is None or known.ruling:

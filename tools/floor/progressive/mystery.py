@@ -20,11 +20,14 @@ COMBINATION = "mystery"
 
 
 class MysteryError(OperatorError):
-    """A mystery prize that is not possible, or whose record does not add up; names the level and the figures."""
+    """A mystery prize that is not possible, or whose record does not add up.
+
+    The text names the level and the figures.
+    """
 
 
 class Mysteries:
-    """The prizes on one store; ``term`` is the controller's."""
+    """The mystery prizes of one store; ``term`` is the number of the controller's term."""
 
     def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
@@ -32,7 +35,7 @@ class Mysteries:
         self._known: dict[str, Trigger] = {}
 
     def open(self, session: Session, record: LevelRecord, at: str) -> None:
-        """Draw the secret of the level's next prize, from what it shows now, and store it encrypted."""
+        """Draw the secret amount of the level's next prize, starting from the level's amount; store it encrypted."""
         if self._vault is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
         last = session.prize(record.id)
@@ -58,7 +61,7 @@ class Mysteries:
         session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
     def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
-        """Assign a number to the new contribution, and return the prize if its secret amount was reached."""
+        """Assign the next number to a contribution; return the prize if its secret amount was reached, else None."""
         session.add_turn(record.id, machine, sequence)
         prize = session.prize(record.id)
         if prize is None:
@@ -66,20 +69,20 @@ class Mysteries:
         return prize if record.level.current >= self._unseal_secret(prize).amount else None
 
     def win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
-        """Store the winner of a prize, and its secret, which may be published from now on."""
+        """Store the winning claim of a prize and its secret, which may be published from now on."""
         trigger = self._unseal_secret(prize)
         session.put_prize(
             replace(prize, claim=claim.claim, turns=session.turns(prize.level), trigger=trigger.to_json())
         )
 
-    def lift(self, session: Session, level: str, amount: Fraction) -> None:
-        """Record money that a level received other than by wagers, which the numbered contributions do not show."""
+    def add_lift(self, session: Session, level: str, amount: Fraction) -> None:
+        """Record an amount that the level received other than by wagers; the numbered contributions lack it."""
         prize = session.prize(level)
         if prize is not None:
             session.put_prize(replace(prize, lifted=prize.lifted + amount))
 
     def close(self, session: Session, level: str) -> None:
-        """Publish the secret of a closed level's prize that nobody won."""
+        """Publish the secret of the prize of a closed level, which nobody won."""
         prize = session.prize(level)
         if prize is not None:
             trigger = self._unseal_secret(prize)
@@ -87,7 +90,7 @@ class Mysteries:
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
     def won(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
-        """Return what a machine has won of a level and not committed yet."""
+        """Return the prizes of a level that a machine has won but not committed yet."""
         return tuple(
             Won(
                 claim=hit.claim,
@@ -97,11 +100,12 @@ class Mysteries:
                 at_utc=hit.awarded_at,
                 trigger=Trigger.from_json(session.find_prize_of_claim(hit.claim).trigger),
             )
-            for hit in session.open_claims(machine, level)
+            for hit in session.list_open_claims(machine, level)
             if hit.claim.startswith(CLAIM_PREFIX)
         )
 
     def _unseal_secret(self, prize: PrizeRecord) -> Trigger:
+        """Return the decrypted secret of a prize."""
         known = self._known.get(prize.level)
         if known is None or known.commitment != prize.commitment:
             if self._vault is None:
@@ -118,8 +122,8 @@ def claim_id(prize: PrizeRecord) -> str:
 def prove(session: Session, record: LevelRecord) -> None:
     """Verify every prize of a mystery level from the numbered contributions and the commitments.
 
-    Each secret must match its commitment, the winning contribution must be the first that reached it, its
-    machine must be the one in the register, and the level must equal the sum of its contributions. Raises
+    Each secret must match its commitment. The winning contribution must be the first that reached it, and
+    come from the machine in the register. The level must equal the sum of its contributions. Raises
     :class:`MysteryError` with the figures.
     """
     terms, prizes = record.level.terms, session.prizes(record.id)

@@ -23,17 +23,17 @@ STORE = click.option(
 
 
 def open_store(text: str | None, *, to_read: bool = False) -> Store:
-    """Open the named store. Raises StoreBusyError while another controller uses it."""
+    """Open the named store, or the default one. Raises StoreBusyError while another controller uses it."""
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
 
-        return _with_all_tables(PostgresReader(text)) if to_read else PostgresStore(text)
+        return _require_all_tables(PostgresReader(text)) if to_read else PostgresStore(text)
     path = default_state_dir() / "controller.db" if text is None else Path(text)
-    return _with_all_tables(SqliteReader(path)) if to_read else SqliteStore(path)
+    return _require_all_tables(SqliteReader(path)) if to_read else SqliteStore(path)
 
 
-def _with_all_tables(store: Store) -> Store:
-    """Return a store for reading that has every table. Raises OperatorError, with the store closed."""
+def _require_all_tables(store: Store) -> Store:
+    """Return the store if it has every table; otherwise close it and raise OperatorError."""
     try:
         store.require_tables()
     except BaseException:
@@ -44,7 +44,7 @@ def _with_all_tables(store: Store) -> Store:
 
 @contextmanager
 def open_controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
-    """Yield a controller on the named store, without a network; its errors are reported in one line."""
+    """Yield a controller on the named store without a network connection; errors become one-line messages."""
     try:
         opened = open_store(store, to_read=to_read)
     except REPORTED_ERRORS as error:

@@ -30,7 +30,7 @@ class PostgresReader(Store):
     looks_for = "SELECT count(to_regclass(?))"
 
     def __init__(self, dsn: str) -> None:
-        """Connect. Raises OperatorError for a fault; a password in ``dsn`` is never repeated in a message."""
+        """Connect to the server. Raises OperatorError, whose text never contains the password in ``dsn``."""
         try:
             self._base = psycopg.connect(
                 dsn,
@@ -44,7 +44,7 @@ class PostgresReader(Store):
         except psycopg.Error as error:
             raise OperatorError(_format_error(error)) from None
 
-    def _hold_office(self) -> None:
+    def _require_term(self) -> None:
         """Skip the check of the controller's term, which a reader does not have."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
@@ -66,13 +66,13 @@ class PostgresReader(Store):
 
 
 class PostgresStore(PostgresReader):
-    """The database taken over by this controller, if no other one uses it."""
+    """A PostgreSQL database that this controller has taken over; no other controller may use it."""
 
     begin = "BEGIN"
-    _hold_office = Store._hold_office  # noqa: SLF001 (who writes holds the office, unlike who reads)
+    _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, dsn: str) -> None:
-        """Connect and take over. Raises :class:`StoreBusyError` while another controller works."""
+        """Connect and take over. Raises :class:`StoreBusyError` while another controller uses the database."""
         super().__init__(dsn)
         try:
             self._watch_over()
@@ -84,7 +84,7 @@ class PostgresStore(PostgresReader):
             raise
 
     def _watch_over(self) -> None:
-        """Have the server end this session if its controller hangs or is gone."""
+        """Configure the server to end this session if the controller hangs or has gone."""
         limits = {
             "lock_timeout": _LOCK_MS,
             "idle_in_transaction_session_timeout": _SILENT_MS,

@@ -13,13 +13,16 @@ _STATUSES: Final = ("lit", "dark", "silent")
 
 
 class Readings:
-    """The last reading, as a prometheus-client collector: read from another thread, replaced as a whole."""
+    """The latest monitoring figures, as a prometheus-client collector.
+
+    Another thread reads them; they are always replaced as a whole.
+    """
 
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
     def take(self, values: Iterable[Value], signs: Iterable[SignRecord], unruled: int) -> None:
-        """Store a new reading. ``unruled``: the number of claims and payments that wait for a ruling."""
+        """Replace the figures; ``unruled`` is the number of claims and payments that wait for a ruling."""
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
         )
@@ -46,5 +49,5 @@ class Readings:
         self._metrics = (level, falls, status, alive, held)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of the last reading."""
+        """Yield the metrics of the latest figures."""
         yield from self._metrics

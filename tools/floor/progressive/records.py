@@ -13,16 +13,17 @@ Fall = Literal["", "win", "ceiling", "correction"]
 
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
-    """Return the partial shares of a level that can be won, as records and messages contain them."""
+    """Return the partial shares of a level that can be won, by the text that records and messages use."""
     return {str(share): odds for share, odds in definition.chance.shares.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
-    """One level: what it holds, the terms every contributing machine must have, and its history.
+    """One level: its amount, the terms every contributing machine must have, and its history.
 
-    ``falls`` counts every reduction of the amount shown; ``fell_by`` is the last. A closed level names its
-    ``successor``, which has what it held, and ``closing_cents``, what it showed at its end.
+    ``falls`` counts every reduction of the displayed amount; ``fell_by`` is the cause of the last one. A
+    closed level names its ``successor``, which received its amount, and has in ``closing_cents`` what it
+    displayed when it was closed.
     """
 
     id: str
@@ -46,7 +47,7 @@ class LevelRecord:
 
     @classmethod
     def open(cls, definition: LevelDefinition) -> "LevelRecord":
-        """Return a new level with its base, which the operator pays."""
+        """Return a new level that contains its base amount, which the operator pays."""
         return cls(
             id=definition.id,
             names=dict(definition.names),
@@ -101,9 +102,10 @@ class LevelRecord:
 class PrizeRecord:
     """One prize of a mystery level, from the draw of its secret to its win.
 
-    ``start``: what the level showed at the draw; ``lifted``: money received since other than by wagers.
-    ``turns_before``: the number of contributions counted before. Once it is won, or its level closed:
-    ``turns`` are those counted by then, ``trigger`` is the secret, and ``claim`` the hit ("" for none).
+    ``start`` is what the level showed at the draw. ``lifted`` is the money it has since received other than
+    by wagers. ``turns_before`` is the number of contributions before the draw. Once the prize is won or its
+    level closed, ``turns`` is the number of contributions up to then, ``trigger`` the secret, and ``claim``
+    the hit ("" if nobody won).
     """
 
     level: str
@@ -133,10 +135,10 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A message that needs a ruling: the machine's message (JSON), why it is held, and the ruling.
+    """A claim or payment that needs a ruling: the machine's message (JSON), why it is held, and the ruling.
 
-    ``claim`` is the id of a claim, or of the payment of one (``holding.payment_id``). ``ruling`` is "" until
-    staff have ruled; then ``award`` or ``decline``.
+    ``claim`` is the id of the claim, or of its payment (``holding.format_payment_id``). ``ruling`` is ""
+    until staff have ruled, then ``award`` or ``decline``.
     """
 
     claim: str
@@ -151,9 +153,10 @@ class HeldClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """One hit: a line of the win register (I-17). Times are ISO 8601, UTC; the machine's is for the record.
+    """One hit: a line of the win register (I-17). Times are ISO 8601, UTC.
 
-    ``paid_cents`` and ``way`` are None and "" until the machine has reported the payment.
+    The machine's time is only recorded, never used. ``paid_cents`` is None and ``way`` is "" until the
+    machine has reported the payment.
     """
 
     claim: str

@@ -31,11 +31,11 @@ _MENDS: Final = (
 
 
 class SecretError(LocalError):
-    """A secret that cannot be drawn or read: the controller must stop."""
+    """A secret that cannot be drawn or read; the controller must stop."""
 
 
 def make_key(folder: Path) -> None:
-    """Create the key in ``folder`` if there is none. Raises OperatorError for an invalid key file."""
+    """Create the key file in ``folder`` if there is none. Raises OperatorError for an invalid key file."""
     if (folder / KEY_FILE).exists():
         read_key(folder)
     else:
@@ -43,7 +43,7 @@ def make_key(folder: Path) -> None:
 
 
 def read_key(folder: Path) -> bytes:
-    """Read the key of the mystery prizes from ``folder``. Raises OperatorError naming the file."""
+    """Return the key that encrypts the secrets of mystery prizes. Raises OperatorError naming the file."""
     path = folder / KEY_FILE
     require_private(path)
     try:
@@ -57,8 +57,8 @@ def read_key(folder: Path) -> bytes:
     return key
 
 
-def start_chance(term: int) -> RandomService:
-    """Return the controller's generator: newly seeded, all its tests passed. Raises :class:`SecretError`."""
+def start_generator(term: int) -> RandomService:
+    """Return a new, seeded random number generator that passed all its tests. Raises :class:`SecretError`."""
     who = Personalization(
         product="open-egm controller",
         version=version("open-egm"),
@@ -73,16 +73,16 @@ def start_chance(term: int) -> RandomService:
 
 
 class SecretStore:
-    """A source of encrypted secrets. The generator starts when the first one is drawn."""
+    """A source of encrypted secrets of mystery prizes; its generator starts with the first draw."""
 
-    def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_chance) -> None:
-        """Create the store; ``key``: 32 bytes. ``start`` makes the generator for the controller's term."""
+    def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_generator) -> None:
+        """Create the store with a key of 32 bytes; ``start`` returns the generator for a controller's term."""
         self._cipher = AESGCM(key)
         self._start = start
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
-        """Draw a secret as a separate step. Raises :class:`SecretError` if the generator fails."""
+        """Draw a secret in a step of its own. Raises :class:`SecretError` if the generator fails."""
         if self._chance is None:
             self._chance = self._start(term)
         try:
@@ -92,12 +92,12 @@ class SecretStore:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
     def seal(self, trigger: Trigger) -> str:
-        """Return the encrypted secret. Commitments are unique, and so is the nonce derived from one."""
+        """Return the encrypted secret; its nonce is derived from its commitment, which is unique."""
         made = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(made).decode("ascii")
 
     def unseal(self, encrypted: str, commitment: str) -> Trigger:
-        """Decrypt a secret. Raises :class:`SecretError` if key, store and commitment do not agree."""
+        """Return the decrypted secret. Raises :class:`SecretError` if key, text and commitment do not agree."""
         try:
             text = self._cipher.decrypt(
                 _derive_nonce(commitment), base64.b64decode(encrypted, validate=True), None

@@ -46,7 +46,7 @@ _OFFICE_SECONDS: Final = 2.0
 
 
 class Service:
-    """A controller and its connection to the broker. ``report`` takes lines for the terminal."""
+    """A controller and its connection to the broker; ``report`` is called with lines for the terminal."""
 
     def __init__(
         self,
@@ -60,10 +60,10 @@ class Service:
         signs: SignBook | None = None,
         observe: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
-        """Create the service; ``values_seconds``: between two values of a level, at most a second (I-02).
+        """Create the service; ``values_seconds`` is the time between two values of a level, at most 1 s (I-02).
 
-        ``signs`` watches the signs on the floor. ``observe`` repeatedly receives what the levels and the signs
-        show, and the number of claims and payments that wait for a ruling.
+        ``signs`` monitors the signs on the floor. ``observe`` is called repeatedly with the values of the
+        levels, the state of the signs, and the number of claims and payments that wait for a ruling.
         """
         self._controller = controller
         self._slot = slot
@@ -77,7 +77,7 @@ class Service:
 
     async def run(self) -> None:
         """Serve until cancelled, or until the store or a level's record stops the controller."""
-        await run_together(self._stay_connected(), self._hold_office())
+        await run_together(self._stay_connected(), self._keep_store_alive())
 
     async def _stay_connected(self) -> None:
         context = build_tls_context(self._slot)
@@ -91,13 +91,17 @@ class Service:
             limit_seconds=self._limit_seconds,
         )
 
-    async def _hold_office(self) -> None:
-        """Keep the store, which drops a silent controller; stop if another controller has taken it over."""
+    async def _keep_store_alive(self) -> None:
+        """Access the store periodically, because the store drops a controller that is idle.
+
+        Raises DeposedError, which stops the service, if another controller has taken the store over.
+        """
         while True:
-            self._controller.hold_office()
+            self._controller.renew_term()
             await asyncio.sleep(_OFFICE_SECONDS)
 
     async def _run_session(self, line: Line) -> None:
+        """Subscribe to the messages of machines and signs, then process and publish until the connection ends."""
         await line.subscribe(topics.ALL_UP)
         await line.subscribe(topics.ALL_SIGNS)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
@@ -106,7 +110,7 @@ class Service:
         )
 
     async def _receive_messages(self, line: Line) -> None:
-        """Put messages of machines into the inbox, and process heartbeats of signs; invalid ones are recorded."""
+        """Queue the messages of machines, process the heartbeats of signs, and record invalid messages."""
         async for message in line.messages:
             sign = topics.sign_of(str(message.topic))
             sender = sign or topics.parse_machine(str(message.topic))
@@ -120,18 +124,23 @@ class Service:
                 self._report(f"{sender}: {error}")
 
     def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
+        """Store a heartbeat. Raises ProgressiveMessageError if it names another sign than its sender."""
         if beat.sign != sign:
             raise ProgressiveMessageError(f"a beat of {beat.sign}")
         if self._signs is not None:
             self._signs.store_heartbeat(beat)
 
     async def _publish_replies(self, line: Line) -> None:
+        """Process the received messages and publish the replies, until cancelled."""
         while True:
             for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
                 await self._publish_reply(line, answer)
 
     async def _collect_messages(self) -> list[Heard]:
-        """Return the received messages, including those still in the socket, which need a few loop turns each."""
+        """Wait for a message; return it with the others that have arrived by then, up to a maximum.
+
+        A message that is still in the socket needs a few turns of the event loop to arrive.
+        """
         heard, turns = [await self._inbox.get()], 0
         while len(heard) < _BATCH and turns < _TURNS:
             if self._inbox.empty():
@@ -160,6 +169,9 @@ class Service:
 
 
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
-    """Return the replies in order; of the counts for one machine and level only the last."""
+    """Return the replies in order without outdated counts.
+
+    Of the counts for one machine and level only the last remains.
+    """
     last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
     return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

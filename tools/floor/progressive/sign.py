@@ -35,10 +35,11 @@ _LOOK_SECONDS: Final = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plate:
-    """One level as the sign shows it now.
+    """One level as a sign displays it now.
 
-    ``thousandths`` are those of a minor unit, for the drums; None: the amount is not known, none is shown.
-    ``heard_ns`` is the time since the level's last live value; None: never.
+    ``thousandths`` is the amount in thousandths of a minor unit, for the rolling drums; None if the amount is
+    not known and none is displayed. ``heard_ns`` is the time since the level's last live value; None if it
+    never had one.
     """
 
     level: str
@@ -55,12 +56,13 @@ class _Level:
     heard_ns: int | None = None
 
     def thousandths(self, now_ns: int) -> int:
-        """Return what the drums show on their way from ``start`` to the last value."""
+        """Return the amount that the drums display now, on their way from ``start`` to the last value."""
         target = self.value.amount_cents * 1000
         run_ns = min(RUN_NS, max(0, now_ns - self.changed_ns))
         return self.start + (target - self.start) * run_ns // RUN_NS
 
     def is_fresh(self, now_ns: int) -> bool:
+        """Return whether the last live value is recent enough to be displayed."""
         return self.heard_ns is not None and now_ns - self.heard_ns <= STALE_NS
 
 
@@ -68,19 +70,21 @@ class _Level:
 class Sign:
     """The levels of a sign. Times are monotonic nanoseconds.
 
-    ``chosen``: the levels it shows, in this order; empty: every level with live values, by its id.
+    ``chosen`` has the levels to display, in order. If it is empty, every level with a live value is
+    displayed, in the order of the ids.
     """
 
     chosen: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
-        """Update the level with a value; return why it is invalid, or "". ``retained``: retained by the broker.
+        """Update a level with a value; return why the value is invalid, or "".
 
-        A value that is older than the last one is ignored (:meth:`Value.follows`). A lower amount without a
-        recorded fall is never shown, and does not count as live (NM 15.1.24.12(E)); one after a fall is shown
-        at once. If no amount was shown any more, another run of the controller starts the level anew, because
-        it does not know what signs had shown.
+        ``retained`` says that the broker had retained it, so that it is not live. A value older than the last
+        one is ignored (:meth:`Value.follows`). A lower amount without a recorded fall is invalid and never
+        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displayed
+        no amount any more, another run of the controller starts the level anew, because that run does not
+        know what signs had displayed.
         """
         level = self._levels.get(value.level)
         silent = level is not None and not level.is_fresh(now_ns)
@@ -121,14 +125,14 @@ class Sign:
 
 @dataclass(slots=True)
 class Watch:
-    """A monitor that reports when a level of a sign goes dark, and when it is shown again (I-02)."""
+    """A monitor that reports when a level of a sign stops or resumes being displayed (I-02)."""
 
     sign: Sign
     report: Callable[[str], None]
     _lit: dict[str, bool] = field(default_factory=dict)
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
-        """Return what the sign shows now, and report what changed since the last call."""
+        """Report which levels appeared or disappeared since the last call; return what the sign displays."""
         plates = self.sign.plates(now_ns)
         for plate in plates:
             lit = plate.thousandths is not None
@@ -139,10 +143,13 @@ class Watch:
 
 
 class Listener(Protocol):
-    """A receiver of values: a sign, or a monitor of one."""
+    """A receiver of level values: a sign, or its monitor."""
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
-        """Update the level with a value; return why it is invalid, or "". ``retained``: retained by the broker."""
+        """Update a level with a value; return why the value is invalid, or "".
+
+        ``retained`` says that the broker had retained it, so that it is not live.
+        """
         ...
 
 
@@ -157,12 +164,12 @@ async def listen(
     retry_seconds: float = RETRY_SECONDS,
     lost: Callable[[str], None] | None = None,
 ) -> None:
-    """Receive every level value, and reconnect after each interruption, until cancelled.
+    """Receive every level value until cancelled, and reconnect after each interruption.
 
     ``report`` is called with the error of an invalid value; ``lost`` (``report`` if None) with the reason why
-    there is no connection to the broker. ``name`` distinguishes the sign from others with the same certificate.
-    ``beat`` returns the heartbeat to send now, or None.
-    Raises OperatorError for bad files.
+    there is no connection to the broker. ``name`` distinguishes the sign from others with the same
+    certificate. ``beat`` returns the heartbeat to send now, or None. Raises OperatorError for invalid
+    certificate files.
     """
 
     async def follow_levels(line: Line) -> None:

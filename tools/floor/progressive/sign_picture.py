@@ -24,10 +24,10 @@ _BETWEEN: Final = "  ·  "
 
 
 class SignPicture(Picture):
-    """The drawing of a sign's state."""
+    """Draws the levels of a sign."""
 
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
-        """Draw the plates, amounts in ``currency`` (ISO 4217). Nothing but the surface changes."""
+        """Draw the plates on ``surface``, with amounts in ``currency`` (ISO 4217)."""
         self.painter.surface = surface
         both = tuple(self._texts.setdefault((language, ""), Texts(language)) for language in LOCALES)
         seconds = now_ns / 1e9
@@ -53,7 +53,7 @@ def _format_bilingual_text(both: tuple[Texts, ...], key: str) -> str:
 
 
 def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
-    """Draw a level: its name over its amount, or over the text that there is none."""
+    """Draw one level: its name over its amount, or over a text if the amount is not known."""
     p, (x, y, w, h) = stage.painter, rect
     size = "marquee" if h > 320 else "title"
     head = stage.theme.sizes[size] * 1.5
@@ -69,7 +69,7 @@ def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect,
 
 
 def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
-    """Draw the text that no amount is known, instead of an amount."""
+    """Draw the text that is displayed in place of an unknown amount."""
     x, y, w, h = rect
     tall = min(h * 0.8, 200.0)
     top = y + (h - tall) / 2
@@ -85,7 +85,7 @@ def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
-    """Draw the staff lamp: it flashes with every value, and is red while a level on the sign has none."""
+    """Draw the lamp for staff, which flashes with every value and is red if an amount is missing."""
     wide, high = stage.layout.size
     heard = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)

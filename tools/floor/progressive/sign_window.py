@@ -22,10 +22,10 @@ _SETTLED_NS: Final = 2_000_000_000
 
 
 class Wall(Protocol):
-    """Interface of what a sign's picture is displayed on."""
+    """What a sign's picture is displayed on."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Show this now; return False if nothing more is to be shown."""
+        """Display the plates; return False if the display was closed or needs no more pictures."""
         ...
 
     def close(self) -> None:
@@ -34,7 +34,7 @@ class Wall(Protocol):
 
 
 class SignWindow:
-    """A window, or a full display. Raises WindowError if there is none."""
+    """A sign in a window or on a full display. Raises WindowError if there is no display."""
 
     def __init__(self, currency: str, *, fullscreen: bool = False, display: int = 0) -> None:
         pygame.font.init()
@@ -61,7 +61,11 @@ class SignWindow:
 
 
 class SignFile:
-    """One picture (PNG), written once every level is lit and still, or one evidently will not be."""
+    """A sign as one picture (PNG).
+
+    It is written when every level has an amount and the drums are still, or when that will evidently not
+    happen.
+    """
 
     def __init__(self, currency: str, path: Path, *, portrait: bool = False) -> None:
         pygame.font.init()
@@ -95,7 +99,10 @@ async def show_sign(
     report: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Show the sign ``name`` on ``wall`` until it is closed or this is cancelled; ``levels``: see Sign."""
+    """Show the sign ``name`` on ``wall`` until the display is closed or the task is cancelled.
+
+    ``levels`` are the levels to display; see :class:`Sign`.
+    """
     sign = Sign(levels)
     watch = Watch(sign, report)
     heart = Heart(name)

@@ -21,7 +21,7 @@ _WRITTEN_NS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignRecord:
-    """The last known state of a sign. Times are ISO 8601, UTC; ``dark`` are the levels without an amount."""
+    """The last known state of a sign. Times are ISO 8601, UTC."""
 
     id: str
     status: Status
@@ -31,7 +31,7 @@ class SignRecord:
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """Return the levels whose amount the sign does not show now."""
+        """Return the levels for which the sign displays no amount now."""
         return tuple(level for level, cents in self.shown.items() if cents is None)
 
     def to_text(self) -> str:
@@ -40,7 +40,7 @@ class SignRecord:
 
 
 class SignBook:
-    """Every sign's last heartbeat. ``report`` takes each change; ``now_ns`` is monotonic."""
+    """The last heartbeat of every sign; ``report`` is called with each change of a sign's state."""
 
     def __init__(
         self,
@@ -66,12 +66,12 @@ class SignBook:
         self._heard_ns[beat.sign] = self._now_ns()
 
     def update_states(self) -> tuple[SignRecord, ...]:
-        """Return the current state of every sign; record and report what has changed, durably."""
+        """Return the current state of every sign; store changes, record them as events, and report them."""
         now_ns = self._now_ns()
         found = {
             name: self._build_record(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()
         }
-        changed = [sign for name, sign in found.items() if self._is_news(name, sign)]
+        changed = [sign for name, sign in found.items() if self._has_changed(name, sign)]
         if changed or (found and now_ns - self._written_ns >= _WRITTEN_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
@@ -92,7 +92,7 @@ class SignBook:
         return tuple(self._known.values())
 
     def _build_record(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
-        """Return the current record of a sign from its last heartbeat: lit, dark or silent, and since when."""
+        """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
         before, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
         if beat is None and before is not None:
             shown, heard_at = before.shown, before.heard_at
@@ -107,7 +107,8 @@ class SignBook:
         since = before.since if before is not None and before.status == status else at
         return SignRecord(id=name, status=status, since=since, heard_at=heard_at, shown=shown)
 
-    def _is_news(self, name: str, sign: SignRecord) -> bool:
+    def _has_changed(self, name: str, sign: SignRecord) -> bool:
+        """Return whether the sign is new, or its status or its missing amounts have changed."""
         before = self._known.get(name)
         if before is None:
             return True

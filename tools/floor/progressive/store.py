@@ -59,11 +59,11 @@ _UNRULED: Final = '%"ruling": ""%'
 
 
 class DeposedError(LocalError):
-    """Another controller has taken the store over: this one must stop."""
+    """Another controller has taken the store over; this controller must stop."""
 
 
 class StoreLostError(LocalError):
-    """A store that no longer replies, or has ended the session: this controller must stop."""
+    """The store no longer replies or has ended the session; this controller must stop."""
 
 
 class StoreBusyError(OperatorError):
@@ -71,7 +71,7 @@ class StoreBusyError(OperatorError):
 
 
 class Session:
-    """One transaction. Every query and change of a controller goes through here."""
+    """One transaction, through which a controller makes its queries and changes."""
 
     def __init__(self, store: "Store") -> None:
         self._run = store.run
@@ -94,7 +94,7 @@ class Session:
         self._run("DELETE FROM machine WHERE id = ?", machine)
         self._run("DELETE FROM heard WHERE machine = ?", machine)
 
-    def put_heard(self, machine: str, at: str) -> None:
+    def store_message_time(self, machine: str, at: str) -> None:
         """Store the time of a machine's last message."""
         self._run(
             "INSERT INTO heard VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET at = excluded.at",
@@ -132,12 +132,12 @@ class Session:
 
     # ------------------------------------------------------------------ contributions
     def counted(self, machine: str, level: str) -> int | None:
-        """Return the number of a machine's last contribution to a level, or None if it never enrolled there."""
+        """Return the number of a machine's last contribution to a level; None if it never enrolled there."""
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
 
-    def put_counted(self, machine: str, level: str, counted: int) -> None:
-        """Store the number of a machine's last counted contribution; enrol the machine if necessary."""
+    def store_last_counted(self, machine: str, level: str, counted: int) -> None:
+        """Store the number of a machine's last counted contribution, and enrol the machine if necessary."""
         self._run(
             "INSERT INTO member VALUES (?, ?, ?) "
             "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
@@ -147,7 +147,7 @@ class Session:
         )
 
     def contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
-        """Return the wager (minor units) and the share of one contribution, or None."""
+        """Return one contribution as (wager in minor units, amount for the level), or None."""
         rows = self._run(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
             machine,
@@ -157,7 +157,7 @@ class Session:
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
     def add_contribution(self, made: Contribution, *, hidden: Fraction) -> None:
-        """Store one contribution in the ledger, with the hidden share that the controller counts with it."""
+        """Store one contribution, and the hidden share that the controller adds to the level for it."""
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             made.machine,
@@ -169,7 +169,7 @@ class Session:
         )
 
     def given(self, level: str) -> Fraction:
-        """Return the exact sum of a level's ledger, hidden shares included."""
+        """Return the exact sum of a level's contributions, hidden shares included."""
         rows = self._run(
             "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden", level
         )
@@ -177,7 +177,7 @@ class Session:
 
     # ------------------------------------------------------------------ mystery prizes
     def prize(self, level: str) -> PrizeRecord | None:
-        """Return the last prize of a level: the current one, unless the level was closed."""
+        """Return the last prize of a level, or None; it is the current one unless the level was closed."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
@@ -206,17 +206,17 @@ class Session:
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
     def turn(self, level: str, place: int) -> tuple[str, int] | None:
-        """Return the machine and sequence number of the contribution counted at this index, or None."""
+        """Return (machine, sequence number) of the contribution with the index ``place``, or None."""
         rows = self._run("SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, place)
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
     def add_turn(self, level: str, machine: str, sequence: int) -> None:
-        """Store that a contribution was the next one counted."""
+        """Store that this contribution is the next one counted for a mystery level."""
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", level, self.turns(level) + 1, machine, sequence)
 
     # ------------------------------------------------------------------ claims
     def claim(self, claim: str) -> ClaimRecord | None:
-        """Return one hit by the id its machine gave it, or None."""
+        """Return the hit with the id that its machine gave it, or None."""
         rows = self._run("SELECT record FROM claim WHERE claim = ?", claim)
         return ClaimRecord(**json.loads(rows[0][0])) if rows else None
 
@@ -226,7 +226,7 @@ class Session:
         found = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted(found, key=lambda each: (each.level, each.place)))
 
-    def open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
+    def list_open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
         """Return the hits of a machine on a level that it has not committed yet."""
         rows = self._run(
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
@@ -238,7 +238,7 @@ class Session:
         return tuple(sorted((c for c in found if not c.closed_at), key=lambda each: each.place))
 
     def hits(self, level: str) -> int:
-        """Return how many hits of a level are on record, void ones too."""
+        """Return how many hits of a level are recorded, including those of void games."""
         return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level)[0][0])
 
     def put_claim(self, record: ClaimRecord) -> None:
@@ -253,17 +253,20 @@ class Session:
         )
 
     def wins(self, machine: str, level: str) -> tuple[int, ...]:
-        """Return a machine's contributions that hit a level, one for each hit, ascending; void ones too."""
+        """Return the numbers of a machine's contributions that hit a level, ascending.
+
+        A contribution with several hits appears once for each; hits of void games are included.
+        """
         rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
     def held(self, claim: str) -> HeldClaim | None:
-        """Return a claim that is or was held, or None."""
+        """Return the claim or payment with this id that is or was held, or None."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
 
     def list_held_claims(self) -> tuple[HeldClaim, ...]:
-        """Return every claim that is or was held, the oldest first."""
+        """Return every claim or payment that is or was held, oldest first."""
         rows = self._run("SELECT record FROM held")
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
 
@@ -281,18 +284,18 @@ class Session:
 
     # ------------------------------------------------------------------ the record of everything else
     def note(self, at: str, kind: str, **story: Any) -> None:
-        """Record an event of the controller, with its details."""
+        """Record an event of the controller with its details."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
     def events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
-        """Return all recorded events, or those of one kind: time, kind, details."""
+        """Return all recorded events, or those of one kind, as (time, kind, details)."""
         where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
     def signs(self) -> tuple[tuple[str, str], ...]:
-        """Return every sign on the list, with its record."""
+        """Return (name, record as JSON) of every sign on the list."""
         return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
 
     def put_sign(self, sign: str, text: str) -> None:
@@ -308,7 +311,7 @@ class Session:
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
     def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:
-        """Store the amount last shown on a day (I-16)."""
+        """Store the last displayed amount of a level on a day (I-16)."""
         self._run(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
             "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
@@ -319,25 +322,25 @@ class Session:
         )
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the daily record: day, level, time, amount (minor units)."""
+        """Return the daily record as (day, level, time, amount in minor units)."""
         rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
         return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)
 
 
 class Store(ABC):
-    """A store taken over by one controller. ``term`` rises with every takeover."""
+    """A store that one controller has taken over; ``term`` increases with every takeover."""
 
     term: int
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Yield a transaction: all of it is durable at the end, or nothing.
+        """Yield a transaction; at its end everything is durable, or after an error nothing was changed.
 
-        Raises :class:`DeposedError` if the term has ended.
+        Raises :class:`DeposedError` if another controller has taken over.
         """
         self.run(self.begin)
         try:
-            self._hold_office()
+            self._require_term()
             yield Session(self)
         except BaseException:
             self.rollback()
@@ -348,14 +351,14 @@ class Store(ABC):
     #: A query with one value, a table's name; it returns 0 if there is no such table.
     looks_for: str
 
-    def _hold_office(self) -> None:
-        """Check that the term has not ended, and cannot end before the transaction does."""
+    def _require_term(self) -> None:
+        """Check that this controller's term has not ended, and cannot end within the transaction."""
         if not self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term):
             raise DeposedError(f"term {self.term} is over: another controller has taken over")
 
     @abstractmethod
     def run(self, sql: str, *values: Any) -> list[Row]:
-        """Run one statement, ``?`` for each value, and return its rows."""
+        """Run one SQL statement with ``?`` for each value, and return its rows."""
 
     @abstractmethod
     def rollback(self) -> None:
@@ -368,7 +371,7 @@ class Store(ABC):
     def require_tables(self) -> None:
         """Check, for readers, that every table exists. Raises OperatorError.
 
-        Earlier versions of the program created fewer tables; the next controller creates the missing ones.
+        Earlier versions created fewer tables; the next controller that starts creates the missing ones.
         """
         names = [table.split(" (")[0].split()[-1] for table in _SCHEMA if table.startswith("CREATE TABLE")]
         missing = [name for name in names if not self.run(self.looks_for, name)[0][0]]
@@ -379,7 +382,7 @@ class Store(ABC):
             )
 
     def _take_over(self, integer: str) -> None:
-        """Create missing tables, and start a new term: earlier controllers can no longer write."""
+        """Create missing tables and start a new term, so that earlier controllers can no longer write."""
         self.run(self.begin)
         for table in _SCHEMA:
             self.run(table.format(int=integer))
@@ -407,7 +410,7 @@ class SqliteReader(Store):
         except sqlite3.DatabaseError as error:
             raise OperatorError(f"{path} is not a controller store: {error}") from error
 
-    def _hold_office(self) -> None:
+    def _require_term(self) -> None:
         """Skip the check of the controller's term, which a reader does not have."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
@@ -426,10 +429,10 @@ class SqliteReader(Store):
 
 
 class SqliteStore(SqliteReader):
-    """A SQLite file on this computer, for one controller at a time."""
+    """A SQLite file on this computer, used by one controller at a time."""
 
     begin = "BEGIN IMMEDIATE"
-    _hold_office = Store._hold_office  # noqa: SLF001 (who writes holds the office, unlike who reads)
+    _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, path: Path) -> None:
         """Open or create the file. Raises :class:`StoreBusyError`, or OperatorError for an invalid file."""

@@ -28,17 +28,17 @@ __all__ = [
     "list_bundles",
     "load_laboratory_key",
     "verify",
-    "write",
+    "write_bundle",
 ]
 
 _KEY_NAME: Final = "laboratory.key"
 
 
 def find_key_path(named: Path | None, out: Path) -> Path:
-    """Return the signing key's path: ``named``, or next to the default state folder; never within ``out``.
+    """Return the path of the signing key: ``named``, or else one next to the default state folder.
 
-    ``out`` is handed over, so a private key must not be in it: raises BundleError for such a path, and if a
-    key is there.
+    ``out`` is handed over to others, so it must not contain a private key. Raises BundleError if the path is
+    in ``out``, or if ``out`` holds a key.
     """
     path = named or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
     for inside in (path, out / _KEY_NAME):
@@ -68,9 +68,9 @@ def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
 
 
 def list_bundles(folder: Path) -> tuple[Path, ...]:
-    """Return the bundles of a folder: itself, or each subfolder that has a manifest, as written by ``--out``.
+    """Return the folder itself if it is a bundle, or else its subfolders that are bundles.
 
-    Raises BundleError if there is none.
+    A bundle has a manifest. Raises BundleError if there is none.
     """
     if (folder / MANIFEST).exists():
         return (folder,)
@@ -80,8 +80,8 @@ def list_bundles(folder: Path) -> tuple[Path, ...]:
     return found
 
 
-def refuse_unsigned(folder: Path, facts: Mapping[str, object]) -> None:
-    """Raise BundleError naming a file of a verified bundle that its manifest does not list."""
+def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
+    """Raise BundleError, naming the files, if a verified bundle has files that its manifest does not list."""
     listed = facts.get("files")
     known = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
     lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
@@ -89,10 +89,10 @@ def refuse_unsigned(folder: Path, facts: Mapping[str, object]) -> None:
         raise BundleError(f"{folder}: in the bundle, but not signed: {', '.join(unsigned)}")
 
 
-def write(
+def write_bundle(
     folder: Path, files: Mapping[str, bytes], facts: Mapping[str, object], key: Ed25519PrivateKey
 ) -> None:
-    """Write the files, the manifest with ``facts``, and the signature into ``folder``."""
+    """Write the files, a manifest that states ``facts``, and its signature into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)

@@ -25,7 +25,7 @@ _HOLD: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def chance_decides(case: Case) -> Iterator[Finding]:
-    """Check that the result of every bet rests on chance (QC s.88): its win is not the same in every game."""
+    """Check that chance decides every bet (QC s.88): the same bet must not win the same in every game."""
     for bet in case.analysis.bets:
         if bet.variance is None:
             words = f"bet {bet.bet}: its variance is beyond exact reach, and is not held"
@@ -42,7 +42,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 
 
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
-    """Check that something is drawn before there is a result, however the player decides."""
+    """Check that every game draws something before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in WAYS.items() if bets else ():
         decisions = 0
@@ -64,7 +64,10 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
 def _play_game(
     case: Case, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
 ) -> tuple[int, bool]:
-    """Play a game; return the number of decisions, and whether any draw had more than one outcome."""
+    """Play a game, with decisions taken by ``option``.
+
+    Return the number of decisions, and whether any draw had more than one possible result.
+    """
     draw = RecordingDraw(case.draw)
     game, decided = case.game.at(bet.table), 0
     wager = build_wager(game, bet)
@@ -79,9 +82,9 @@ def _play_game(
 
 
 def strategy(case: Case) -> Iterator[Finding]:
-    """Check that the returns of the best and the worst strategy are stated if the player decides (QC s.88).
+    """Check that the returns of best and worst play are stated for every game with decisions (QC s.88).
 
-    If the cards or reels held decide the return, the game's rules must say so.
+    If the return depends on which cards or reels are held, the game's rules must say so.
     """
     rules = case.game.rules
     held = isinstance(rules, ReelRules) and any(
@@ -108,10 +111,10 @@ def strategy(case: Case) -> Iterator[Finding]:
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
-    """Check that each bet can win something and every prize of its pay table, and the profile's other limits.
+    """Check that each bet can win, and can win every prize of its pay table that the bet buys.
 
-    A displayed pay table without known frequencies is refused; if a bet has neither frequencies nor a
-    distribution, games are played until one wins.
+    A displayed pay table without known frequencies fails. If a bet has neither frequencies nor a distribution
+    of wins, games are played until one wins.
     """
     requirements = ("B-12", "B-17", "C-22")
     not_bought = case.analysis.list_prizes_not_bought()
@@ -140,7 +143,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
 
 
 def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
-    """Return how many games of a bet it took until one won more than its stakes; 0 if none did."""
+    """Play games of a bet until one wins more than its stakes; return their number, 0 if none won."""
     game = case.game.at(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = build_wager(game, bet)
@@ -156,7 +159,7 @@ def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
 
 
 def pay_tables(case: Case) -> Iterator[Finding]:
-    """Check that every displayed row of a pay table has its odds in the figures (B-12)."""
+    """Check that the figures state the odds of every row of a displayed pay table (B-12)."""
     known = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
     known |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
     by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
@@ -178,7 +181,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
 
 
 def stages_played(case: Case) -> Iterator[Finding]:
-    """Check that every stage whose prizes are displayed is played at some bet."""
+    """Check that every stage whose prizes are displayed can be reached at some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
         played = {made.mode.stage for made in rules.stages.values()}

@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 
 
 class Class(StrEnum):
-    """The kind of approval that a change of a game needs, from the least to the most."""
+    """The kind of approval that a changed game needs, in increasing order."""
 
     SAME = "same"
     """No change: the same game."""
@@ -37,7 +37,7 @@ _NOTICE: Final = frozenset({("game", "version"), ("game", "date"), ("game", "hel
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed leaf, by its path; a side is None if the leaf is missing there."""
+    """One changed value of a definition, by its path; a side is None if the value is missing there."""
 
     path: str
     before: Any
@@ -46,10 +46,10 @@ class Change:
 
 
 def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
-    """Return the approval that the new definition of a game needs, and every changed leaf.
+    """Return the approval that a game's new definition needs, and every changed value.
 
     Symbol ids are matched by their order, so a theme that renames them consistently is recognised. The exact
-    return of every bet is compared too: a change of a return always needs full approval.
+    return of every bet is compared too: a changed return always needs full approval.
     """
     before, after = json.loads(old.text), json.loads(new.text)
     renamed = _match_renamed_symbols(before, after)
@@ -70,9 +70,9 @@ def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
 
 
 def _match_renamed_symbols(before: Any, after: Any) -> dict[str, str]:
-    """Return old id -> new id, matched by their order, if both have equally many symbols.
+    """Return old id -> new id, matched by their order, if both definitions have equally many symbols.
 
-    Empty if it would be ambiguous: a new id that already was a word of the old definition.
+    Return an empty mapping if the match would be ambiguous because the old definition already used a new id.
     """
     old, new = ([s.get("id") for s in data.get("symbol", ())] for data in (before, after))
     if len(old) != len(new) or len(set(new)) != len(new):
@@ -83,7 +83,7 @@ def _match_renamed_symbols(before: Any, after: Any) -> dict[str, str]:
 
 
 def _rename_ids(data: Any, renamed: dict[str, str]) -> Any:
-    """Return the data with ids renamed in keys and as whole words of texts; texts for people stay."""
+    """Return the data with these ids renamed in keys and in texts, except in texts shown to people."""
     if not renamed:
         return data
     if isinstance(data, dict):

@@ -47,10 +47,10 @@ _FIRST_POSITION: Final = "first position"
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """The real object of a draw, as numbers of equal pieces of each kind.
+    """The real object that a draw depicts (deck, die, wheel), as the number of equal pieces of each kind.
 
-    ``returned``: a piece drawn is available again for the next draw (a die, a wheel). ``packs``: several packs
-    of the object may be mixed.
+    ``returned``: a drawn piece is available again for the next draw (a die, a wheel). ``packs``: several
+    packs of the object may be mixed.
     """
 
     pieces: Collection[int]
@@ -58,14 +58,14 @@ class Real:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether ``bound`` pieces can remain after the earlier draws, whose bounds are ``earlier``."""
+        """Return whether ``bound`` pieces can remain in the object after draws with the bounds ``earlier``."""
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, found: Collection[int]) -> bool:
-        """Return whether the real object can have the pieces ``found`` left, given as counts of each kind."""
+        """Return whether the real object can consist of ``found``, a number of pieces for each kind."""
         packs = -(-sum(found) // sum(self.pieces))
         both = zip(sorted(found, reverse=True), sorted(self.pieces, reverse=True), strict=False)
         return len(found) <= len(self.pieces) and all(n <= packs * of for n, of in both)
@@ -88,7 +88,10 @@ def build_real_object(game: Game, purpose: str) -> Real:
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
-    """Return the number of parts of a wheel, faces of a die or positions at a table; None for anything else."""
+    """Return the number of equal parts of a wheel, faces of a die or positions at a table.
+
+    None for any other object.
+    """
     if isinstance(rules, WheelRules):
         return len(rules.definition.wheel.parts)
     if isinstance(rules, SpunTable):
@@ -101,7 +104,7 @@ def _count_equal_parts(rules: Rules) -> int | None:
 # ------------------------------------------------------------------ a round with scripted draws
 @dataclass(slots=True)
 class _ScriptedDraws:
-    """Random source that returns ``values`` in order, and then always the first remaining piece, or the last."""
+    """A source of draws that returns ``values`` in order, and after them always the first or last result."""
 
     values: list[int]
     last: bool
@@ -116,7 +119,7 @@ class _ScriptedDraws:
 
 
 class _SteppedRound:
-    """A round that is replayed step by step; ``shown`` is its display from the last scripted draw on."""
+    """A round replayed step by step; ``shown`` collects what it displays after the last scripted draw."""
 
     def __init__(
         self, game: Game, wager: Wager, draw: _ScriptedDraws, way: Callable[[int, int], int]
@@ -149,7 +152,7 @@ class _SteppedRound:
 
 @dataclass(frozen=True, slots=True)
 class _PlayedRound:
-    """One round as it was played: the initial game, the wager, the decision policy, the draws."""
+    """A round as it was played: the game before it, the wager, the decision policy, and the draws."""
 
     game: Game
     wager: Wager
@@ -157,10 +160,10 @@ class _PlayedRound:
     draws: list[tuple[int, int, str]] = field(default_factory=list)
 
     def pieces(self, at: int, real: Real) -> Collection[int]:
-        """Return, for each piece that the draw with index ``at`` can show, how many numbers represent it.
+        """Return how many numbers of the draw with index ``at`` lead to each distinguishable display.
 
-        One round per number is replayed, all in parallel, only until the pieces can be distinguished: a piece
-        that is face down is identified by the steps that follow.
+        For each number the round is replayed, all in parallel, until the displays can be distinguished: a
+        piece dealt face down is only identified by later steps.
         """
         before = [value for _, value, _ in self.draws[:at]]
         runs = [
@@ -200,13 +203,16 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
 
 
 def build_wager(game: Game, bet: BetAnalysis) -> Wager:
-    """Return the wager of a bet, with the other bets that it requires."""
+    """Return the wager of a bet, including the other bets that it requires."""
     laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
     return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
-    """Check the depicted odds by trying every number of each draw; yield one finding per kind of draw."""
+    """Check that the numbers of each draw are shared as in the real object that it depicts.
+
+    Every number of a draw is tried. One finding is yielded per kind of draw.
+    """
     if isinstance(case.game.rules, ReelRules):
         yield from _check_reels(case, case.game.rules)
         return
@@ -249,7 +255,7 @@ def _strip_index(purpose: str) -> str:
 
 # ------------------------------------------------------------------ reels
 def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
-    """Compare what each stage shows of its reels and wheels with the result of its draws."""
+    """Check that each stage displays its reels and wheels at the stops that were drawn."""
     for name, stage in rules.list_shown_stages().items():
         reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
@@ -274,7 +280,10 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
 
 
 def _find_reel_error(reels: Reels, reel: int) -> str:
-    """Return which stop of a reel is not drawn as often as its weight says, found by trying each number."""
+    """Return which stop of a reel is drawn less or more often than its weight says, or "".
+
+    Every number of the draw is tried.
+    """
     weights = reels.weights[reel]
     total = sum(weights)
     spun = Counter(

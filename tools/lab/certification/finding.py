@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule applied to one game: its requirements, and the evidence in text and figures."""
+    """The result of one rule for one game: status, requirements, and evidence in text and figures."""
 
     rule: str
     requirements: tuple[str, ...]
@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A game under certification: its definition, its analysis, the profile, and a source of draws."""
+    """A game under certification: its definition, its analysis, the jurisdiction profile, and a source of draws."""
 
     game: Game
     path: str | Path

@@ -23,7 +23,7 @@ from egm.verify.manifest import find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Status
-from tools.lab.certification.rules import hold
+from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.submission import (
     BATTERY,
     FINDINGS,
@@ -44,16 +44,16 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One reproduced item: its name, and how it differs, or an empty string."""
+    """One reproduced item: its name, and how it differs from the signed one ("" if it is identical)."""
 
     what: str
     differs: str = ""
 
 
 def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
-    """Reproduce the contents of a verified bundle, and yield whether each item is identical.
+    """Reproduce the contents of a verified bundle from the source; yield one result per item.
 
-    ``commands``: the reference of the command line here.
+    ``commands`` is the command-line reference of this software.
     """
     try:
         if "submission" in facts:
@@ -66,6 +66,7 @@ def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator
 
 # ------------------------------------------------------------------ a game's certificate
 def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+    """Reproduce the files of a game's certificate; yield one result per file."""
     game = load_game(folder / f"{facts['game']}.toml")
     profile = load_profile(str(facts["jurisdiction"]))
     analysis = analyse(game)
@@ -78,9 +79,12 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[M
 
 
 def _reproduce_verdicts(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
-    """Check a game against every rule again; the evidence depends on chance, the verdicts do not."""
+    """Check a game against every rule again and compare the verdicts.
+
+    The evidence is not compared, because it depends on chance.
+    """
     with start_service().step() as draw:
-        found = hold(Case(game, path, analyse(game), profile, draw, games))
+        found = check_every_rule(Case(game, path, analyse(game), profile, draw, games))
     signed = json.loads(findings.read_text(encoding="utf-8"))
     refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
     here = {each.rule for each in found if each.status is Status.FAIL}
@@ -95,7 +99,7 @@ def _compare_file(folder: Path, name: str, here: bytes) -> Made:
 
 
 def _find_first_difference(signed: bytes, here: bytes) -> str:
-    """Return the first line in which two texts differ."""
+    """Return the first line in which two texts differ, as a sentence."""
     pairs = zip(signed.splitlines(), here.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
     return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(here)} made here"

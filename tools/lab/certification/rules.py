@@ -56,10 +56,10 @@ METER_CENTS_MAX = 9_999_999_999
 
 
 def return_floor(case: Case) -> Iterator[Finding]:
-    """Check every bet against the floor of the game's family, without merchandise.
+    """Check every bet against the least return for its game's family, without merchandise.
 
-    Depending on the profile, nothing of progressive levels counts, or their resets, or also what play adds.
-    If the floor does not apply to every bet, those below it are still noted.
+    The profile says what counts of progressive levels: nothing, the reset values, or also the contributions.
+    If the profile requires the least return only of some bets, the others below it are noted.
     """
     floor = case.profile.returns.floor(case.game.family)
     counted = case.profile.progressives.counted
@@ -77,7 +77,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
 
 
 def return_ceiling(case: Case) -> Iterator[Finding]:
-    """Check that no bet returns more than the jurisdiction allows; a return above the wager is always noted."""
+    """Check that no bet returns more than the jurisdiction allows; note every return above the wager."""
     ceiling = case.profile.returns.most(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
@@ -91,10 +91,10 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
 
 
 def largest_win(case: Case) -> Iterator[Finding]:
-    """Check that the largest win of any bet, doubled up too, fits a meter and the jurisdiction's limit.
+    """Check that the largest win of any bet, also after doubling up, fits a meter and the jurisdiction's limit.
 
-    The machine does not offer a denomination at which a game could win more than the jurisdiction allows; if
-    none is left, the game fails.
+    The machine does not offer a denomination at which a game could win more than the limit; the game fails
+    only if no denomination is left.
     """
     rules = case.profile.play
     limit = rules.win_limit_cents
@@ -137,9 +137,9 @@ def _format_short(value: Fraction) -> str:
 
 
 def progressive_levels(case: Case) -> Iterator[Finding]:
-    """State every level's odds and returns; every wager of one stake must have the same chance (s.92).
+    """State every level's odds and returns, and check that bets of one stake have equal chances (s.92).
 
-    A level that already makes the game profitable for the player at its reset value is refused.
+    A level that makes the game profitable for the player already at its reset value fails.
     """
     for bet in case.analysis.bets:
         for share in bet.progressives:
@@ -169,19 +169,19 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
             found = f"{format_count(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)
-        unequal = _unequal_chances(case)
+        unequal = _find_unequal_chances(case)
         yield Finding(
             "progressive-stakes", ("I-03",), status_from_check(ok=same and not unequal), unequal or found
         )
 
 
 def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
-    """Yield the bets a game offers at a denomination whose side bets have the sum that the text names."""
+    """Yield the bets at a denomination at which every bet with a prescribed amount has exactly that amount."""
     return (n for n in game.bet_options if is_of_its_worth(game, game.wager(n), cents))
 
 
-def _unequal_chances(case: Case) -> str:
-    """Return the level for which two bets of one stake have different chances, or an empty string."""
+def _find_unequal_chances(case: Case) -> str:
+    """Describe a level for which two bets of one stake have different chances, or return ""."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
         for share in bet.progressives:
@@ -219,7 +219,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
 
 
 def languages(case: Case) -> Iterator[Finding]:
-    """Check that title and rules exist in every language of the profile, each in its own text."""
+    """Check that the game's title and rules exist in every language of the profile, with different texts."""
     for code in case.profile.languages:
         missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
         help_ = case.game.help.get(code, "")
@@ -234,14 +234,14 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """Refuse a malfunction rule in a game's help, because the profile's own sentence is displayed there."""
+    """Check that a game's help does not state a malfunction rule, because the profile's rule is displayed there."""
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in words:
             yield Finding("void-rule", ("C-25",), Status.NOTED, f"{code}: to be read, no word is looked for")
             continue
-        help_ = _letters(case.game.help.get(code, ""))
-        word = next((word for word in words.values() if _letters(word) in help_), None)
+        help_ = _remove_case_and_accents(case.game.help.get(code, ""))
+        word = next((word for word in words.values() if _remove_case_and_accents(word) in help_), None)
         found = (
             "the jurisdiction's rule alone"
             if word is None
@@ -250,8 +250,8 @@ def void_rule(case: Case) -> Iterator[Finding]:
         yield Finding("void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {found}")
 
 
-def _letters(text: str) -> str:
-    """Return a text without differences of case and accents."""
+def _remove_case_and_accents(text: str) -> str:
+    """Return a text in lower case and without accents."""
     return "".join(char for char in normalize("NFKD", text.casefold()) if not combining(char))
 
 
@@ -274,7 +274,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
 
 
 def odds_told(case: Case) -> Iterator[Finding]:
-    """State what the player is told of very long odds; the machine's help pages print the same list."""
+    """State the very long odds of which the player must be informed; the help pages show the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
         found = list_awards(bet)
@@ -291,6 +291,7 @@ def odds_told(case: Case) -> Iterator[Finding]:
 
 
 def _no_award(bet: BetAnalysis) -> str:
+    """Return the text for a bet without awards of a pay table."""
     return f"bet {bet.bet}: has no awards of a pay table"
 
 
@@ -300,7 +301,7 @@ def _format_award(award: Award) -> str:
 
 
 def return_by_stake(case: Case) -> Iterator[Finding]:
-    """Note a return that falls as the stake rises by more than 0.01 point."""
+    """Note each bet that returns over 0.01 percentage points less than a smaller bet."""
     bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
     falls = [
         f"{b.bet} {format_percent(b.rtp)} after {a.bet} {format_percent(a.rtp)}"
@@ -315,9 +316,9 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
-    """Check that every denomination has a bet within the limit, including all that its round may still cost.
+    """Check that every denomination has a bet within the limit, including all that its round may add.
 
-    If that leaves less for a betting spot than the limit itself, the most that is accepted there is noted.
+    A betting spot that can accept less than the limit itself for that reason is noted.
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
     for cents in case.game.denominations_cents:
@@ -342,7 +343,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
 
 
 def double_up(case: Case) -> Iterator[Finding]:
-    """Check that a double-up is only offered if it can increase a win, and that the rules mention it."""
+    """Check that a double-up is offered only if it can increase a win, and that the rules mention it."""
     rules = case.game.rules
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
         return
@@ -363,11 +364,11 @@ def double_up(case: Case) -> Iterator[Finding]:
 
 
 def simulation(case: Case) -> Iterator[Finding]:
-    """Check that games played through the production path return the exact figures, within the interval.
+    """Check that games played with the production code return the exact figures, within the interval.
 
-    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, both sides
-    therefore count a win as at most the largest one expected ten times in this number of games. Each bet is
-    judged alone and all together; too few games to show any bet are no evidence, and fail.
+    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, a win
+    above the largest one expected ten times in this number of games therefore counts as that win, on both
+    sides. The bets are judged singly and together; too few games to show any bet are no evidence, and fail.
     """
     found: list[Verdict] = []
     unshown = 0
@@ -416,14 +417,14 @@ def simulation(case: Case) -> Iterator[Finding]:
             f"z {v.z:+.2f}{words}",
         )
     if len(found) > 1:
-        yield _together(found)
+        yield _judge_bets_together(found)
     elif unshown and not found:
         words = f"{format_count(case.games, 'game')} of each bet show nothing: more must be played"
         yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, words)
 
 
-def _together(found: Sequence[Verdict]) -> Finding:
-    """Judge a game's bets together: whether they are biased one way, or vary more than chance explains."""
+def _judge_bets_together(found: Sequence[Verdict]) -> Finding:
+    """Judge whether all bets of a game deviate one way, or vary more than chance explains."""
     bets = len(found)
     leaning = sum(v.z for v in found) / math.sqrt(bets)
     straying = compute_chi_square_z(sum(v.z**2 for v in found), bets)
@@ -437,7 +438,7 @@ def _together(found: Sequence[Verdict]) -> Finding:
 
 
 def replay(case: Case) -> Iterator[Finding]:
-    """Check that recorded draws and choices give the same outcome, win and display again."""
+    """Check that the recorded draws and choices of a game give the same outcome, win and display again."""
     games = min(case.games, 200)
     if not games:
         return
@@ -464,7 +465,7 @@ def replay(case: Case) -> Iterator[Finding]:
 
 
 def same_file(case: Case) -> Iterator[Finding]:
-    """Check that the file on disk is the one that was analysed."""
+    """Check that the definition file on disk is the one that was analysed."""
     same = load_game(case.path).digest == case.game.digest
     yield Finding(
         "same-file", ("C-26", "R-05"), status_from_check(ok=same), f"definition SHA-256 {case.game.digest}"
@@ -503,8 +504,8 @@ _NONE_OF = {
 }
 
 
-def hold(case: Case) -> list[Finding]:
-    """Check a game against every rule; a rule that does not apply to it says so."""
+def check_every_rule(case: Case) -> list[Finding]:
+    """Return the findings of every rule; a rule that yields none gives one that says it does not apply."""
     return [finding for rule in RULES for finding in tuple(rule(case)) or (_build_not_applicable(rule),)]
 
 

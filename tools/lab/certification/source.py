@@ -15,10 +15,10 @@ from egm.errors import OperatorError
 _SHOWN: Final = 3
 
 
-def commit_of(root: Path, out: Path) -> str:
-    """Return the commit of the checkout at ``root``, which must have no uncommitted files.
+def find_commit(root: Path, out: Path) -> str:
+    """Return the commit of the checkout at ``root``. Raises OperatorError if files are not committed.
 
-    ``out`` is the folder the bundle goes to; it may be in the checkout. Raises OperatorError.
+    Files in ``out``, the folder the bundle goes to, are ignored.
     """
     try:
         top = Path(_run_git(root, "rev-parse", "--show-toplevel").decode().strip())
@@ -62,14 +62,14 @@ def _run_git(root: Path, *arguments: str) -> bytes:
     return done.stdout
 
 
-def refuse_unfit(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
-    """Raise OperatorError if ``root`` is not a clean checkout of one commit, or holds the private key."""
-    commit = commit_of(root, out)
-    refuse_key({f"{commit[:12]}.tar": _archive_commit(root, commit)}, key)
+def check_source(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
+    """Raise OperatorError if ``root`` is not a clean checkout of one commit, or contains the private key."""
+    commit = find_commit(root, out)
+    check_key_absent({f"{commit[:12]}.tar": _archive_commit(root, commit)}, key)
 
 
-def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
-    """Raise OperatorError if a file, or one within an archive of them, contains the private key."""
+def check_key_absent(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
+    """Raise OperatorError if one of the files, or a file in an archive among them, contains the private key."""
     seed = key.private_bytes_raw()
     forms = (seed, seed.hex().encode(), seed.hex().upper().encode())
     for name, data in _iter_nested_files(files):
@@ -80,7 +80,7 @@ def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
 
 
 def _iter_nested_files(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of an archive before the archive itself, so that an error names the inner file."""
+    """Yield the files inside each archive before the archive itself, so that errors name the inner file."""
     for name, data in files.items():
         if name.endswith((".tar", ".tar.gz")):
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:

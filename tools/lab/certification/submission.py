@@ -29,7 +29,7 @@ from meters.table import METERS, OCCURRENCES
 from paytables import Analysis, Game
 from paytables.source import Source
 from tools.lab.certification.finding import Case, Finding
-from tools.lab.certification.source import commit_of, export, refuse_key
+from tools.lab.certification.source import check_key_absent, export, find_commit
 from tools.lab.documents import PARTS
 from tools.lab.manual import AUDIENCES, format_manual
 from tools.lab.markdown import format_table
@@ -85,14 +85,12 @@ the same and compares.
 def build_submission(
     held: Held, root: Path, out: Path, key: Ed25519PrivateKey, commands: str, battery: bytes | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return every file of the bundle for games checked against one profile, and its manifest's facts.
+    """Return every file of the bundle for games checked against one profile, and the facts for its manifest.
 
-    ``commands``: the reference of the command line. ``battery``: the result of the RNG battery, if there is
-    one.
-
-    Raises OperatorError if ``root`` is not a checkout of one commit of the source, or contains the key.
+    ``commands`` is the command-line reference. ``battery`` is the result of the RNG battery, or None. Raises
+    OperatorError if ``root`` is not a checkout of one commit of the source, or contains the private key.
     """
-    commit = commit_of(root, out)
+    commit = find_commit(root, out)
     games = [(case.game, case.analysis) for case, _ in held]
     profile = held[0][0].profile
     with tempfile.TemporaryDirectory() as folder:
@@ -106,7 +104,7 @@ def build_submission(
     missing = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery is not None:
         found[BATTERY], missing = battery, []
-    refuse_key(found, key)
+    check_key_absent(found, key)
     return found, {**_list_facts(held), "commit": commit, "missing": missing}
 
 
@@ -123,7 +121,10 @@ def _list_facts(held: Held) -> dict[str, object]:
 
 
 def build_packages(root: Path, target: str = "") -> dict[str, bytes]:
-    """Return what hatchling builds from the source below ``root``: its archive and the wheel, or one ``target``."""
+    """Return the packages that hatchling builds from the source in ``root``, by file name.
+
+    They are the source archive and the wheel, or only the one that ``target`` names.
+    """
     if not (root / "pyproject.toml").exists():
         raise OperatorError(f"{root} is not a source checkout, which a submission needs")
     with tempfile.TemporaryDirectory() as folder:
@@ -149,19 +150,23 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
 
 
 def list_built_files() -> dict[str, Path]:
-    """Return the files of the running software that a build contains."""
+    """Return the files of the running software that a built package contains, by name."""
     return {name: path for name, path in list_software_files(SCOPE).items() if not name.startswith(NOT_BUILT)}
 
 
 def read_pages(root: Path) -> dict[str, bytes]:
-    """Return the pages of the source that are included unchanged."""
+    """Return the documentation pages that the bundle contains unchanged."""
     return {name: (root / path).read_bytes() for name, path in PAGES.items()}
 
 
 def write_game_documents(
     games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: str
 ) -> dict[str, bytes]:
-    """Return definitions, profile, sheets, manuals and tables: the same bytes for the same software."""
+    """Return the documents of a submission by file name.
+
+    They are the definitions, PAR sheets and pictures of the games, the profile, manuals and reference tables.
+    The same software always gives the same bytes.
+    """
     found: dict[str, bytes] = {"profile.toml": _read_source(profile.id, profile.file)}
     for game, analysis in games:
         found[f"{game.id}.toml"] = _read_source(game.id, game.source)
@@ -196,7 +201,7 @@ def _read_source(of: str, source: Source | None) -> bytes:
 
 
 def _format_meters() -> str:
-    """Return every meter with its flows, its counted occurrences, and the accounts between which value flows."""
+    """Return a table of every meter: the flows and occurrences it counts, and its accounts."""
     meters = [
         [
             f"`{meter.name}`",
@@ -222,7 +227,7 @@ def _format_meters() -> str:
 
 
 def _format_signals() -> str:
-    """Return the switches, sensors and buttons the machine reads, by input, and the tower light, by element."""
+    """Return a table of the inputs (switches, sensors, buttons) and of the tower light's elements."""
     inputs = [[str(number), kind, name] for number, (kind, name) in enumerate(INPUTS)]
     lights = [[str(number), name] for number, name in enumerate(TOWER)]
     return "\n\n".join(

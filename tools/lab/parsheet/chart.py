@@ -11,7 +11,7 @@ _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by it
 
 
 def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
-    """Return the chart as a sheet: a row per total or pair, a column per dealer's first card."""
+    """Return the basic-strategy chart as a sheet: a row per total or pair, a column per dealer's up card."""
     from paytables.blackjack.chart import UPS, parse_chart  # noqa: PLC0415 (takes numpy, others do not)
 
     proof = find_proof(definition)
@@ -42,7 +42,10 @@ def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
 
 
 def _build_insurance_rows(definition: BlackjackDefinition) -> list[list[object]]:
-    """Return the rows of insurance: the dealer's second card is a ten, of a fresh shoe without the ace."""
+    """Return the rows on insurance: the chance that the dealer's second card is a ten.
+
+    It is computed for a fresh shoe from which only the dealer's ace was dealt.
+    """
     odds = definition.rules.insurance
     if odds is None:
         return []

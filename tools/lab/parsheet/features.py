@@ -29,7 +29,7 @@ Facts = list[tuple[str, Any]]
 
 
 def build_feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
-    """Return every feature's sheet, in the usual reading order."""
+    """Return one sheet per feature of the game, in the usual reading order."""
     rules = game.rules
     if isinstance(rules, KenoRules):
         return [
@@ -76,6 +76,7 @@ def _build_sheet(
 
 # ---------------------------------------------------------------- Keno
 def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
+    """Yield the sheets of a keno game's pay tables and features."""
     field, marks = definition.field, definition.marks
     facts: Facts = [
         ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
@@ -163,6 +164,7 @@ def _build_wheel_sheet(definition: WheelDefinition) -> Sheet:
 
 # ---------------------------------------------------------------- stages of a reel game
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
+    """Return the sheet of one bonus stage of a reel game."""
     memory = stages.memory[name]
     if isinstance(table, ReelsStage):
         facts: Facts = [
@@ -210,7 +212,10 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
 
 
 def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
-    """Return what the best strategy holds and its return, compared with the worst."""
+    """Return the sheet of a stage in which reels or cards are held.
+
+    It states what the best strategy holds, and the returns of the best and the worst strategy.
+    """
     held = stage.held()
     best = sum((paid for _, paid in held.values()), Fraction(0))
     facts: Facts = [
@@ -237,7 +242,7 @@ def _format_title(name: str, table: Any) -> str:
 
 
 def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
-    """Return the value of an item at level 1 of the first bet."""
+    """Return the value of an item of a bonus stage at level 1 of the smallest bet, as text."""
     words = []
     if item.credits:
         words.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
@@ -270,6 +275,7 @@ def _describe_reel_level(level: ReelLevel) -> tuple[str, Facts]:
 
 
 def _build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[Sheet]:
+    """Return the sheets of the progressive levels, with their shares of each bet's return."""
     columns = (
         "bet",
         "stake, credits",
@@ -335,6 +341,7 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
 
 
 def _compute_double_up_chance(bet: BetAnalysis, most: int) -> Fraction:
+    """Return the chance of a win that, when doubled, is at most ``most`` credits."""
     assert bet.distribution is not None  # checked by the caller
     counts = bet.distribution.counts
     return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.distribution.total)

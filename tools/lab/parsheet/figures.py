@@ -9,12 +9,12 @@ from paytables.wording import format_percent as stated
 
 
 def format_percent(value: Fraction, digits: int = 4) -> str:
-    """Return an exact share as a percentage, rounded down as returns always are."""
+    """Return an exact share as a percentage, rounded down, as returns always are."""
     return f"{stated(value, digits)} %"
 
 
 def format_one_in(odds: Fraction | None) -> str:
-    """Return odds as ``1 in n``, also if n is too large for a float."""
+    """Return odds as ``1 in n``, also for an ``n`` that is too large for a float."""
     if odds is None:
         return "-"
     if not odds:
@@ -27,7 +27,7 @@ def format_one_in(odds: Fraction | None) -> str:
 
 
 def to_decimal(value: Fraction) -> float | None:
-    """Return the decimal of a fraction, or None if it is out of a float's range."""
+    """Return the fraction as a float, or None if it is out of a float's range."""
     if not value:
         return 0.0
     size = log10(abs(value.numerator)) - log10(value.denominator)
@@ -35,7 +35,7 @@ def to_decimal(value: Fraction) -> float | None:
 
 
 def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
-    """Return the notes on a bet's figures: its own, and those that follow from the figures."""
+    """Return the analysis's own notes on a bet, and the notes that follow from its figures."""
     notes = list(bet.notes)
     if bet.multiplied:
         notes.append(
@@ -51,5 +51,5 @@ def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
 
 
 def to_exact_data(value: Fraction | None) -> dict[str, Any] | None:
-    """Return an exact figure as JSON data, or None if it is None."""
+    """Return an exact figure as JSON data; None gives None."""
     return None if value is None else {"exact": str(value), "decimal": to_decimal(value)}

@@ -13,7 +13,7 @@ from tools.lab.parsheet.sheet import build_sheet
 
 
 def format_cell(value: Any) -> str:
-    """Return a printed cell of a feature's sheet: shares below one to twelve significant digits."""
+    """Return a cell of a feature's sheet as printed text; fractions below one have twelve significant digits."""
     if value is None:
         return "-"
     if isinstance(value, dict):
@@ -22,7 +22,7 @@ def format_cell(value: Any) -> str:
 
 
 def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
-    """Return the figures as one long table: bet, section, name, figure, exact, decimal."""
+    """Return the PAR sheet as one long CSV table: bet, section, name, figure, exact, decimal."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
@@ -87,7 +87,7 @@ def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str
 
 
 def to_html(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
-    """Return one self-contained HTML page with plots (laboratory packages)."""
+    """Return the PAR sheet as one self-contained HTML page with plots; needs the laboratory packages."""
     import jinja2  # noqa: PLC0415 (laboratory package)
 
     environment = jinja2.Environment(
@@ -101,7 +101,7 @@ def to_html(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
 
 
 def _plot(bet: dict[str, Any]) -> str:
-    """Return the distribution and the bands of one bet as a PNG in base64."""
+    """Return one bet's distribution of wins and its confidence bands as a PNG in base64."""
     if bet["distribution"] is None or not bet["volatility"]:
         return ""
     from matplotlib.figure import Figure  # noqa: PLC0415 (laboratory package)

@@ -17,15 +17,16 @@ from paytables.wording import format_count
 
 
 class MeterError(Exception):
-    """A meter that no level of the game has, or with a negative value."""
+    """A meter value for a level that the game does not have, or a negative meter value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A level's present state: its stake, the amount it shows, and its share of the return.
+class LevelReturn:
+    """What a progressive level returns for one bet at its present meter.
 
-    ``shown`` and ``stake`` are in one unit: minor units on a machine, credits for a given value. ``whole`` is
-    the return of the bet with this level at its present value, and without the other levels.
+    ``stake`` and ``shown`` (the meter) have the same unit: minor units on a machine, or credits for meters
+    given by hand. ``returned`` is the level's own return, and ``whole`` that of the bet with this level and
+    without the others.
     """
 
     bet: str
@@ -36,8 +37,11 @@ class Standing:
     whole: Fraction
 
 
-def standings_at(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
-    """Return every bet's levels at the given ``meters`` (credits). Raises :class:`MeterError`."""
+def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list[LevelReturn]:
+    """Return what each level named in ``meters`` (id -> credits) returns for every bet.
+
+    Raises :class:`MeterError`.
+    """
     known = {share.level for bet in analysis.bets for share in bet.progressives}
     for level, credits_ in meters.items():
         if level not in known:
@@ -47,7 +51,7 @@ def standings_at(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing
         if credits_ < 0:
             raise MeterError(f"{level}: the meter cannot be {format_count(credits_, 'credit')}")
     return [
-        Standing(
+        LevelReturn(
             bet=bet.bet,
             level=share.level,
             stake=bet.cost_credits,
@@ -61,8 +65,8 @@ def standings_at(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing
     ]
 
 
-def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]:
-    """Return the levels of ``game`` on this machine, as its journal shows them (minor units)."""
+def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalView) -> list[LevelReturn]:
+    """Return what the game's levels return at the meters in this machine's journal (minor units)."""
     found = []
     for entry in view.entries(LEVEL_OPENED.kind):
         record: Any = entry.record
@@ -77,7 +81,7 @@ def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
                     returned = share.compute_rtp_at(meter, bet.cost_credits)
                     found.append(
-                        Standing(
+                        LevelReturn(
                             bet=bet.bet,
                             level=share.level,
                             stake=record["stake_cents"],

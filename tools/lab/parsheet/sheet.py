@@ -37,7 +37,7 @@ CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fr
 
 
 def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
-    """Return the whole sheet. ``rules`` say from which odds on the player must be informed of them."""
+    """Return the whole PAR sheet as JSON data; ``rules`` say which long odds the player must be told."""
     return {
         "game": game.id,
         "title": game.title,
@@ -53,7 +53,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         "maximum_return": to_exact_data(analysis.maximum_rtp),
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
         "bets": [build_bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
-        "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
+        "awards": [build_award_sheet(bet, rules or Awards()) for bet in analysis.bets],
         "feature_sheets": build_feature_sheets(game, analysis),
         "reels": build_reel_sheets(game),
         "double_up": _describe_double_up(game),
@@ -72,7 +72,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
 
 
 def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return the figures of one bet; the return of a prize in kind depends on the denomination."""
+    """Return the figures of one bet; the return of prizes in kind is stated for each denomination."""
     return {
         "bet": bet.bet,
         "cost_credits": bet.cost_credits,
@@ -148,7 +148,7 @@ def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
 
 
 def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
-    """Return the figures of a bet whose every win is doubled up as often as the rules allow."""
+    """Return a bet's figures if the player doubles up every win as often as the rules allow."""
     doubled = bet.doubled
     return {
         "most_credits_after_double_up": None if doubled is None else bet.most_credits,
@@ -161,8 +161,8 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     }
 
 
-def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
-    """Return the rarest award of a bet, its top awards, and those with long odds to display (Ontario 10.1)."""
+def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
+    """Return a bet's rarest award, its top awards, and the awards whose odds must be displayed (Ontario 10.1)."""
     found = list_awards(bet)
     long_odds = list_longer_awards(found, rules.top_told_one_in, rules.other_told_one_in)
 
@@ -181,7 +181,10 @@ def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
 
 
 def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
-    """Return the volatility index and the bands, one row a quantile."""
+    """Return one row per confidence level: the volatility index and the bands of the return.
+
+    Empty if the standard deviation is not known.
+    """
     if bet.sigma is None:
         return []
     rows = []
@@ -197,7 +200,7 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
 
 
 def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any]:
-    """Return the distribution of the win in classes of the bet, with the return of each class."""
+    """Return the chance and the return of each class of wins; classes are in multiples of the bet."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)
@@ -222,7 +225,7 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
 
 
 def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
-    """Return every reel of every stage: its stops in order, its window and its symbol counts."""
+    """Return every reel of every stage: its stops in order, its window size and its symbol counts."""
     if not isinstance(game.rules, ReelRules):
         return []
     ids = [symbol.id for symbol in game.rules.definition.symbol]

@@ -33,13 +33,14 @@ def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
 
 
 def _plan_draw(bound: int) -> tuple[int, int]:
+    """Return the plan of a draw below ``bound``. Raises :class:`InvalidRange` if it is too large for bulk draws."""
     if check_bound(bound) > BULK_BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
     return choose_word_size(bound)
 
 
 def list_selection_bounds(population: int, picks: int) -> range:
-    """Return the bounds, in order, of the draws that deal ``picks`` of ``population`` pieces.
+    """Return the bounds of the successive draws that deal ``picks`` of ``population`` pieces.
 
     Raises :class:`InvalidSample`.
     """
@@ -49,9 +50,10 @@ def list_selection_bounds(population: int, picks: int) -> range:
 
 
 class BulkDraws:
-    """A bulk source of draws from a stream of bytes.
+    """A source of many draws at once from a stream of bytes.
 
-    ``read(count)`` gives the next ``count`` bytes; it is never asked for more than one Generate call gives.
+    ``read(count)`` returns the next ``count`` bytes; it is never called for more than one Generate call
+    returns.
     """
 
     __slots__ = ("_read", "rejections")
@@ -62,7 +64,7 @@ class BulkDraws:
         self.rejections = 0
 
     def below(self, bound: int, count: int) -> Array:
-        """Return ``count`` draws below ``bound``: an array of that length, of the word's own type.
+        """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
 
         Raises :class:`InvalidRange`, :class:`InvalidSample` for a negative count, :class:`RejectionLimit`.
         """
@@ -92,7 +94,7 @@ class BulkDraws:
         return outcomes
 
     def weighted(self, cumulative: Sequence[int], count: int) -> NDArray[np.intp]:
-        """Return ``count`` indices of a table of weights, given as its running sums."""
+        """Return ``count`` indices drawn by weight; ``cumulative`` has the running sums of the weights."""
         numbers = self.below(cumulative[-1], count)
         return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")
 
@@ -116,10 +118,10 @@ class BulkDraws:
     def _deal_selections(
         self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
     ) -> Array:
-        """Deal ``rows`` decks at once: each draw is an index into the remaining pieces, which keep their order.
+        """Return ``rows`` selections dealt at once: each draw is an index into the remaining pieces, in their order.
 
-        The i-th piece is found from its index by putting the pieces before it back, the last one first: a
-        piece put back at or before that index moves it on by one.
+        The i-th piece is found from its index by putting back the pieces dealt before it, the last one first:
+        a piece put back at or before the index moves the index on by one.
         """
         places = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
         dealt = np.empty((len(places), rows), dtype=dtype)
@@ -131,7 +133,7 @@ class BulkDraws:
         return dealt.T
 
     def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[Array]:
-        """Return ``rows`` times the draws below ``bounds``, in that order: for each bound an array of ``rows``."""
+        """Return the draws of ``rows`` rows below ``bounds``: for each bound an array with one draw per row."""
         pattern = _Pattern(bounds)
         if not pattern.units:
             return [np.zeros(rows, dtype=np.uint8) for _ in bounds]
@@ -148,10 +150,10 @@ class BulkDraws:
         return draws
 
     def _read_accepted_units(self, pattern: "_Pattern", rows: int) -> NDArray[np.uint16]:
-        """Return the units of ``rows`` rows of words, without the rejected words.
+        """Return the 16-bit units of ``rows`` rows of words, without the rejected words.
 
-        Which word a unit belongs to depends on how many were rejected before it. Only a unit close to 65,535
-        can end such a word, so those few are processed one by one.
+        The word to which a unit belongs depends on the number of rejected words before it. Only a unit close
+        to 65,535 can end a rejected word, so those few units are processed one by one.
         """
         units = self._read_units(rows * pattern.units)
         dropped: list[int] = []
@@ -181,7 +183,7 @@ def _check_count(count: int) -> None:
 
 
 class _Pattern:
-    """The layout of one row's words in units of 16 bits, most significant unit last."""
+    """How the words of one row's draws are laid out in 16-bit units, the most significant unit last."""
 
     __slots__ = ("_at_end", "lowest_thrown_away", "units", "words")
 
@@ -208,9 +210,9 @@ class _Pattern:
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 
     def count_rejected_units(self, units: NDArray[np.uint16], end: int, place: int) -> int:
-        """Return the number of units of the word that ends at ``end`` if no outcome owns it, else 0.
+        """Return the number of units of the word that ends at ``end`` if the word is rejected, else 0.
 
-        ``place`` counts units that were not rejected.
+        ``place`` is the number of accepted units before it.
         """
         width, bound, share = self._at_end.get(place % self.units, (0, 0, 0))
         if not width:

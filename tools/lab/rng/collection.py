@@ -12,7 +12,7 @@ from tools.lab.rng.errors import InvalidSample
 
 
 def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
-    """Yield ``count`` bytes of raw output, in blocks; without end if ``count`` is None.
+    """Yield blocks of raw output of the generator: ``count`` bytes in all, or without end if ``count`` is None.
 
     Raises :class:`~tools.lab.rng.errors.InvalidSample` for a negative count, and the service's own errors.
     """
@@ -26,5 +26,5 @@ def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator
 
 
 def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:
-    """Return the reader for bulk draws: up to one Generate call's worth of raw output a call."""
+    """Return a function that reads raw output for bulk draws, at most one Generate call's worth per call."""
     return service._generate  # noqa: SLF001 (a tap no game is offered)

@@ -4,8 +4,11 @@ from rng.errors import RngError
 
 
 class InvalidSample(RngError):
-    """Outcomes that are not possible: more pieces than there are, no plays, a defect that does not fit the game."""
+    """A request for outcomes that are not possible.
+
+    Examples: more pieces than there are, no plays, or a planted defect that does not fit the game.
+    """
 
 
 class InvalidWeights(RngError):
-    """A table of weights that are not all whole numbers of 0 or more, or whose stated total is wrong."""
+    """A table of weights with a weight that is not a whole number of 0 or more, or with a wrong stated total."""

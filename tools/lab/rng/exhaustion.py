@@ -16,7 +16,7 @@ BOUNDS: Final = range(2, 257)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhaustion:
-    """The result for a range of which all words were drawn: words per outcome, words rejected."""
+    """The result of drawing every word once for one range: words per outcome, and words rejected."""
 
     bound: int
     words_each: int
@@ -24,7 +24,10 @@ class Exhaustion:
 
 
 def build_every_word(bits: int) -> bytes:
-    """Return each word of 8 or 16 bits once, small and large alternating, so that no long run is rejected."""
+    """Return each word of 8 or 16 bits once.
+
+    Small and large words alternate, so that no long run of words is rejected.
+    """
     words = np.zeros(1 << bits, dtype=np.uint32)
     for bit in range(bits):
         words |= ((np.arange(1 << bits, dtype=np.uint32) >> bit) & 1) << (bits - 1 - bit)
@@ -32,7 +35,7 @@ def build_every_word(bits: int) -> bytes:
 
 
 def create_reader(stream: bytes) -> Callable[[int], bytes]:
-    """Return ``read`` of a given stream, which raises EOFError past its end."""
+    """Return a function that reads ``stream`` in order; it raises EOFError at the end."""
     at = 0
 
     def read(count: int) -> bytes:
@@ -46,7 +49,10 @@ def create_reader(stream: bytes) -> Callable[[int], bytes]:
 
 
 def exhaust_range(bound: int) -> Exhaustion:
-    """Draw below ``bound`` with each of the 65,536 words. Raises SelfTestFailed if outcomes differ."""
+    """Draw below ``bound`` from each of the 65,536 words once.
+
+    Raises SelfTestFailed if the outcomes are not equally frequent.
+    """
     _, share = choose_word_size(bound)
     counts = np.bincount(
         BulkDraws(create_reader(build_every_word(16))).below(bound, bound * share), minlength=bound

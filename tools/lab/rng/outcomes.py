@@ -33,9 +33,9 @@ Deal: TypeAlias = Callable[[Draw], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A game of ``positions`` independent numbers below ``bound`` a play: reels, dice, wheels.
+    """A game that draws ``positions`` independent numbers below ``bound`` per play: reels, dice, wheels.
 
-    ``deal`` is the game's own function; without one each number is drawn separately.
+    ``deal`` is the game's own drawing function; without it each number is drawn separately.
     """
 
     bound: int
@@ -65,9 +65,9 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A game of ``picks`` of ``population`` without replacement, in the order drawn: keno, bingo, cards.
+    """A game that draws ``picks`` of ``population`` without replacement, in order: keno, bingo, cards.
 
-    ``deal`` is the game's own function; without one the pieces are dealt as Keno balls and tiles are.
+    ``deal`` is the game's own drawing function; without it the pieces are dealt as keno balls are.
     """
 
     population: int
@@ -97,7 +97,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """A game of one index of a table of weights a play; the total is stated, as a PAR sheet states it."""
+    """A game that draws one index of a table of weights per play; ``total`` is the stated sum of the weights."""
 
     weights: tuple[int, ...]
     total: int
@@ -125,7 +125,7 @@ Game = Numbers | Selection | Weighted
 
 
 def _build_reel_numbers(stops: int, reels: int) -> Numbers:
-    """Return equally likely stops, as a reel game's stages are spun."""
+    """Return a game of equally likely stops, drawn as a reel game draws them."""
     strips = (tuple(range(stops)),) * reels
     spun = Reels(
         name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,
@@ -168,14 +168,14 @@ CARDS: Final = Selection(52, 52, _deal_deck)
 
 
 def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
-    """Yield ``plays`` outcomes, each drawn in a separate step, as in a cabinet."""
+    """Yield the outcomes of ``plays`` plays, each drawn in a separate step, as in a cabinet."""
     for _ in range(plays):
         with service.step() as draws:
             yield game.draw(draws)
 
 
 def collect_in_bulk(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
-    """Yield ``plays`` outcomes from raw output, through the compiled path."""
+    """Yield the outcomes of ``plays`` plays, drawn from raw output by the bulk code."""
     draws = BulkDraws(create_raw_reader(service))
     for first in range(0, plays, _BATCH):
         yield from game.draw_many(draws, min(_BATCH, plays - first)).tolist()

@@ -24,7 +24,7 @@ _AT_ONCE: Final = 10_000
 
 
 class _Tap:
-    """A mechanism whose output is recorded on its way to the service."""
+    """A generator mechanism that passes on its output and records it."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.output = bytearray()
@@ -41,7 +41,7 @@ class _Tap:
 
 
 class Production:
-    """A source of plays drawn by one service, each in a separate step, as a machine draws them."""
+    """Plays drawn as a machine draws them: by one service, each in a separate step."""
 
     __slots__ = ("_service", "_tap")
 
@@ -52,11 +52,11 @@ class Production:
 
     @property
     def rejections(self) -> int:
-        """Return the number of words rejected because no outcome owns them."""
+        """Return the number of words rejected because they belong to no outcome."""
         return int(self._service.statistics()["rejected_words"])
 
     def play(self, name: str, game: Numbers | Selection, plays: int) -> Array:
-        """Return ``plays`` plays, a row each, every one compared with the compiled rule.
+        """Return ``plays`` plays, one per row, each compared with what the bulk code draws from the same bytes.
 
         Raises :class:`~rng.errors.SelfTestFailed` at the first that differs.
         """
@@ -66,7 +66,10 @@ class Production:
         )
 
     def _play_and_compare(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
-        """Play, and compare: the plays without a rejected word all at once, the few others one by one."""
+        """Draw plays and compare them with the bulk code.
+
+        Plays without a rejected word are compared all at once, the few others one by one.
+        """
         words = sum(choose_word_size(bound)[0] for bound in game.bounds)
         drawn: list[list[int]] = []
         outputs: list[bytes] = []
@@ -93,7 +96,7 @@ class Production:
 
 
 def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
-    """Return what the compiled rule draws from these bytes, or an empty list if they are not enough."""
+    """Return what the bulk code draws from these bytes, or an empty list if there are too few."""
     try:
         found: list[list[int]] = game.draw_many(BulkDraws(create_reader(output)), plays).tolist()
     except EOFError:
@@ -102,9 +105,9 @@ def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list
 
 
 def exhaust_production_range(bound: int) -> Exhaustion:
-    """Draw below ``bound`` with each of the 65,536 words by the code a machine draws with.
+    """Draw below ``bound`` from each of the 65,536 words once, with the code a machine uses.
 
-    Raises :class:`~rng.errors.SelfTestFailed` if some outcome owns more words than another.
+    Raises :class:`~rng.errors.SelfTestFailed` if the outcomes are not equally frequent.
     """
     _, share = choose_word_size(bound)
     draws, counts = WordDraws(create_reader(build_every_word(16))), [0] * bound
@@ -117,5 +120,5 @@ def exhaust_production_range(bound: int) -> Exhaustion:
 
 
 def list_ranges(game: Numbers | Selection) -> list[int]:
-    """Return the ranges a game draws in that have more than one outcome."""
+    """Return the bounds of a game's draws that have more than one outcome."""
     return sorted({bound for bound in game.bounds if bound > 1})

@@ -23,7 +23,7 @@ _ENT_BYTES: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawTest:
-    """One tool's finding on raw output, in its own text."""
+    """The result of one external test tool on raw output, in the tool's own text."""
 
     tool: str
     command: str
@@ -43,7 +43,7 @@ class DieharderLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dieharder:
-    """The stored run: its description from its first lines, and every p-value."""
+    """The stored dieharder run: the description in its first lines, and every p-value."""
 
     provenance: tuple[str, ...]
     lines: tuple[DieharderLine, ...]
@@ -53,9 +53,10 @@ class Dieharder:
         return sum(line.assessment == assessment for line in self.lines)
 
     def list_changed_sources(self, root: Path = _ROOT) -> tuple[str, ...]:
-        """Return the source files that made the bytes and whose code, under ``root``, has changed since.
+        """Return the source files that produced the tested bytes and whose code has changed since.
 
-        The provenance has two digests of each: of the file, and of its code (:func:`compute_code_digest`).
+        The stored provenance has two digests of each file: of its bytes, and of its code without comments
+        (:func:`compute_code_digest`). The files are looked up in ``root``.
         """
         made = [line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)]
         return tuple(
@@ -102,7 +103,7 @@ def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
 
 
 def run_installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
-    """Run the installed tests on fresh raw output; ``raw(count)`` gives it."""
+    """Run the installed external test tools on new raw output; ``raw(count)`` returns bytes."""
     found = []
     for tool, arguments, size in (("rngtest", (), _RNGTEST_BYTES), ("ent", (), _ENT_BYTES)):
         if path := shutil.which(tool):

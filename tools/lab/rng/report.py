@@ -55,7 +55,10 @@ Report = dict[str, Any]
 
 
 def estimate_min_entropy(samples: bytes) -> float:
-    """Return the min-entropy a sample by the most common value, at its upper 99 % bound (SP 800-90B 6.3.1)."""
+    """Return the min-entropy per sample from the most common value, at its upper 99 % bound.
+
+    Source: SP 800-90B 6.3.1.
+    """
     share = Counter(samples).most_common(1)[0][1] / len(samples)
     bound = min(1.0, share + 2.576 * math.sqrt(share * (1 - share) / (len(samples) - 1)))
     return -math.log2(bound)
@@ -86,10 +89,10 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
     return rows
 
 
-def gather(
+def build_report(
     verdicts: Sequence[Verdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
 ) -> Report:
-    """Return the report as JSON data: everything measured, and what it means."""
+    """Return the report as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
     scaling = _check_scaling(verdicts)
     passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
@@ -150,9 +153,10 @@ def gather(
 
 
 def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
-    """Draw every word of each range: by the machine's own draws for the games tested, all by the compiled ones.
+    """Draw every word once for each range, and return a row for each.
 
-    A range that is not uniform becomes a line with its error rather than stopping the report.
+    Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
+    uniform becomes a row with its error rather than stopping the report.
     """
     own = sorted({bound for verdict in verdicts for bound in production.list_ranges(GAMES[verdict.game][0])})
     rows: list[Report] = []
@@ -171,7 +175,7 @@ def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
 
 
 def _judge_all_games(verdicts: Sequence[Verdict], alpha: float) -> Report:
-    """Judge all games together: p-values expected and found below the level, and each level's findings."""
+    """Return, over all games, the p-values expected and found below each level, and the findings."""
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
         "p_values": len(p_values),
@@ -247,7 +251,7 @@ def _plot_p_values(run: Report) -> str:
 
 
 def _plot_counts(run: Report) -> list[str]:
-    """Plot how often each number was drawn, for the first test that stored its counts."""
+    """Return a plot of how often each number was drawn, for the first test that stored its counts."""
     for result in run["results"]:
         if result["observed"]:
             figure = _create_figure()

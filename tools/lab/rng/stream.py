@@ -13,7 +13,7 @@ _COUNTER_START: Final = bytes(16)
 
 
 class LaboratoryStream:
-    """The AES-256 key stream of a seed, the same on every machine: ``read`` gives its next bytes."""
+    """A repeatable byte stream: the AES-256 key stream of a seed, equal on every computer."""
 
     __slots__ = ("_stream",)
 

@@ -28,7 +28,7 @@ LEVELS: Final = (0.05, 0.01)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarms:
-    """False alarms of one test on good data: at each of :data:`LEVELS`, and the uniformity of its p-values."""
+    """How often one test rejects good data at each of :data:`LEVELS`, and how uniform its p-values are."""
 
     test: str
     detail: str
@@ -39,7 +39,7 @@ class FalseAlarms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """All tests of one game, and the false alarms of the whole family judged together."""
+    """The false alarms of every test of one game, and those of all its tests judged together."""
 
     game: str
     plays: int
@@ -50,13 +50,16 @@ class Calibration:
 
 
 def compute_false_alarm_range(replications: int, level: float, outside: float) -> tuple[int, int]:
-    """Return the range of false alarms a test of that level gives, except with probability ``outside``."""
+    """Return the least and the greatest expected number of false alarms of a test of that level.
+
+    A correct test is outside this range with the probability ``outside``.
+    """
     low, high = stats.binom.interval(1 - outside, replications, level)
     return int(low), int(high)
 
 
 def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
-    """Run every test of a game of :data:`CALIBRATED` on good data, one seed a replication."""
+    """Run every test of a game of :data:`CALIBRATED` on good data, once for each seed."""
     game, plays = CALIBRATED[name]
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
     family = [0] * len(LEVELS)
@@ -92,9 +95,9 @@ _STEPPED: Final = "duplicates"
 
 
 def list_off_level_tests(calibration: Calibration) -> list[str]:
-    """Return a sentence for each test that does not reject good data at its stated rate.
+    """Return a sentence for each test whose rate of false alarms is not its stated level.
 
-    A single test may deviate from its level either way; a family only by rejecting too often.
+    A single test may deviate either way; the tests judged together only by rejecting too often.
     """
     found = []
     for i, level in enumerate(LEVELS):

@@ -23,7 +23,7 @@ from tools.lab.rng.battery.result import (
     compute_runs_result,
     compute_scaled_chi_square_result,
     count_completions,
-    estimate_whole_lengths,
+    estimate_certain_lengths,
     group_values,
 )
 
@@ -34,7 +34,7 @@ _COUPON_OUTCOMES_MAX = 2_000_000
 
 
 def run_distribution_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test that each number at each position is as frequent as the others."""
+    """Test that every number is equally frequent at each position."""
     plays, positions = data.shape
     for i in range(positions):
         observed = np.bincount(data[:, i], minlength=bound)
@@ -45,10 +45,10 @@ def run_distribution_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def run_overlaps_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test overlapping pairs of the numbers in the order drawn: the difference of Good's statistics.
+    """Test overlapping pairs of consecutive numbers with the difference of Good's statistics.
 
-    Source: I. J. Good, The serial test for sampling numbers (1953): the statistic of overlapping pairs is not
-    chi-square, its excess over that of single numbers is.
+    Source: I. J. Good, The serial test for sampling numbers (1953). The statistic of overlapping pairs itself
+    does not follow chi-square; its excess over the statistic of single numbers does.
     """
     flat = data.ravel()
     count = len(flat)
@@ -65,9 +65,10 @@ def run_overlaps_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def compute_coupon_lengths(bound: int) -> Floats:
-    """Return the chance that the last of ``bound`` numbers arrives with draw 0, 1, 2, ...; the remainder last.
+    """Return the probability that the last missing number is drawn with draw 0, 1, 2, ...
 
-    It is computed draw by draw over the count of different numbers seen, which loses nothing to cancellation.
+    The last element is the remaining probability. The computation goes draw by draw over the count of
+    different numbers seen, which avoids cancellation errors.
     """
     seen = np.zeros(bound + 1)
     seen[0] = 1.0
@@ -84,10 +85,9 @@ def compute_coupon_lengths(bound: int) -> Floats:
 
 
 def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
-    """Return how many plays each of the first ``wanted`` complete collections of all outcomes took.
+    """Return the number of plays of each of the first ``wanted`` complete collections of all outcomes.
 
-    Good data completes all of them; a collection that never completes, because an outcome is missing, took
-    all the plays there are.
+    A collection that never completes, because an outcome is missing, gets the number of all plays.
     """
     finished: list[int] = []
     seen: set[int] = set()
@@ -104,17 +104,17 @@ def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, wante
 
 
 def compute_moments(lengths: Floats) -> tuple[float, float]:
-    """Return mean and variance of a distribution over 0, 1, 2, ..."""
+    """Return the mean and the variance of a distribution over 0, 1, 2, ..."""
     at = np.arange(len(lengths))
     mean = float((lengths * at).sum())
     return mean, float((lengths * (at - mean) ** 2).sum())
 
 
 def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test how many numbers it takes until each has been drawn."""
+    """Test how many draws it takes until every number has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
-    wanted = estimate_whole_lengths(*compute_moments(chances), len(flat))
+    wanted = estimate_certain_lengths(*compute_moments(chances), len(flat))
     if wanted < 20:
         raise TooFewOutcomes(
             f"too few plays: {len(flat)} numbers below {bound} complete {max(wanted, 0)} collections, "
@@ -134,7 +134,7 @@ def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def compute_contingency_result(test: str, detail: str, left: Ints, right: Ints, bound: int) -> Result:
-    """Test whether two numbers are independent: the table of their pairs against its own margins."""
+    """Test whether two series are independent, by the table of their pairs against its own margins."""
     count = len(left)
     groups = compute_group_count(bound, count)
     table = np.bincount(
@@ -152,14 +152,14 @@ def compute_contingency_result(test: str, detail: str, left: Ints, right: Ints, 
 
 
 def run_interplay_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test the independence of every two positions of the same play."""
+    """Test that every two positions of the same play are independent."""
     for i, j in combinations(range(data.shape[1]), 2):
         detail = f"positions {i + 1} and {j + 1}"
         yield compute_contingency_result("interplay correlation", detail, data[:, i], data[:, j], bound)
 
 
 def run_serial_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test the independence of each position from itself some plays later."""
+    """Test that each position is independent of the same position a few plays earlier."""
     for i in range(data.shape[1]):
         for lag in LAGS:
             detail = f"position {i + 1}, {lag} later"
@@ -169,7 +169,7 @@ def run_serial_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test how often complete plays repeat; of short plays, several in a row taken together."""
+    """Test how often complete plays repeat; several short plays are joined and compared together."""
     flat, positions = data.ravel(), data.shape[1]
     joined = positions
     while bound**joined < 10 * (len(flat) // joined):
@@ -184,12 +184,12 @@ def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def run_gap_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test how many numbers are between two from the lowest part of the range."""
+    """Test the gaps between numbers from the lowest part of the range."""
     flat = data.ravel()
     marked = max(1, bound // 8)
     chance = marked / bound
     at = np.flatnonzero(flat < marked)
-    wanted = estimate_whole_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
+    wanted = estimate_certain_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
     if wanted < 50:
         raise TooFewOutcomes(f"{len(flat)} numbers hold {wanted} gaps; 50 are needed")
     gaps = np.diff(at, prepend=-1)[:wanted] - 1
@@ -213,7 +213,7 @@ def _compute_stirling_second(n: int, k: int) -> int:
 
 
 def run_poker_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test how many different numbers five in a row contain."""
+    """Test how many different values five consecutive numbers contain."""
     flat = data.ravel()
     hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
     different = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
@@ -226,7 +226,7 @@ def run_poker_test(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def encode_order_patterns(rows: Ints) -> Ints:
-    """Return for each row of four different numbers which of the 24 orders it is in."""
+    """Return, for each row of four different numbers, which of the 24 possible orders they have."""
     code = np.zeros(len(rows), dtype=np.int64)
     for i in range(4):
         smaller = np.zeros(len(rows), dtype=np.int64)
@@ -237,7 +237,7 @@ def encode_order_patterns(rows: Ints) -> Ints:
 
 
 def run_permutation_test(data: Ints, bound: int) -> Iterator[Result]:
-    """Test the order of four in a row, rows with equal numbers left out."""
+    """Test the order of each four consecutive numbers; groups with equal numbers are left out."""
     if bound < 4:
         return
     flat = data.ravel()
@@ -269,5 +269,5 @@ TESTS = (
 
 
 def run_battery(data: Ints, bound: int) -> list[Result]:
-    """Return the results of every test, in order."""
+    """Return the results of every test for games of independent numbers, in order."""
     return [result for test in TESTS for result in test(data, bound)]

@@ -21,7 +21,7 @@ _DOF_BOTH_ENDS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One member of the family that Holm's rule rejects: its name, its direction, and its adjusted p-value."""
+    """A test result that Holm's method rejects: its name, its direction, and its adjusted p-value."""
 
     what: str
     adjusted: float
@@ -29,10 +29,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The result of a family of tests at level ``alpha``.
+    """The judgement on all results of a game at level ``alpha``.
 
-    ``below_alpha`` counts the single p-values under ``alpha``, of which chance alone explains
-    ``below_alpha_expected``; ``evenness`` is the Kolmogorov-Smirnov p-value of all p-values.
+    ``below_alpha`` counts the single p-values under ``alpha``; chance alone explains ``below_alpha_expected``
+    of them. ``evenness`` is the Kolmogorov-Smirnov p-value of all p-values.
     """
 
     alpha: float
@@ -66,7 +66,7 @@ def check_level(alpha: float) -> None:
 
 
 def judge(results: Sequence[Result], alpha: float) -> Judgement:
-    """Judge ``results`` as one family. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
+    """Judge all results together. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
     check_level(alpha)
     evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)
     members = [(f"{r.test}, {r.detail}", r.p_value) for r in results]

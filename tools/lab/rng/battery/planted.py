@@ -17,7 +17,7 @@ Defect = Callable[[BulkDraws, Game, int], Ints]
 
 
 def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Take the remainder of a byte instead of rejecting words."""
+    """Return plays with a planted defect: the remainder of a byte is used instead of rejecting words."""
     if not isinstance(game, Numbers):
         raise InvalidSample("modulo bias is planted in independent numbers")
     words = draws.below(256, plays * game.positions)
@@ -25,7 +25,10 @@ def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Repeat the previous play in one play of fifty: every number stays exactly as likely as it was."""
+    """Return plays with a planted defect: one play in fifty repeats the previous one.
+
+    Every number stays exactly as likely as without the defect.
+    """
     data = game.draw_many(draws, plays)
     stuck = draws.below(50, plays) == 0
     stuck[0] = False
@@ -35,7 +38,7 @@ def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Stop the second reel where the first did, in one play of thirty."""
+    """Return plays with a planted defect: in one play in thirty the second reel stops where the first did."""
     if not isinstance(game, Numbers) or game.positions < 2:
         raise InvalidSample("a correlated pair is planted in two positions or more")
     data = game.draw_many(draws, plays)
@@ -45,7 +48,10 @@ def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Swap each place with any place, instead of one of those still to fill."""
+    """Return plays with a planted defect: a shuffle swaps each card with any card.
+
+    A correct shuffle only swaps it with one of the positions not yet filled.
+    """
     if not isinstance(game, Selection):
         raise InvalidSample("a biased shuffle is planted in selections")
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))

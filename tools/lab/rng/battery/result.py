@@ -18,17 +18,17 @@ Floats = NDArray[np.floating[Any]]
 
 
 class TooFewOutcomes(RngError):
-    """Too few outcomes for the distribution of a statistical test to hold."""
+    """Too few outcomes for a statistical test to follow its distribution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One statistic, and the probability that chance alone makes it as large.
+    """One test statistic and its p-value.
 
-    Small p-values mean that values fit badly, cluster, or repeat too often; a p-value close to 1 the
-    opposite: values fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the
-    laboratory's name for the test, ``detail`` what it was applied to; ``dof`` is None if the statistic is not
-    a chi-square; ``outcomes`` is the number of observations.
+    A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
+    they fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the laboratory's name
+    for the test, ``detail`` what it was applied to; ``dof`` is None if the statistic is not a chi-square;
+    ``outcomes`` is the number of observations.
     """
 
     test: str
@@ -44,7 +44,7 @@ class Result:
 def merge_small_cells(
     observed: Sequence[float] | Ints, expected: Sequence[float] | Floats
 ) -> tuple[Floats, Floats]:
-    """Return both, with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
+    """Return both series with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
     cells: list[tuple[float, float]] = []
     seen = wanted = 0.0
     for o, e in zip(observed, expected, strict=True):
@@ -72,7 +72,10 @@ def compute_chi_square_result(
     outcomes: int,
     keep: bool = False,
 ) -> Result:
-    """Return Pearson's chi-square against known expectations, small cells merged."""
+    """Return the result of Pearson's chi-square test against known expectations.
+
+    Small cells are merged first. With ``keep``, the result stores the observed and expected counts.
+    """
     seen, wanted = merge_small_cells(observed, expected)
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     dof = len(seen) - 1
@@ -91,16 +94,17 @@ def compute_chi_square_result(
 def compute_scaled_chi_square_result(
     test: str, detail: str, statistic: float, dof: int, outcomes: int
 ) -> Result:
-    """Return the result of a statistic already known to follow chi-square with ``dof``."""
+    """Return the result for a statistic that already follows chi-square with ``dof``."""
     p_value = float(stats.chi2.sf(statistic, dof))
     return Result(test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes)
 
 
 def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Result:
-    """Return the Wald-Wolfowitz test: runs of low and high values, the middle one of an odd range left out.
+    """Return the result of the Wald-Wolfowitz test of runs of low and high values.
 
-    The p-value is small if runs are few, close to 1 if they are many. Runs up and down cannot test small
-    ranges: equal neighbours break their distribution.
+    The middle value of an odd range is left out. The p-value is small if there are few runs, and close to 1
+    if there are many. Runs up and down are not used, because equal neighbours in small ranges break their
+    distribution.
     """
     doubled = 2 * values.astype(np.int64) + 1
     high = (doubled > bound)[doubled != bound]
@@ -118,10 +122,11 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Res
 
 
 def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -> Result:
-    """Return the test of repeated outcomes: pairs of equal codes, Poisson-distributed while they are few.
+    """Return the result of the test of repeated outcomes.
 
-    Only the first tenth of ``cells`` plays are used, so that they are few. The p-value is small if pairs are
-    many; the probability of the observed count itself is shared between the two ends.
+    Pairs of equal codes follow a Poisson distribution while they are few; therefore only a tenth of ``cells``
+    plays is used. The p-value is small if there are many pairs; half of the probability of the observed count
+    itself is given to each end.
     """
     used = codes[: max(2, cells // 10)]
     counts = np.unique(used, return_counts=True)[1].astype(np.int64)
@@ -134,13 +139,13 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -
 
 
 def group_values(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
-    """Return ``values`` in ``groups`` of neighbours, and how many of the ``bound`` values each group has."""
+    """Return ``values`` as numbers of ``groups`` of neighbours, and how many of ``bound`` values each group has."""
     table = np.arange(bound) * groups // bound
     return table[values], np.bincount(table, minlength=groups).astype(float)
 
 
 def compute_group_count(bound: int, outcomes: int) -> int:
-    """Return the number of groups that leaves ten observations to each pair of them, at most ``bound``."""
+    """Return the largest number of groups that gives each pair of groups ten observations; at most ``bound``."""
     groups = min(bound, int((outcomes / 10) ** 0.5))
     if groups < 2:
         raise TooFewOutcomes(f"{outcomes} observations are too few for a table of pairs")
@@ -148,14 +153,14 @@ def compute_group_count(bound: int, outcomes: int) -> int:
 
 
 def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return observed and expected counts of each length, up to the table's end and beyond."""
+    """Return the observed and the expected count of each length; the last cell has all longer ones."""
     observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
     return observed, lengths_pmf * len(finished)
 
 
-def estimate_whole_lengths(mean: float, variance: float, available: int) -> int:
-    """Return how many lengths surely fit in ``available`` observations.
+def estimate_certain_lengths(mean: float, variance: float, available: int) -> int:
+    """Return how many lengths (gaps or collections) are certain to end within ``available`` observations.
 
-    Taking all that happen to fit would favour short ones; the number is fixed beforehand instead.
+    The number is fixed in advance, because using all that happen to fit would favour short ones.
     """
     return int(available / mean - 6 * (variance * available / mean**3) ** 0.5) - 1

@@ -33,7 +33,7 @@ RETEST_FACTOR: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One family of results on one game's data, and the data's fingerprint."""
+    """The results of all tests on one game's data, their judgement, and the digest of the data."""
 
     game: str
     plays: int
@@ -45,7 +45,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A game's runs: one, or two if the first had a finding."""
+    """The runs of the tests for one game: one, or two if the first had a finding."""
 
     game: str
     runs: tuple[Run, ...]
@@ -69,7 +69,7 @@ Source = Callable[[int], bytes] | Production
 
 
 def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
-    """Return the outcomes of ``plays`` plays as the game draws them (the default drawing function)."""
+    """Return the outcomes of ``plays`` plays, drawn by the game without a planted defect."""
     return game.draw_many(draws, plays)
 
 
@@ -81,10 +81,12 @@ def run_game(
     fresh: Callable[[], Source],
     outcomes: Draw = draw_honestly,
 ) -> Verdict:
-    """Test one game. ``fresh`` starts a new instance of the generator.
+    """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
-    If that is the machine's own objects, their outcomes are the data. From raw output, ``outcomes`` makes the
-    data; a planted defect may replace it.
+    If the test has a finding, it is repeated once with more plays, and that run decides. ``fresh`` returns a
+    new source for each run. If the source plays with the machine's own objects (:class:`Production`), their
+    outcomes are the data. If it only gives raw output, ``outcomes`` draws the data from it; tests of the
+    battery replace ``outcomes`` by a function with a planted defect.
     """
     check_level(alpha)
     if plays < 1:

@@ -23,7 +23,7 @@ from tools.lab.rng.battery.result import (
     compute_runs_result,
     compute_scaled_chi_square_result,
     count_completions,
-    estimate_whole_lengths,
+    estimate_certain_lengths,
     group_values,
 )
 
@@ -35,13 +35,13 @@ _PART = 100_000
 
 
 def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
-    """Yield the plays in parts, each starting with the last ``shared`` plays of the part before."""
+    """Yield the plays in parts; each part begins with the last ``shared`` plays of the previous one."""
     for first in range(0, max(1, len(data) - shared), _PART):
         yield data[first : first + _PART + shared]
 
 
 def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
-    """Return how often each number (shifted by ``places``) was drawn."""
+    """Return how often each number was drawn, after ``places`` is added to the numbers."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
     for part in _iter_overlapping_parts(data):
         counts += np.bincount((part + places).ravel(), minlength=cells)
@@ -49,7 +49,7 @@ def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
 
 
 def run_distribution_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test that each number is as frequent as the others; of a full deck, each card at each place.
+    """Test that every number is equally frequent; for a full deck, every card at every position.
 
     A play cannot contain a number twice, so counts vary less than independent ones: the plain statistic times
     (N - 1) / (N - k) follows chi-square with N - 1; that of a deck's table times (N - 1) / N with (N - 1)**2.
@@ -86,7 +86,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def run_overlaps_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test ordered pairs of neighbours, one from each play, from each place in turn."""
+    """Test ordered pairs of neighbouring numbers: one pair per play, at each position in turn."""
     plays, picks = data.shape
     cells = population * (population - 1)
     if plays < EXPECTED_MIN * cells:
@@ -102,7 +102,10 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def compute_coupon_lengths(population: int, picks: int) -> Floats:
-    """Return the chance that the last number arrives with play 0, 1, 2, ...; the remainder last."""
+    """Return the probability that the last missing number is drawn with play 0, 1, 2, ...
+
+    The last element is the remaining probability.
+    """
     seen = np.zeros(population + 1)
     seen[0] = 1.0
     sizes = np.arange(picks + 1)
@@ -121,13 +124,16 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
 
 
 def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test how many plays it takes until each number was drawn; of a full deck, until each card was on top."""
+    """Test how many plays it takes until every number was drawn.
+
+    For a full deck, until every card was on top.
+    """
     plays, picks = data.shape
     if picks == population:
         yield from independent.run_coupon_collector_test(data[:, :1], population)
         return
     chances = compute_coupon_lengths(population, picks)
-    wanted = estimate_whole_lengths(*independent.compute_moments(chances), plays)
+    wanted = estimate_certain_lengths(*independent.compute_moments(chances), plays)
     if wanted < 20:
         raise TooFewOutcomes(f"too few plays: {plays} complete {max(wanted, 0)} collections, 20 are needed")
     finished = independent.list_collection_lengths(data.tolist(), population, wanted)
@@ -142,13 +148,13 @@ def _choose_places(picks: int) -> tuple[int, ...]:
 
 
 def run_low_high_runs_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test the runs of low and high numbers at the first, a middle and the last place."""
+    """Test the runs of low and high numbers at the first, the middle and the last position."""
     for place in _choose_places(data.shape[1]):
         yield compute_runs_result("runs", f"place {place + 1}", data[:, place], population)
 
 
 def run_interplay_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test neighbouring places, and first with last, of the same play, against the exact chance of each pair."""
+    """Test pairs of neighbouring positions, and first with last, against the exact chance of each pair."""
     plays, picks = data.shape
     groups = compute_group_count(population, plays)
     _, sizes = group_values(data[:1, 0], population, groups)
@@ -162,10 +168,10 @@ def run_interplay_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def count_common_numbers(data: Ints, population: int) -> tuple[Ints, Floats]:
-    """Count what each play and the next have in common, and return the chance of 0, 1, 2, ...
+    """Return how often consecutive plays have 0, 1, 2, ... numbers in common, and the exact chances.
 
-    Of selections, how many numbers: hypergeometric. Of full decks, how many cards are at the same place: the
-    fixed points of a permutation.
+    For full decks, it is the number of cards at the same position: the fixed points of a permutation. For
+    other selections the distribution is hypergeometric.
     """
     picks = data.shape[1]
     if picks == population:
@@ -187,7 +193,7 @@ def _count_derangements(n: int) -> int:
 
 
 def run_serial_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test what a play has in common with the next."""
+    """Test how much each play has in common with the next one."""
     same, chances = count_common_numbers(data, population)
     observed = np.bincount(same, minlength=len(chances))
     yield compute_chi_square_result(
@@ -207,7 +213,7 @@ def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def run_permutation_test(data: Ints, _population: int) -> Iterator[Result]:
-    """Test whether the first four numbers are drawn in every order equally often."""
+    """Test that the first four numbers are drawn in every order equally often."""
     if data.shape[1] < _ORDERED:
         return
     codes = independent.encode_order_patterns(data[:, :_ORDERED].astype(np.int64))
@@ -217,8 +223,8 @@ def run_permutation_test(data: Ints, _population: int) -> Iterator[Result]:
     )
 
 
-def cycle_counts(data: Ints) -> Ints:
-    """Return how many cycles each deck has, read as a permutation of the deck it came from."""
+def count_cycles(data: Ints) -> Ints:
+    """Return the number of cycles of each shuffled deck, read as a permutation of the ordered deck."""
     rows = np.arange(len(data))[:, None]
     leader: Ints = np.broadcast_to(np.arange(data.shape[1]), data.shape).copy()
     jump = data.astype(np.int64)
@@ -230,14 +236,14 @@ def cycle_counts(data: Ints) -> Ints:
 
 
 def run_cycles_test(data: Ints, population: int) -> Iterator[Result]:
-    """Test the number of cycles of a shuffle: Stirling's numbers of the first kind. Full decks only."""
+    """Test the number of cycles of a shuffle against Stirling numbers of the first kind; full decks only."""
     if data.shape[1] < population:
         return
     ways = [1]
     for n in range(population):
         ways = [n * a + b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
     expected = [way / factorial(population) * len(data) for way in ways]
-    counts = np.concatenate([cycle_counts(part) for part in _iter_overlapping_parts(data)])
+    counts = np.concatenate([count_cycles(part) for part in _iter_overlapping_parts(data)])
     observed = np.bincount(counts, minlength=population + 1)
     yield compute_chi_square_result("cycles", "of each shuffle", observed, expected, outcomes=len(data))
 
@@ -249,5 +255,5 @@ TESTS = (
 
 
 def run_battery(data: Ints, population: int) -> list[Result]:
-    """Return the results of every test, in order."""
+    """Return the results of every test for games that draw without replacement, in order."""
     return [result for test in TESTS for result in test(data, population)]
