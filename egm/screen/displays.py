@@ -32,7 +32,7 @@ _CARDS: Final = Path("/dev/dri")
 
 
 class Call(Enum):
-    """Kernel calls: the number of each, and the layout of its structure."""
+    """The kernel's mode-setting calls (DRM ioctls): the number of each, and the format of its structure."""
 
     GETRESOURCES = (0xA0, "4Q8I")
     SETCRTC = (0xA2, "Q7I68s")

@@ -97,7 +97,7 @@ def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> byte
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A browser's message: confirmation of a frame, input, and the window size in pixels."""
+    """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
     shown: bool = False
     did: Tap | Action | None = None
@@ -184,7 +184,7 @@ class _Visitor(ServerConnection):
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the closed connection from those that have not identified themselves yet."""
+        """Remove the closed connection from ``entering``, if it is still listed there."""
         self.leave_entering()
         super().connection_lost(exc)
 

@@ -117,7 +117,7 @@ def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
 
 
 # ---------------------------------------------------------------------- picks
-def pick_boxes(field: Rect, count: int) -> list[Rect]:
+def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
     """Return the rectangle of each box of a pick."""
     x, y, w, h = field
     columns = max(1, min(count, round(math.sqrt(count * w / h))))
@@ -149,7 +149,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
     p.text(words, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
-    for i, rect in enumerate(pick_boxes(stage.layout.field, count)):
+    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
         if i in opened:
             p.panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
             item = opened[i]

@@ -188,7 +188,7 @@ def draw_running(
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
-        strip, start, target = _strip(field, result, before, reel)
+        strip, start, target = _choose_strip(field, result, before, reel)
         travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
         held = time.stops[reel] <= time.begin
         place = float(target) if held else travel.place(since - time.begin, motion)
@@ -216,7 +216,7 @@ def draw_running(
             draw_awaited(stage, grid.reel(reel))
 
 
-def _strip(
+def _choose_strip(
     field: Field, result: Result, before: Result | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip that a reel runs on, its start and its end.
