@@ -37,6 +37,7 @@ class BenchClient:
             raise BenchUnreachableError(f"the bench at {run} refused: {answer}")
 
     def _ask(self, message: Hello | BenchCommand) -> object:
+        """Send a message to the bench and return its reply. Raises ConnectionError if the bench hangs up."""
         self._file.write(encode(message))
         self._file.flush()
         line = self._file.readline(LINE_BYTES_MAX)

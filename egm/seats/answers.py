@@ -25,7 +25,7 @@ _SECOND_NS: Final = 1_000_000_000
 
 
 def follow(table: SharedTable) -> None:
-    """Let every game that is behind in its round take the steps recorded by the most advanced one."""
+    """In every game that is behind in its round, take the steps recorded by the most advanced game."""
     for seat in list(table.seats.values()):
         while (pending := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending
@@ -36,6 +36,7 @@ def follow(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
+    """Return the seat's game and the event that takes its next recorded step; None if it is not behind."""
     pending = _find_pending_decision(seat)
     if pending is None or pending[0].wager.seat is None:
         return None
@@ -48,7 +49,7 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
 
 
 def _answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
-    """Return the event that passes an answer on to a game; the game's current notice stays."""
+    """Return the event that enters a recorded answer in a seat's game; the seat's current notice stays on display."""
     values = {"value": choice, "seat": decision.seat, "notice": seat.machine.notice}
     return Event(EventType.CHOOSE, values)
 
@@ -78,7 +79,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
 
 def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, Decision]]) -> None:
-    """Answer a decision whose time has run out, in the game of the seat that was asked if it can play."""
+    """Answer a decision whose time limit is over, in the game of the seat that was asked if that seat can play."""
     own = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
     seat, game, decision = (own or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
@@ -93,7 +94,7 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
 
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
-    """Return whether a seat of the round has an open game."""
+    """Return whether the seat with this number has an open game in the same round as ``game``."""
     opened = (open_game(seat.machine) for seat in table.seats.values())
     return any(
         other is not None and other.round_id == game.round_id and other.wager.seat == seat_number
@@ -107,7 +108,7 @@ def _turn_key(game: GameRecord) -> str:
 
 
 def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
-    """Return whether other seats cannot continue before this decision is answered."""
+    """Return whether other seats must wait until the pending decision of this game is answered."""
     rules = machine.games.get(game.game.id)
     return game.wager.seat is not None or (
         bool(game.round_id) and rules is not None and bool(rules.rules.shared_keys)
@@ -115,7 +116,7 @@ def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
 
 
 def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
-    """Return the seat's open game and its pending decision, or None; decisions of a real wheel are excluded."""
+    """Return the seat's open game and its pending decision, or None; a decision that a real wheel makes is excluded."""
     conversation = seat.machine.state(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     game = None if decision is None else open_game(seat.machine)

@@ -31,7 +31,7 @@ class TableEvent(EventName):
 
 @dataclass(slots=True)
 class Seat:
-    """A position at the table: its machine and its event handler."""
+    """A player position at the table: its machine, its event handler, and the game on which it has placed bets."""
 
     machine: Machine
     handle: Callable[[Event], None]
@@ -41,7 +41,7 @@ class Seat:
 
 @dataclass(slots=True)
 class Turn:
-    """An answer that others wait for: its step, its deadline, and the seconds left as last displayed."""
+    """A decision that other seats wait for: its step, its deadline, and the seconds left as last displayed."""
 
     step: int
     due_ns: int
@@ -83,7 +83,10 @@ class SharedTable:
         return _compute_seconds_until(deadline_ns, seat.machine)
 
     def join(self, machine: Machine, game: str, seconds: int | None) -> None:
-        """Add a seat's bets; the first opens the betting period. If ``seconds`` is None, a wheel ends it."""
+        """Register a seat's bets on a game. The first bets open the betting period.
+
+        ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
+        """
         self.seats[machine.position.number].game = game
         if seconds is not None:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
@@ -98,7 +101,7 @@ class SharedTable:
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
-        """Return whether every position with credit that has selected the game has placed its bets."""
+        """Return whether every position with credit that plays the game has placed its bets."""
         return all(
             seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
             for seat in self.list_seats_at(game)
@@ -109,11 +112,14 @@ class SharedTable:
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Return whether a seat still has to finish or see a round on which the next one depends."""
+        """Return whether the next round must wait for a seat to finish the current one, or to see its result."""
         return any(_holds_next(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
-        """Close betting: start each seat's game, all with the same numbers and the same state of the table."""
+        """Close betting on a game: start every seat's game, all with the same random numbers and the same table state.
+
+        Seats whose standing bets this round decides take part without new bets.
+        """
         self.betting_deadlines_ns.pop(game, None)
         seats = self.joined(game)
         if not seats:
@@ -130,6 +136,7 @@ class SharedTable:
                 seat.machine.state(BetInForce).nothing_new = False
 
     def _begin(self, game: str, round_id: str, seats: list[Seat]) -> None:
+        """Start the games of these seats as one round."""
         places = _seat_wagers([(seat, find_bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
@@ -152,7 +159,7 @@ def _number(seat: Seat) -> int:
 
 
 def _is_thrown_for(machine: Machine, game: str) -> bool:
-    """Return whether standing bets here are decided by the others' dice although nothing new is staked."""
+    """Return whether the round decides standing bets of this position, although it stakes nothing new."""
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
     depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
@@ -160,7 +167,7 @@ def _is_thrown_for(machine: Machine, game: str) -> bool:
 
 
 def _holds_next(machine: Machine, game: str) -> bool:
-    """Return whether the next round must wait for this seat's answers, or until it has seen the result."""
+    """Return whether the next round must wait for this position's answers, or until it has shown the result."""
     opened = open_game(machine)
     if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
         return False
@@ -171,7 +178,7 @@ def _holds_next(machine: Machine, game: str) -> bool:
 
 
 def _seat_wagers(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
-    """Return seat and wager by position number, in order of the positions, without those that find no seat."""
+    """Return (seat number, wager) by position number; a position whose wager does not fit at the table is omitted."""
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
         if bet is not None:
@@ -203,7 +210,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 
 def plays_apart(machine: Machine) -> bool:
-    """Return whether standing bets here have missed a throw of the other positions."""
+    """Return whether standing bets here have missed a throw of the other positions and so are played alone."""
     return machine.position.of > 1 and not plays_along(machine, find_selected_game(machine))
 
 
@@ -254,6 +261,6 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
-    """Withdraw the bets, then process the event."""
+    """Withdraw this position's bets from the betting period, and return the event unchanged to be processed."""
     machine.state(SharedTable).leave(machine)
     return event

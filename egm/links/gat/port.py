@@ -44,6 +44,7 @@ class _FarEnd:
         os.set_blocking(self._near, False)
 
     def fileno(self) -> int:
+        """Return the file descriptor of the machine's end."""
         return self._near
 
     def close(self) -> None:
@@ -57,7 +58,7 @@ def _open_own(path: str, _: LineSettings) -> Handle:
 
 
 class GatPort:
-    """The port on which one verifier is served."""
+    """The port through which one verifier queries the machine."""
 
     name = "gat"
 
@@ -96,7 +97,7 @@ class GatPort:
             self._calculation.cancel()
 
     async def _calculate(self) -> None:
-        """Execute orders one after the other, each until it is done or superseded."""
+        """Compute the signatures of one requested calculation after another."""
         while True:
             order = await self._orders.get()
             async with asyncio.TaskGroup() as group:
@@ -136,7 +137,7 @@ class GatPort:
                 self._hear(item)
 
     def _hear(self, item: Packet | ProtocolError) -> None:
-        """Reply to a packet; noise and unknown requests get no reply, as GAT specifies."""
+        """Reply to a packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
         if isinstance(item, ProtocolError):
             return
         try:

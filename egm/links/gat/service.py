@@ -34,13 +34,14 @@ _SIGNER: Final = "signed by"
 
 
 def _state_of(last: GatCalculation) -> Calculation:
+    """Return the progress of a calculation as the protocol states it."""
     if not last.finished:
         return Calculation.CALCULATING
     return Calculation.ERROR if last.trouble else Calculation.FINISHED
 
 
 class Service:
-    """The machine's side of the conversation with one verifier.
+    """The machine's replies to one verifier, and the record of the last calculation.
 
     ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
     one without either.
@@ -150,6 +151,7 @@ class Service:
     # ------------------------------------------------------------------ what is remembered
     @property
     def _last(self) -> GatCalculation | None:
+        """Return the last calculation recorded, or None if there was none."""
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
@@ -172,6 +174,7 @@ class Service:
         return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
     def _report(self, last: GatCalculation, form: Format) -> bytes:
+        """Return the results of a calculation as a report in the requested format."""
         if last.kind == Kind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
         if last.kind == Kind.IDENTITY:

@@ -132,6 +132,7 @@ class SasChannel:
             close_acceptor_after_bill(self.host)
 
     def _publish(self) -> None:
+        """Send the current readout to the line, which replies to the host from it."""
         self._line.send(self._reader.readout())
 
     # ------------------------------------------------------------------ from the line's thread
@@ -147,13 +148,17 @@ class SasChannel:
         return future
 
     def _report(self, news: News) -> None:
+        """Pass a report of the line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_news, news)
 
     # ------------------------------------------------------------------ for it, on the loop
     def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
-        """Run an effect. A failure of the machine itself stops it, by way of ``MachineContext.handle``."""
+        """Run the effect of a poll, and set its reply in ``future``: None for an invalid poll.
+
+        If the machine itself fails, record that the poll was not answered, and raise the error.
+        """
         if ask.poll.effect is None or not future.set_running_or_notify_cancel():
             return
         try:
@@ -192,14 +197,17 @@ class SasChannel:
 
 
 class _Cursor:
-    """The last entry of journal ``mark`` that a host has received. Losing it only repeats reports."""
+    """The stored sequence number of the last journal entry that a host has received, of the journal named ``mark``.
+
+    Losing it only repeats reports.
+    """
 
     def __init__(self, path: Path, mark: str) -> None:
         self._path = path
         self._mark = mark
 
     def read(self, *, default: int) -> int:
-        """Return the entry; 0 if it belongs to another journal, which was cleared."""
+        """Return the sequence number, 0 if it belongs to an earlier journal, or ``default`` if none is stored."""
         try:
             heard, mark = self._path.read_text(encoding="ascii").split()
             return int(heard) if mark == self._mark else 0

@@ -83,10 +83,10 @@ def restore_priority() -> None:
 
 
 class Line(threading.Thread):
-    """One line: ``opened`` opens its port, ``run_effect`` and ``report`` reach the machine's loop.
+    """The thread that serves one line to a host: ``opened`` opens its port.
 
-    ``run_effect`` schedules a poll's effect and returns its future at once; ``report`` receives news of the
-    channel (confirmations, the link). Both may be called from this thread.
+    ``run_effect`` schedules a poll's effect on the machine's loop and returns its future at once; ``report``
+    passes news of the channel (confirmations, the link) to that loop. Both may be called from this thread.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Line(threading.Thread):
                     self._do(port, action)
 
     def _take_news(self) -> None:
-        """Process everything that the loop has passed, in order; also while nobody polls."""
+        """Process all messages that the machine's loop has passed, in order, even while the host does not poll."""
         if self._readout is not None:
             self._channel.readout = self._readout
         while self._inbox:
@@ -208,6 +208,7 @@ class Line(threading.Thread):
                     self._channel.real_time = on
 
     def _count(self, heard: Heard) -> None:
+        """Count a received message: a poll of this machine, a message to another one, or broken bytes."""
         match heard:
             case Broken():
                 self._counts["broken"] += 1
@@ -236,6 +237,7 @@ class Line(threading.Thread):
                 self._report(action)
 
     def _measure(self) -> None:
+        """Count a reply by the time since its poll was received."""
         took_ns = self._now() - self._heard_ns
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
@@ -243,7 +245,11 @@ class Line(threading.Thread):
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _ask(self, port: Port, ask: Ask) -> None:
-        """Start an effect, or check one that was still running at the last poll."""
+        """Start the effect of a poll, or check the one that was still running at the host's last poll, and reply.
+
+        If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
+        broadcast gets no reply.
+        """
         frame = ask.request.frame
         if self._pending is not None and self._pending[0] == frame:
             future = self._pending[1]

@@ -39,7 +39,7 @@ class Readings:
 
 
 class Reader:
-    """Reader of the machine for one host. Pass every journal entry once to :meth:`note`."""
+    """The reader of the machine's data for one host. Pass every journal entry once to :meth:`note`."""
 
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
@@ -67,7 +67,7 @@ class Reader:
         self._look_back()
 
     def _look_back(self) -> None:
-        """Collect what :meth:`note` would have stored from the journal so far."""
+        """Collect from the existing journal what :meth:`note` would have stored."""
         journal = self._host.machine.journal
         removals = (
             entry.sequence
@@ -91,6 +91,7 @@ class Reader:
             self._stacker_bills = self._stacker_cents = 0
 
     def _keep_last(self, entry: StoredEntry) -> None:
+        """Store the amount of the last bill or of the last ticket, if the entry is about one."""
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:

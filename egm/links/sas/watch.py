@@ -22,7 +22,7 @@ _PASSING: Final = (FULL, DELAY)
 
 
 class LinkWatch:
-    """Watches one host's line, on the loop. The start of its silence is in the journal and survives a restart."""
+    """The watch over one host's polling. When the host stopped polling is in the journal and survives a restart."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -74,6 +74,7 @@ class LinkWatch:
             self._host.handle(EventType.ENABLED, source=source)
 
     def _post(self, entry: Entry[HostNamed], *, silent: bool) -> None:
+        """Record an event of the host's link; ``silent``: it has stopped polling now, otherwise it polls."""
         machine = self._host.machine
         machine.post(
             entry,
@@ -86,6 +87,7 @@ class LinkWatch:
         )
 
     def _read_silent_since(self) -> datetime | None:
+        """Return when the host stopped polling, or None if it polls."""
         stored = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
         return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 

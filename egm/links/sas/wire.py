@@ -78,7 +78,7 @@ class Framing(Protocol):
 
 
 def _finish(frame: bytes) -> Heard:
-    """Return the message in a frame of full length, or Broken."""
+    """Return the long poll in a complete frame, or Broken if its CRC is wrong."""
     if has_crc(frame[1]) and not is_intact(frame):
         return Broken("crc", frame)
     return LongPoll(frame)
@@ -146,6 +146,7 @@ class StrictFraming:
             yield _finish(frame)
 
     def _give_up(self, why: str) -> Iterator[Heard]:
+        """Discard the message received so far and yield it as broken; ignore bytes until the next message begins."""
         self._escape = b""
         self._listening = False
         if self._message:
@@ -181,7 +182,7 @@ class LenientFraming:
             yield from self._take(byte)
 
     def _take(self, byte: int) -> Iterator[Heard]:
-        """Process one byte by the lengths of known polls; yield what it completes."""
+        """Process one byte, using the lengths of known polls; yield the message that it completes, if any."""
         if not self._message and byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return

@@ -63,7 +63,10 @@ class ScreenServer:
 
     @property
     def living(self) -> int:
-        """Return the number of those that are alive: a hung program keeps its socket and shows an outdated picture."""
+        """Return the number of screens seen by a player that are alive.
+
+        A hung program keeps its socket open and shows an outdated picture, so it is not counted.
+        """
         now_s = self._now_s()
         return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
 

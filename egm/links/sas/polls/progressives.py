@@ -41,6 +41,10 @@ def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
+    """Store the displayed amounts of a group's levels, and acknowledge; None if no game here plays for a broadcast.
+
+    Raises MalformedPollError for incomplete data or an invalid level.
+    """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
         raise MalformedPollError(poll, "no group with whole levels")
@@ -79,6 +83,7 @@ def _win(won: BroadcastWin) -> bytes:
 
 
 def _group(won: BroadcastWin) -> int:
+    """Return the progressive group of a win."""
     return int(won.pool.split(".")[1])
 
 
@@ -118,6 +123,7 @@ def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
 
 
 def _read(host: Host, number: int) -> None:
+    """Record that the host has read the ``number`` oldest wins; if more are unread, raise the exception again."""
     read = _list_unread_wins(host)[:number]
     if read:
         state = {key: None for key, _ in read}
