@@ -116,18 +116,18 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     families: dict[str, _Family] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
         if _SINCE not in meter:
-            _add(families, build_series(meter), value)
+            _add_sample(families, build_series(meter), value)
     split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
     for game in sorted(set().union(*split.values())):
         for meter, parts in split.items():
             series = build_series(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
             by_game = Series(name, f"{series.help[:-1]}, by game.", {"game": game})
-            _add(families, by_game, parts.get(game, 0))
+            _add_sample(families, by_game, parts.get(game, 0))
     return list(families.values())
 
 
-def _add(families: dict[str, _Family], series: Series, value: int) -> None:
+def _add_sample(families: dict[str, _Family], series: Series, value: int) -> None:
     """Add a sample of a series to its metric family; create the family if necessary."""
     kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
     family = families.get(series.name)

@@ -1,9 +1,9 @@
 """Decisions in a shared round: whose turn it is, and the time limit for an answer that others wait for.
 
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
-game of the round then takes the recorded step (:func:`follow`). If a seat does not answer in time, the table
-answers for it with the first option that costs nothing. The round does not wait for a seat that cannot play,
-or for standing bets whose seat started no game when betting closed.
+game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
+time, the table answers for it with the first option that costs nothing. The round does not wait for a seat
+that cannot play, or for standing bets whose seat started no game when betting closed.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ ANSWER_SECONDS: Final = 20
 _SECOND_NS: Final = 1_000_000_000
 
 
-def follow(table: SharedTable) -> None:
+def take_recorded_steps(table: SharedTable) -> None:
     """In every game that is behind in its round, take the steps recorded by the most advanced game."""
     for seat in list(table.seats.values()):
         while (pending := _find_next_recorded_step(table, seat)) is not None:
@@ -45,10 +45,10 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
     recorded = round_.at(len(game.steps))
     if recorded is None:
         return None
-    return game, _answer_event(seat, recorded.choice, decision)
+    return game, _build_answer_event(seat, recorded.choice, decision)
 
 
-def _answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
+def _build_answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
     """Return the event that enters a recorded answer in a seat's game; the seat's current notice stays on display."""
     values = {"value": choice, "seat": decision.seat, "notice": seat.machine.notice}
     return Event(EventType.CHOOSE, values)
@@ -63,7 +63,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
     for seat in table.seats.values():
         pending = _find_pending_decision(seat)
         if pending is not None and _blocks_other_seats(seat.machine, pending[0]):
-            waiting.setdefault(_turn_key(pending[0]), []).append((seat, *pending))
+            waiting.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
     for key in table.pending_turns.keys() - waiting.keys():
         del table.pending_turns[key]
     seats_to_update: list[Seat] = []
@@ -89,8 +89,8 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
     if turn.compute_seconds_left(seat.machine):
         return
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
-    seat.handle(_answer_event(seat, decision.unanswered, decision))
-    follow(table)
+    seat.handle(_build_answer_event(seat, decision.unanswered, decision))
+    take_recorded_steps(table)
 
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
@@ -102,7 +102,7 @@ def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bo
     )
 
 
-def _turn_key(game: GameRecord) -> str:
+def _build_turn_key(game: GameRecord) -> str:
     """Return the key of a pending turn: the round id, or the play id if each seat is asked separately."""
     return game.play_id if game.wager.seat is None else game.round_id
 
@@ -125,12 +125,16 @@ def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
     return game, decision
 
 
-def turn_notices(machine: Machine) -> Iterator[Notice]:
+def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice with the player's remaining time, or with the seat whose turn it is."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     pending = None if seat is None else _find_pending_decision(seat)
-    if table is None or pending is None or (turn := table.pending_turns.get(_turn_key(pending[0]))) is None:
+    if (
+        table is None
+        or pending is None
+        or (turn := table.pending_turns.get(_build_turn_key(pending[0]))) is None
+    ):
         return
     game, decision = pending
     seconds = turn.compute_seconds_left(machine)

@@ -70,7 +70,7 @@ class SharedTable:
         """Register a position and its event handler."""
         self.seats[machine.position.number] = Seat(machine, handle)
 
-    def joined(self, game: str) -> list[Seat]:
+    def list_seats_with_bets(self, game: str) -> list[Seat]:
         """Return the seats with bets on a game, ordered by position."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
@@ -97,7 +97,7 @@ class SharedTable:
         if seat is None or not seat.game:
             return
         game, seat.game = seat.game, ""
-        if not self.joined(game):
+        if not self.list_seats_with_bets(game):
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
@@ -113,7 +113,7 @@ class SharedTable:
 
     def is_in_play(self, game: str) -> bool:
         """Return whether the next round must wait for a seat to finish the current one, or to see its result."""
-        return any(_holds_next(seat.machine, game) for seat in self.list_seats_at(game))
+        return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
         """Close betting on a game: start every seat's game, all with the same random numbers and the same table state.
@@ -121,23 +121,25 @@ class SharedTable:
         Seats whose standing bets this round decides take part without new bets.
         """
         self.betting_deadlines_ns.pop(game, None)
-        seats = self.joined(game)
+        seats = self.list_seats_with_bets(game)
         if not seats:
             return
         standing = [
-            seat for seat in self.list_seats_at(game) if not seat.game and _is_thrown_for(seat.machine, game)
+            seat
+            for seat in self.list_seats_at(game)
+            if not seat.game and _has_bets_in_round(seat.machine, game)
         ]
         for seat in standing:
             seat.machine.state(BetInForce).nothing_new = True
         try:
-            self._begin(game, round_id, sorted((*seats, *standing), key=_number))
+            self._start_games(game, round_id, sorted((*seats, *standing), key=_get_position_number))
         finally:
             for seat in standing:
                 seat.machine.state(BetInForce).nothing_new = False
 
-    def _begin(self, game: str, round_id: str, seats: list[Seat]) -> None:
+    def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
         """Start the games of these seats as one round."""
-        places = _seat_wagers([(seat, find_bet_in_force(seat.machine)) for seat in seats])
+        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = AsRoundBegins({game: read_shared_state(seats[0].machine, game)})
@@ -154,11 +156,11 @@ class SharedTable:
                 seat.machine.install(AsRoundBegins())
 
 
-def _number(seat: Seat) -> int:
+def _get_position_number(seat: Seat) -> int:
     return seat.machine.position.number
 
 
-def _is_thrown_for(machine: Machine, game: str) -> bool:
+def _has_bets_in_round(machine: Machine, game: str) -> bool:
     """Return whether the round decides standing bets of this position, although it stakes nothing new."""
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
@@ -166,7 +168,7 @@ def _is_thrown_for(machine: Machine, game: str) -> bool:
     return depends_on_throw and table is not None and bool(table.staked) and plays_along(machine, game)
 
 
-def _holds_next(machine: Machine, game: str) -> bool:
+def _must_next_round_wait(machine: Machine, game: str) -> bool:
     """Return whether the next round must wait for this position's answers, or until it has shown the result."""
     opened = open_game(machine)
     if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
@@ -177,7 +179,7 @@ def _holds_next(machine: Machine, game: str) -> bool:
     return opened.wager.seat is not None or bool(rules.shared_keys)
 
 
-def _seat_wagers(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
+def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
     """Return (seat number, wager) by position number; a position whose wager does not fit at the table is omitted."""
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:

@@ -136,17 +136,22 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         table.close(game, closed.round_id)
 
 
-def decide(machine: Machine) -> None:
+def deliver_numbers(machine: Machine) -> None:
     """Give the recorded number of its spin to every game that waits for the wheel."""
     find_expected_spin(machine)
     for seat in list(machine.state(SharedTable).seats.values()):
         game, spin = open_game(seat.machine), read_last_spin(seat.machine)
         number = None if game is None else read_recorded_number(seat.machine, game)
-        if number is not None and spin is not None and _is_shown(seat) and is_decided_by_wheel(seat.machine):
+        if (
+            number is not None
+            and spin is not None
+            and _is_in_progress(seat)
+            and is_decided_by_wheel(seat.machine)
+        ):
             seat.handle(Event(EventType.CHOOSE, {"value": str(number), "spin": spin.spin}))
 
 
-def _is_shown(seat: Seat) -> bool:
+def _is_in_progress(seat: Seat) -> bool:
     """Return whether the seat's open game is in progress in this run of the program."""
     return seat.machine.state(GameInProgress).conversation is not None
 

@@ -134,9 +134,9 @@ class GatPort:
             if not data:
                 reader.flush(codec.PROTOCOL)
             for item in reader.feed(data):
-                self._hear(item)
+                self._reply_to(item)
 
-    def _hear(self, item: Packet | ProtocolError) -> None:
+    def _reply_to(self, item: Packet | ProtocolError) -> None:
         """Reply to a packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
         if isinstance(item, ProtocolError):
             return

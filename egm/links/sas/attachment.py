@@ -63,12 +63,12 @@ class SasChannel:
                 settings.port, strict=settings.framing == "strict", link=context.folder.find_sas_port(name)
             ),
             run_effect=self._schedule,
-            report=self._report,
+            report=self._pass_to_loop,
             monotonic_ns=context.clock.monotonic_ns,
             busy_ns=settings.busy_ms * 1_000_000,
         )
         self.host = Host(
-            name, settings, self._answered, context, send=self._line.send, republish=self._publish
+            name, settings, self._answered, context, send=self._line.send, republish=self._send_readout
         )
         self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
@@ -97,7 +97,7 @@ class SasChannel:
     async def run(self) -> None:
         """Serve the line until cancelled."""
         self._loop = asyncio.get_running_loop()
-        self._publish()
+        self._send_readout()
         self._watch.begin()
         raise_priority(LOOP_PRIORITY)
         self._line.start()
@@ -131,7 +131,7 @@ class SasChannel:
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
-    def _publish(self) -> None:
+    def _send_readout(self) -> None:
         """Send the current readout to the line, which replies to the host from it."""
         self._line.send(self._reader.readout())
 
@@ -142,19 +142,19 @@ class SasChannel:
         try:
             if self._loop is None:
                 raise RuntimeError("not running")
-            self._loop.call_soon_threadsafe(self._run, ask, future)
+            self._loop.call_soon_threadsafe(self._run_effect, ask, future)
         except RuntimeError:  # the machine is stopping
             future.cancel()
         return future
 
-    def _report(self, news: News) -> None:
+    def _pass_to_loop(self, news: News) -> None:
         """Pass a report of the line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_news, news)
 
     # ------------------------------------------------------------------ for it, on the loop
-    def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
+    def _run_effect(self, ask: Ask, future: "Future[Reply | None]") -> None:
         """Run the effect of a poll, and set its reply in ``future``: None for an invalid poll.
 
         If the machine itself fails, record that the poll was not answered, and raise the error.

@@ -180,16 +180,16 @@ class Line(threading.Thread):
             self._take_news()
             now = self._now()
             for action in self._channel.tick(now):
-                self._do(port, action)
+                self._perform(port, action)
             data = port.read(max(0, self._channel.deadline_ns - now) / 1e9)
             if not data:
                 continue
             self._heard_ns = self._now()
             for heard in self._framing.hear(data, self._heard_ns):
                 self._take_news()
-                self._count(heard)
+                self._count_message(heard)
                 for action in self._channel.hear(heard, self._heard_ns):
-                    self._do(port, action)
+                    self._perform(port, action)
 
     def _take_news(self) -> None:
         """Process all messages that the machine's loop has passed, in order, even while the host does not poll."""
@@ -199,7 +199,7 @@ class Line(threading.Thread):
             match self._inbox.popleft():
                 case SasException() as exception:
                     for action in self._channel.post(exception, self._now()):
-                        self._do(None, action)
+                        self._perform(None, action)
                 case Withdrawn(code=code):
                     self._channel.withdraw(code)
                 case Delivered(code=code, reply=reply):
@@ -207,7 +207,7 @@ class Line(threading.Thread):
                 case RealTime(on=on):
                     self._channel.real_time = on
 
-    def _count(self, heard: Heard) -> None:
+    def _count_message(self, heard: Heard) -> None:
         """Count a received message: a poll of this machine, a message to another one, or broken bytes."""
         match heard:
             case Broken():
@@ -218,15 +218,15 @@ class Line(threading.Thread):
             case Elsewhere():
                 self._counts["elsewhere"] += 1
 
-    def _do(self, port: Port | None, action: Action) -> None:
+    def _perform(self, port: Port | None, action: Action) -> None:
         """Perform an action of the channel; actions that send are skipped if the line is closed."""
         match action:
             case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
                 if not wakeup:
-                    self._measure()
+                    self._count_reply_time()
             case Ask() if port is not None:
-                self._ask(port, action)
+                self._run_or_check_effect(port, action)
             case Send() | Ask():  # the line is closed
                 return
             case _:
@@ -236,7 +236,7 @@ class Line(threading.Thread):
                     self._counts["refused"] += 1
                 self._report(action)
 
-    def _measure(self) -> None:
+    def _count_reply_time(self) -> None:
         """Count a reply by the time since its poll was received."""
         took_ns = self._now() - self._heard_ns
         took_ms = took_ns / 1e6
@@ -244,7 +244,7 @@ class Line(threading.Thread):
         self._counts["answers"] += 1
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
-    def _ask(self, port: Port, ask: Ask) -> None:
+    def _run_or_check_effect(self, port: Port, ask: Ask) -> None:
         """Start the effect of a poll, or check the one that was still running at the host's last poll, and reply.
 
         If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
@@ -270,4 +270,4 @@ class Line(threading.Thread):
             self._take_news()  # consequences of the effect must apply before its reply is sent
             actions = self._channel.reply_to_request(ask.poll, ask.request, reply)
         for action in actions:
-            self._do(port, action)
+            self._perform(port, action)

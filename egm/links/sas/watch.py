@@ -40,7 +40,7 @@ class LinkWatch:
         if self._host.machine.profile.host.silence_seconds is None:
             return
         if self._read_silent_since() is None:
-            self._post(HOST_AWAITED, silent=True)
+            self._record_event(HOST_AWAITED, silent=True)
         self._count_down()
 
     def _wait_for_start_up(self) -> None:
@@ -57,10 +57,10 @@ class LinkWatch:
             self._timer.cancel()
             self._timer = None
         if up:
-            self._post(HOST_LINK_UP, silent=False)
+            self._record_event(HOST_LINK_UP, silent=False)
             self._host.handle(EventType.ENABLED, source=self._source)
         else:
-            self._post(HOST_LINK_LOST, silent=True)
+            self._record_event(HOST_LINK_LOST, silent=True)
             self._count_down()
 
     def handle_queue_full(self, *, full: bool) -> None:
@@ -73,7 +73,7 @@ class LinkWatch:
         else:
             self._host.handle(EventType.ENABLED, source=source)
 
-    def _post(self, entry: Entry[HostNamed], *, silent: bool) -> None:
+    def _record_event(self, entry: Entry[HostNamed], *, silent: bool) -> None:
         """Record an event of the host's link; ``silent``: it has stopped polling now, otherwise it polls."""
         machine = self._host.machine
         machine.post(

@@ -177,10 +177,10 @@ def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -
     found = transfers.last if position == 0 else transfers.history(position)
     if found is None:
         return Reply(prepend_length(bytes((position, _STATUS[TransferStatus.NONE]))))
-    return Reply(prepend_length(_result(host, found)))
+    return Reply(prepend_length(_encode_result(host, found)))
 
 
-def _result(host: Host, found: Result) -> bytes:
+def _encode_result(host: Host, found: Result) -> bytes:
     """Encode the result of a transfer: its position in the history, status, amounts, and the meters it has moved."""
     identifier = found.identifier.encode("latin-1")
     at = found.at.astimezone(host.machine.identity.house.zone)
@@ -280,7 +280,7 @@ def lock(host: Host, poll: LongPoll) -> Reply | None:
         transfers.lock(condition, hundredths)
     elif code == _UNLOCK:
         transfers.unlock()
-    return Reply(prepend_length(_lock_status(host, transfers)))
+    return Reply(prepend_length(_encode_lock_status(host, transfers)))
 
 
 def _encode_available_transfers(transfers: HostTransfers) -> int:
@@ -289,7 +289,7 @@ def _encode_available_transfers(transfers: HostTransfers) -> int:
     return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
 
 
-def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
+def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
     """Return the lock status fields of the reply: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.state(HostMoney), find_restricted_terms(machine)

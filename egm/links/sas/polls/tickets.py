@@ -109,10 +109,10 @@ def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
         found = tickets.at(function)
     else:
         raise MalformedPollError(poll, f"no place {function:02X} in the ring")
-    return Reply(bytes(_RECORD_BYTES) if found is None else _record(found), once=True)
+    return Reply(bytes(_RECORD_BYTES) if found is None else _encode_record(found), once=True)
 
 
-def _record(found: Validated) -> bytes:
+def _encode_record(found: Validated) -> bytes:
     """Encode the record of a printed ticket."""
     ticket = found.ticket
     return (
