@@ -56,7 +56,7 @@ _HOLDING_FAULTS: Final = frozenset(
 
 
 class Answer(StrEnum):
-    """Commands to the acceptor about the item in escrow."""
+    """Commands to the acceptor about the item in escrow; UNDECIDED means that no command is sent yet."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -82,7 +82,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
 
 
 class BillDriver(LineDriver[M]):
-    """Common base of bill acceptor drivers: offers, escrow orders, and the notes to accept."""
+    """The common base of bill acceptor drivers: offers of items in escrow, orders for them, and the notes to accept."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class BillDriver(LineDriver[M]):
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
-        """Return the notes that it can report, in minor units."""
+        """Return the values of the notes that the acceptor can report, in minor units."""
         return frozenset(self._notes.values())
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
@@ -139,10 +139,11 @@ class BillDriver(LineDriver[M]):
         self._set_answer(escrow, Answer.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
-        """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
+        """Keep the item in ``escrow`` there until ``stack`` or ``return_bill`` (while a host is queried)."""
         self._set_answer(escrow, Answer.HOLD)
 
     def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
+        """Store the answer for an item in escrow, unless the escrow is no longer current or its answer is final."""
         offer = self._offer or self._left
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return
@@ -188,6 +189,7 @@ class BillDriver(LineDriver[M]):
         """Reset what is known of the device's status and settings."""
 
     def _show_ready(self, *, accepting: bool) -> None:
+        """Report whether the acceptor accepts items now, if that has changed."""
         if self._ready is not accepting:
             self._ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))
@@ -195,7 +197,7 @@ class BillDriver(LineDriver[M]):
     def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
         """Handle an item in escrow: ``content``, or None for a code that our table does not contain.
 
-        Nothing is decided about it before the device has been asked for the values of its channels.
+        Nothing is decided about the item before the device has been asked for the values of its channels.
         """
         self._in_escrow = code
         if not self._worth.is_known:
@@ -233,7 +235,7 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _is_answer_valid_for(self, offer: _Offer) -> bool:
-        """Return whether the answer given to an offer of the last session still applies (never a stack order)."""
+        """Return whether the answer to an offer of the last session still applies: hold or return, never stack."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
     def _answer(self, mark: int = 0) -> Answer:
@@ -298,7 +300,8 @@ class BillDriver(LineDriver[M]):
     def _clear(self, why: str, *, quiet: bool = False) -> None:
         """Handle the report that the path is clear: nothing is moving, and nothing waits for our acknowledgement.
 
-        ``quiet`` if the content of an open record is still there, so that nothing was returned.
+        The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
+        are unknown. ``quiet`` if the content of an open record is still there, so that nothing was returned.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

@@ -116,7 +116,10 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         await self._pause()
 
     async def _process_events(self, events: Events) -> bool:
-        """Process new events; return False if the validator stopped replying or was busy."""
+        """Process new events; return False if the validator stopped replying or was busy.
+
+        If the validator has restarted, its settings are sent again and its values are queried again.
+        """
         if self._mark is None or self._escrow.is_ordered() or not is_unchanged(self._mark, events):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if instant is None:
@@ -156,7 +159,11 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._emit(Disputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
-        """Determine what is in escrow, if anything; ``fresh``: there are events since the last call."""
+        """Determine from the last event what is in escrow, and handle it; if nothing is, note a clear path.
+
+        ``clear``: the events show that nothing moves. ``fresh``: there are events since the last call, so
+        that an item in escrow during an order is another one than the ordered.
+        """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
         if not self._holds_paper:
@@ -245,7 +252,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._show_ready(accepting=self._accepts_anything)
 
     async def _ask_worth(self) -> None:
-        """Query the value of one more type of bill: one per cycle, so that no event waits for it."""
+        """Query the value of one more type of bill. Only one is queried per cycle, so that no event has to wait."""
         kind = self._worth.next_channel
         if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
             return

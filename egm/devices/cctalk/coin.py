@@ -126,7 +126,7 @@ class CctalkCoinDriver(CctalkDriver):
         await self._pause()
 
     async def _ask_worth(self) -> None:
-        """Query the value of one more slot: one per cycle, so that no event waits for it."""
+        """Query the value of one more slot. Only one is queried per cycle, so that no event has to wait."""
         slot = self._worth.next_channel
         if slot is None:
             return
@@ -185,14 +185,18 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _find_coin_path(self, pair: Pair) -> int:
-        """Return where a coin fell; without a report, where it was sent."""
+        """Return the container into which a coin fell; if the acceptor does not report it, the one it was sent to."""
         sent = self._applied.get((Header.SORTER_PATH, pair.a))
         return pair.b or (self._path if sent is None else sent[1])
 
     def _build_coin_doubt(
         self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]
     ) -> CoinDoubt | None:
-        """Return what cannot be credited: coins without an event, events beyond the counter, or unknown slots."""
+        """Return why coins cannot be credited, and their possible value, or None if all are credited.
+
+        ``unseen`` coins passed without an event, ``lost`` events were overwritten, and ``strange`` slots are
+        unknown.
+        """
         values = self._coins.values()
         least_cents = most_cents = 0
         why = []
@@ -232,6 +236,7 @@ class CctalkCoinDriver(CctalkDriver):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
+        """Raise a fault that ends by itself after some seconds."""
         until = asyncio.get_running_loop().time() + _FAULT_SECONDS
         self._faults_until |= {fault: until}
 

@@ -18,7 +18,11 @@ _ACCEPT_RING: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The new events, oldest first, in ``pairs``; ``lost`` more came before them and are gone."""
+    """The events since the last reading.
+
+    ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
+    ``restarted``: the device has been reset since.
+    """
 
     pairs: tuple[Pair, ...]
     lost: int
@@ -26,7 +30,7 @@ class News:
 
 
 def mark_of(events: Events, accepted: int) -> int:
-    """Return the mark after reading all of ``events`` and then the accept counter."""
+    """Return the position after all of ``events`` and the accept counter, as one number for the ledger."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
@@ -42,7 +46,7 @@ def count_accepted_since(mark: int, accepted: int) -> int:
 
 
 def is_unchanged(mark: int, events: Events) -> bool:
-    """Return whether certainly nothing has happened since ``mark``; a counter of 0 proves nothing."""
+    """Return whether certainly nothing has happened since ``mark``; if the counter is 0, return False."""
     return events.counter != 0 and mark & 0xFFFFFF == mark_of(events, 0)
 
 

@@ -95,7 +95,7 @@ class CctalkHopperDriver(CctalkDriver):
         await self._pause()
 
     async def _work(self) -> None:
-        """Query the hopper and advance the open payout by one step."""
+        """Query the hopper's status, and advance the open payout by one step; do nothing if a reply is missing."""
         answer = await self._ask(Header.HOPPER_STATUS)
         test = await self._ask(Header.TEST_HOPPER)
         count = await self._ask(Header.DISPENSE_COUNT)
@@ -139,7 +139,7 @@ class CctalkHopperDriver(CctalkDriver):
                 await self._continue(record, status, paid)
 
     def _watch(self, total: int, *, paying: bool) -> None:
-        """Record coins that leave without an order (extra coin paid, or a hand in the hopper)."""
+        """Record coins that left the hopper without an order, and report them as disputed."""
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
@@ -153,7 +153,11 @@ class CctalkHopperDriver(CctalkDriver):
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
     async def _continue(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
-        """Advance an ordered payout: order again if it was lost, record progress, finish, or stop it."""
+        """Advance a payout for which the hopper has an order.
+
+        Order again if the order was lost, record coins that have left, close the payout when it is complete,
+        and stop it if it makes no progress.
+        """
         if status.counter == record.events_before and not paid and not status.remaining:
             await self._order_again(record)
             return
@@ -188,7 +192,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._withdrawn = False
 
     def _end_overdue_order(self) -> None:
-        """Give up a payout without progress for too long: unsent, failed, or disputed if coins may be out."""
+        """Give up a payout without progress for too long.
+
+        It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
+        """
         record = self._ledger.pending()
         if record is None and self._wish is None:
             self._note_progress()
@@ -231,7 +238,7 @@ class CctalkHopperDriver(CctalkDriver):
         )
 
     async def _ask_levels(self) -> None:
-        """Query now and then whether it is full; a hopper without level sensors is queried once per session."""
+        """Query from time to time whether the hopper is full; one without level sensors is queried once per session."""
         now = asyncio.get_running_loop().time()
         if self._levels_at is None or now < self._levels_at:
             return
@@ -243,7 +250,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_full = codec.read_is_full(answer)
 
     def _show(self, test: codec.HopperTest) -> None:
-        """Report the faults of the self-test and the levels, and coins paid without an order."""
+        """Report the faults that self-test and level sensors show, and the fault of coins paid without an order."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""

@@ -88,7 +88,7 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((self._counter,))
 
     def _turn(self) -> None:
-        """Turn the disc once: pay a coin, if there is one."""
+        """Turn the disc once: pay a coin if there is one, and after the last one any coins of a simulated overpay."""
         if self._jammed or not self.level_coins:
             self._schedule_step(_EMPTY_SECONDS, self._give_up)
             return
@@ -103,11 +103,13 @@ class CctalkHopperTwin(CctalkTwin):
             self._drop_coin()
 
     def _drop_coin(self) -> None:
+        """Move a coin from the hopper to the tray, and count it."""
         self.level_coins -= 1
         self.tray_coins += 1
         self._total = (self._total + 1) % _COUNT_RING
 
     def _give_up(self) -> None:
+        """End the order without paying the remaining coins, because no coin leaves."""
         self._timed_out = True
         self._remaining, self._unpaid = 0, self._remaining
 

@@ -208,6 +208,7 @@ class Id003Driver(BillDriver[Frame]):
             self._note_worth(code, table.get(code, ReportedWorth("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Frame | None:
+        """Return the command that carries out the answer for the item in escrow, or None if none is due."""
         match self._answer():
             case Answer.STACK:
                 return Frame(Command.STACK_1)

@@ -126,7 +126,10 @@ class IoBoardDriver(LineDriver[Message]):
 
     @property
     def _may_pulse(self) -> bool:
-        """Return whether the pulses owed are plausible for a running machine; totals of zero only query."""
+        """Return whether the pulses owed to the hard meters are few enough for a running machine.
+
+        Return False while the totals or the board's counts are unknown. Totals of zero are only queried.
+        """
         if self._totals is None or self._counted is None:
             return False
         owed = [total - count for total, count in zip(self._totals, self._counted, strict=True)]
@@ -155,7 +158,7 @@ class IoBoardDriver(LineDriver[Message]):
             self._show_inputs()
 
     def _do_levels_differ(self, status: Status) -> bool:
-        """Return whether the levels differ from what the edges led to: then edges were lost."""
+        """Return whether the inputs' levels differ from what the reported edges led to, because edges were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
@@ -191,6 +194,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._show_sensors()
 
     def _show_sensors(self) -> None:
+        """Report a fault for each sensor of the board whose level is bad."""
         first = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {
             _SENSOR_FAULTS[name]: name
