@@ -20,7 +20,7 @@ _TICK_SECONDS: Final = 0.25
 
 
 class Broadcasts:
-    """The broadcast levels of one machine; a level counts as up only if it was received within the time limit."""
+    """The levels that SAS hosts broadcast to one machine; a level is down if no amount came within the time limit."""
 
     name = "progressive broadcasts"
 
@@ -65,6 +65,7 @@ class Broadcasts:
         return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
 
     def _show(self) -> None:
+        """Record which levels are received again or no longer, and update the machine if any level has changed."""
         now = {level: self.shown(level) for level in self._levels}
         if now == self._told:
             return

@@ -54,7 +54,7 @@ PERSONS: Final = 2
 
 @dataclass(slots=True)
 class Enrolling:
-    """The machine's own link files, the stick, and the answer read from it but not yet in use."""
+    """The machine's link files, the stick, and the answer that was read from it but is not in use yet."""
 
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
@@ -63,7 +63,7 @@ class Enrolling:
 
 
 def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
-    """Put the certificate named by the journal into use at start-up; or record one that predates the journal."""
+    """At start-up, put the certificate named by the journal into use; or record one that the journal does not name."""
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
@@ -115,7 +115,7 @@ ENROLMENT: Final = tuple(
 
 
 def enrol_link(machine: Machine, event: Event) -> None:
-    """Perform one step and record its result or error."""
+    """Perform one step of the enrolment with the link, and record its result or error."""
     persons = list_event_persons(machine, event)
     try:
         if event.data["step"] == "request":
@@ -131,6 +131,7 @@ def enrol_link(machine: Machine, event: Event) -> None:
 
 
 def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
+    """Record why a step of the enrolment was refused, and show the reason."""
     machine.post(
         ENROLMENT_REFUSED,
         EnrolmentRefused(
@@ -144,6 +145,7 @@ def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | s
 
 
 def _ask(machine: Machine, persons: list[str]) -> None:
+    """Write a certificate request to the stick, and record it; an answer read before is dropped."""
     enrolling = machine.state(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
@@ -155,6 +157,7 @@ def _ask(machine: Machine, persons: list[str]) -> None:
 
 
 def _read(machine: Machine, persons: list[str]) -> None:
+    """Read the answer from the stick and check it; record it and wait for the next step to put it into use."""
     enrolling = machine.state(Enrolling)
     enrolling.answer = None
     answer = enrolling.stick.answer()
@@ -165,6 +168,7 @@ def _read(machine: Machine, persons: list[str]) -> None:
 
 
 def _check(machine: Machine, facts: Facts) -> None:
+    """Raise EnrolmentError unless the answer is for this machine and its request, and names the configured broker."""
     key, link = machine.state(Enrolling).folder.asking(), machine.state(Enrolling).link
     facts.check(
         machine.identity.serial,
@@ -176,6 +180,7 @@ def _check(machine: Machine, facts: Facts) -> None:
 
 
 def _enrol(machine: Machine, persons: list[str]) -> None:
+    """Put the answer that was read into use as the machine's certificate, and record the persons."""
     enrolling = machine.state(Enrolling)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
@@ -190,7 +195,10 @@ def _enrol(machine: Machine, persons: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
-    """Return a certificate as a table, for persons who compare it with the floor's statement."""
+    """Return a certificate as a table, for persons who compare it with what the controller's staff state.
+
+    ``other_authority``: whether to point out that another authority has signed it than before.
+    """
     rows = build_pair_table(
         (
             ("link.serial", say_plain(facts.serial)),

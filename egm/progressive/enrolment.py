@@ -104,7 +104,10 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The floor's answer: certificates (PEM) and the broker's address, with the authority's signature (hex)."""
+    """The answer of the controller's staff to a certificate request, signed by their authority (hexadecimal).
+
+    It contains certificates (PEM) and the broker's address.
+    """
 
     host: str
     port: int
@@ -136,7 +139,7 @@ class Answer:
         raise EnrolmentError("link_not_whole")
 
     def facts(self) -> "Facts":
-        """Return its facts. Raises EnrolmentError if it is incomplete, or not signed by its authority."""
+        """Return the facts in the certificates. Raises EnrolmentError if the answer is incomplete or not signed."""
         try:
             with raise_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
@@ -195,7 +198,7 @@ class Facts:
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
     def check(self, serial: str, key: str, now: datetime) -> None:
-        """Raise EnrolmentError unless it belongs to this machine and key, and is valid now."""
+        """Raise EnrolmentError unless the certificate is for this machine and key, and is valid now."""
         if self.serial != serial:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
         if self.key != key:
@@ -209,12 +212,12 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Stick:
-    """A stick marked by the floor: a device, or a file in its place."""
+    """A memory stick prepared by the controller's staff: a device, or a file in its place."""
 
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return the content of the stick: its ``request`` and ``answer``. Raises EnrolmentError."""
+        """Return the ``request`` and the ``answer`` on the stick. Raises EnrolmentError."""
         data = self._run_device_operation(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
@@ -227,14 +230,14 @@ class Stick:
         return content
 
     def answer(self) -> Answer:
-        """Return the floor's answer. Raises EnrolmentError, also if it has not arrived."""
+        """Return the answer of the controller's staff. Raises EnrolmentError, also if there is none yet."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
         return Answer.read(content)
 
     def ask(self, request: str) -> None:
-        """Write a machine's request, removing any older answer. Raises EnrolmentError."""
+        """Write a machine's request to the stick, removing any older answer. Raises EnrolmentError."""
         try:
             self.read()
         except EnrolmentError as error:
@@ -243,7 +246,7 @@ class Stick:
         self.write(request)
 
     def write(self, request: str = "", answer: Answer | None = None) -> None:
-        """Mark it as the floor's and write this content, whatever it holds. Raises EnrolmentError."""
+        """Prepare the stick with this content, replacing whatever is on it. Raises EnrolmentError."""
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
         self._run_device_operation(lambda: self._write(data))

@@ -101,6 +101,7 @@ def open_levels(machine: Machine) -> None:
 
 
 def _link(machine: Machine, pool: Pool) -> None:
+    """Store the progress mark of a controller's level when it is configured for the first time."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkMark()})
@@ -108,9 +109,9 @@ def _link(machine: Machine, pool: Pool) -> None:
 
 # ---------------------------------------------------------------------------------------------- one game
 def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
-    """Return the round of the game about to be played, with the levels that its bet plays for.
+    """Return the progressive part of the game about to be played, with the levels that its bet plays for.
 
-    Each level of this machine is first compared with its accounts, like the journal before each play (A-03).
+    The books of each level of this machine are checked first, like the journal before each play (A-03).
     Raises :class:`LevelDefectiveError`: the machine must then stop.
     """
     for pool in bet.pools:
@@ -121,13 +122,13 @@ def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
 
 
 def go_on(machine: Machine, game: GameRecord) -> Round:
-    """Return the round of the next step of a game that has already fed its levels."""
+    """Return the progressive part of the next step of a game that has already fed its levels."""
     pools = {level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
     return _round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """Return a level of an open game as configured; if it no longer is, as recorded with the game."""
+    """Return a level of an open game as it is configured now; if it no longer is, as recorded with the game."""
     known = machine.state(Pools).by_id.get(pool)
     if known is not None:
         return known
@@ -138,7 +139,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """Return what a level shows to an open game; if it is no longer received, what it showed before."""
+    """Return the amount that a level shows to an open game; if it is no longer received, the last amount."""
     known = machine.state(Pools).by_id.get(pool)
     now_cents = 0 if known is None else find_shown(machine, known).amount_cents
     before = game.broadcast_cents
@@ -152,6 +153,7 @@ def _round(
     fed_cents: Mapping[str, int],
     step: str,
 ) -> Round:
+    """Return the progressive part of a step: what the wager feeds, and what the levels hold before it."""
     memory = Memory(
         level=lambda pool: _level(machine, pool),
         mark=lambda pool: mark(machine, pool),
@@ -173,6 +175,7 @@ def _is_own(machine: Machine, pool: str) -> bool:
 
 
 def _level(machine: Machine, pool: str) -> Level:
+    """Return the stored state of a level of this machine."""
     level = own_level(machine, pool)
     if level is None:
         raise LocalError(f"the level {pool} was never opened")
@@ -180,7 +183,7 @@ def _level(machine: Machine, pool: str) -> Level:
 
 
 def mark(machine: Machine, pool: str) -> LinkMark:
-    """Return the progress of this machine's contributions to a linked level."""
+    """Return how many contributions this machine has made to a linked level, and how many are counted."""
     known = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
     link = machine.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
@@ -191,7 +194,7 @@ def mark(machine: Machine, pool: str) -> LinkMark:
 
 
 def state_of(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
-    """Return the state that the entry of a step sets: its levels, marks and claims."""
+    """Return the state that the journal entry of a step sets: the levels, marks, claims and unread wins."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -247,6 +250,7 @@ def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
 
 
 def _award(machine: Machine, hit: Hit) -> Award:
+    """Return a hit of a game, with its amount as far as it is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
@@ -274,7 +278,7 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
-    """Return the state that the end of a game sets: its claims are paid, and nothing is awaited."""
+    """Return the state that the end of a game sets: its claims are paid, and it waits for no award."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
@@ -372,7 +376,7 @@ def levels_are_up(machine: Machine, _: Event) -> bool:
 
 
 def are_awards_locked(machine: Machine, _: Event) -> bool:
-    """Return whether the controller has replied to every claim and reported every mystery result of the open game."""
+    """Return whether the controller has locked every claim of the open game and reported every mystery result."""
     game = open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
@@ -396,7 +400,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """End the game, which has already been shown, now that its award is locked."""
+    """Return the event that ends the game, which has been shown and whose award is now locked."""
     return Event(EventType.SHOWN, {"value": machine.memory.get(ProgressiveKey.AWAITING)})
 
 
@@ -459,7 +463,10 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """Settle, by an attendant, a hit without a reply at the amount that the machine showed when it was hit."""
+    """Settle a hit for which no controller replies, at the amount that the machine showed when it was hit.
+
+    An attendant decides this.
+    """
     game = open_game(machine)
     for award in () if game is None else list_awards(machine, game):
         if award.amount_cents is not None or award.claim is None:

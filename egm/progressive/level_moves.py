@@ -16,11 +16,12 @@ from egm.records.keys import ProgressiveKey
 
 
 def _own_level(machine: Machine, event: Event, name: str) -> Level | None:
+    """Return the machine's own level that the event names under ``name``, or None."""
     return own_level(machine, str(event.data.get(name)))
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
-    """Return whether the source is an own level with content that no game plays for, and the target is in play."""
+    """Return whether a level may be moved: it holds money and no game plays for it, and games play for the target."""
     pools = machine.state(Pools)
     source = _own_level(machine, event, "source")
     target = pools.by_id.get(str(event.data.get("target")))

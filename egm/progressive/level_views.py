@@ -20,7 +20,7 @@ def own_level(machine: Machine, pool: str) -> Level | None:
 
 
 def find_shown(machine: Machine, pool: Pool) -> Shown:
-    """Return what a level shows now."""
+    """Return the amount that a level shows now, and whether it is current; down if its source is not connected."""
     if pool.is_own:
         level = own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
@@ -69,6 +69,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
 
 
 def _view(machine: Machine, pool: Pool) -> ProgressiveView:
+    """Return a level as the screen displays it."""
     now = find_shown(machine, pool)
     return ProgressiveView(
         id=pool.id,

@@ -31,6 +31,7 @@ def level_tables(machine: Machine) -> tuple[Table, ...]:
 
 
 def _build_title(machine: Machine, pool: str) -> Words:
+    """Return the title of a level's table: its name and id, or that the level is no longer configured."""
     known = machine.state(Pools).by_id.get(pool)
     if known is None:
         return say("service.levels.given_up", level=pool)
@@ -38,6 +39,7 @@ def _build_title(machine: Machine, pool: str) -> Words:
 
 
 def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
+    """Yield the rows of a level of this machine: its amounts, terms and counts."""
     terms = level.terms
     yield "levels.shows", say_money(level.shown_cents)
     yield "levels.exact", say_plain(level.current)
@@ -52,6 +54,7 @@ def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
+    """Yield the rows of a level of a controller or host: its amount, and this machine's contributions."""
     now, made = find_shown(machine, machine.state(Pools).by_id[pool]), mark(machine, pool)
     yield "levels.shows", say_money(now.amount_cents)
     yield "levels.status", say(f"service.levels.{now.status.value}")

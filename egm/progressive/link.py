@@ -56,7 +56,7 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class _Open:
-    """An open claim, and the last message sent about it."""
+    """A claim that is not closed, and when the last message about it was sent."""
 
     claim: Claim
     commit: Commit | None = None
@@ -69,13 +69,14 @@ class _Open:
 
     @property
     def due(self) -> Claim | Commit | None:
-        """Return the message to send about it now, or None."""
+        """Return the message about the claim that awaits a reply of the controller, or None."""
         if self.commit is not None and not self.lost:
             return self.commit
         return self.claim if self.lost or not self.awarded else None
 
     @property
     def phase(self) -> Phase:
+        """Return how far the claim has come."""
         if self.commit is not None:
             return Phase.COMMITTED
         return Phase.AWARDED if self.awarded else Phase.CLAIMING
@@ -107,7 +108,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The controller has counted less than it once reported: it needs those after ``sequence`` again."""
+    """The controller has counted fewer contributions than it once reported: it needs those after ``sequence`` again."""
 
     level: str
     sequence: int
@@ -150,7 +151,7 @@ News = Locked | Over | Ahead | Behind | Complaint | CommitmentReceived | Found |
 
 
 class Link:
-    """The machine's end. Pass events to it; then take the messages to send and the news."""
+    """The machine's end of the link. Pass it events; then take the messages to send and the news."""
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
         """Create the link. ``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
@@ -198,7 +199,10 @@ class Link:
         feeder.pending.extend(pending)
 
     def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
-        """Restore the amount that a level showed: a lower one is shown only after a fall, even after a restart."""
+        """Restore the amount that a level showed before a restart, with its number of falls.
+
+        A lower amount is shown only if the controller reports another fall.
+        """
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.falls = amount_cents, falls
 
@@ -215,7 +219,7 @@ class Link:
         self._send_due_claim(claim.claim, now_ns)
 
     def won(self, claim: Claim, now_ns: int) -> None:
-        """Note that a mystery win with a known amount is durable on the machine and only remains to be paid."""
+        """Note that a mystery win is durable on the machine; its amount is known, so that it is only to be paid."""
         self._open.setdefault(claim.claim, _Open(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
@@ -232,7 +236,7 @@ class Link:
         self._send_due_claim(commit.claim, now_ns)
 
     def forget(self, claim: str) -> None:
-        """Note that the end of a claim is durable on the machine."""
+        """Note that the end of a claim is durable on the machine; later messages about it are ignored."""
         self._open.pop(claim, None)
         self._over.append(claim)
 
@@ -295,7 +299,7 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Accept the terms of an enrolled level, or refuse them; replies to an earlier enrolment are ignored."""
+        """Accept or refuse the terms of an enrolled level. Replies to an earlier enrolment are ignored."""
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
@@ -312,12 +316,18 @@ class Link:
         self.tick(now_ns)
 
     def _turn_away(self, feeder: Feeder, reason: Reason, detail: str) -> None:
+        """Stop feeding a level for a reason; report the reason if it is new."""
         if feeder.refused is not reason:
             self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
         feeder.joined, feeder.refused = False, reason
 
     # ------------------------------------------------------------------ values and contributions
     def _value(self, message: Value, now_ns: int) -> None:
+        """Process a published value of a level.
+
+        If it is wrong, or if the controller has lost its later values, send the controller what was shown
+        last.
+        """
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
@@ -331,7 +341,10 @@ class Link:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
-        """Remove the contributions that the controller has counted, and send what was waiting for that."""
+        """Remove the contributions that the controller has counted; send further ones and the claims that waited.
+
+        Report the mystery results that come with the count.
+        """
         feeder = self.feeders.get(level)
         if feeder is None:
             return
@@ -347,12 +360,16 @@ class Link:
                 self._send_due_claim(claim, now_ns)
 
     def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
+        """Send the contributions to a level that are due now."""
         if self._connected:
             self._to_send += feeder.due(now_ns)
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:
-        """Send a claim or its commit if it is due and was not just sent."""
+        """Send the message that is due about a claim: the claim itself, or that it is paid.
+
+        Send nothing if it was just sent, or if the controller cannot process it yet.
+        """
         entry = self._open[claim]
         feeder = self.feeders.get(entry.claim.level)
         if feeder is None or not self._connected or not feeder.joined:
@@ -367,6 +384,7 @@ class Link:
         entry.sent_ns = now_ns
 
     def _award(self, message: Award, now_ns: int) -> None:
+        """Process the locked amount of a claim; if there is no such claim, report that unless it is a late repeat."""
         entry = self._open.get(message.claim)
         if entry is None:
             if message.claim in self._over:
@@ -432,14 +450,17 @@ class Link:
             )
 
     def _write_request(self, feeder: Feeder, now_ns: int) -> None:
-        """Enrol again without leaving: the controller reports its count, and receives what was shown."""
+        """Send the enrolment of a level again over the same connection, at most once per retry time.
+
+        The controller replies with its count, and receives the amount that this machine showed last.
+        """
         if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
             self._asked_ns[feeder.pool.id] = now_ns
             levels = (feeder.enrolment,)
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
     def _rejoin(self, feeder: Feeder, now_ns: int) -> None:
-        """Enrol again with a controller that does not know this machine, as after its own restart."""
+        """Enrol in a level again from the start: the controller no longer knows this machine, as after its restart."""
         if feeder.joined:
             feeder.joined = False
             feeder.sent = feeder.counted

@@ -66,7 +66,7 @@ class LinkFolder:
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:
-        """Return the private key of the pending certificate request; None if there is no intact key.
+        """Return the private key of the pending certificate request; None if there is none, or if it is damaged.
 
         Raises EnrolmentError, OperatorError.
         """
@@ -97,7 +97,7 @@ class LinkFolder:
     # ------------------------------------------------------------------ what is in use
     @property
     def current(self) -> str:
-        """Return the digest of the certificate in use; otherwise empty."""
+        """Return the digest of the certificate in use, or an empty string if none is in use."""
         with suppress(OSError):
             name = str((self.root / "current").readlink())
             return name if self.holds(name) else ""

@@ -31,7 +31,7 @@ class Keeper(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """One amount: its definition, and the level of the game that feeds and wins it."""
+    """One progressive amount: its level definition, and the level of the game that feeds and wins it."""
 
     definition: LevelDefinition
     game: str
@@ -50,7 +50,7 @@ class Pool:
 
 
 class Pools:
-    """All pools of a machine's games, by the wager that plays for them."""
+    """All progressive amounts of a machine's games, by the wager that plays for them."""
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
         """Combine the pools. Raises :class:`NoPoolError` if two levels of the machine would share one amount."""
@@ -126,7 +126,7 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
 
 
 def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Return whether the stake is possible at a denomination; a regulation may prescribe its amount."""
+    """Return whether a level's stake is possible at a denomination; a regulation may prescribe its amount."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
