@@ -59,7 +59,7 @@ def start_chance(
 
 
 def _take(path: Path) -> bytes | None:
-    """Read the carry-over and remove it: it is used once."""
+    """Return the stored random output and remove its file, because it is used once; None if there is none."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -70,7 +70,7 @@ def _take(path: Path) -> bytes | None:
 
 
 def keep_carry_over(path: Path, service: RandomService) -> None:
-    """Store a carry-over for the next boot; a failed generator stores none."""
+    """Store random output of the generator for the next start; a failed generator stores none."""
     with contextlib.suppress(RngError):
         _store_carry_over(path, service.carry_over())
 

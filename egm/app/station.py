@@ -50,16 +50,16 @@ _RETURN_SECONDS_MAX: Final = 10.0
 
 
 class Unheard:
-    """Placeholder for the screens until a station is created."""
+    """A receiver of screen messages before a station is created; it drops them."""
 
     def show(self, message: Play | Decision) -> None:
-        """Drop the message; a new screen receives the current one with the greeting."""
+        """Drop the message: a screen that connects later receives the current one."""
 
 
 class Station:
-    """One position; it is open once it has its ports.
+    """One player position with its engine, devices and screens; it is open once it has its ports.
 
-    ``handle`` submits an event there, as the machine wants it handled; ``changed`` is called after every change.
+    ``handle`` submits an event at this position; ``changed`` is called after every change.
     """
 
     ports: Ports
@@ -117,12 +117,15 @@ class Station:
             driver.restore_faults(self._find_device_faults(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
-        """Hand what devices and hosts that are no longer here left open to persons."""
+        """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide."""
         kinds = frozenset(self.ports.kinds.values())
         settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of a device of this position; those of a shared kind belong to the first."""
+        """Return the active faults of a device of this position.
+
+        A device that serves all positions belongs to the first.
+        """
         codes = {f"{kind}.{code}": code for code in FaultCode}
         mine = self.machine.position.number == 1 or is_own_fault(kind)
         return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
@@ -152,7 +155,10 @@ class Station:
 
     # ------------------------------------------------------------------ the screen
     def show(self, message: Play | Decision) -> None:
-        """Send a message to the screens. An outcome ends when a screen has shown it, or after a time limit."""
+        """Send a message to the screens.
+
+        If it is an outcome, the game ends when a screen has shown it, or after a time limit.
+        """
         self.server.send(message)
         if isinstance(message, Play):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
@@ -168,12 +174,17 @@ class Station:
         return _RETURN_SECONDS_MAX if is_taken_up else self._read_game_seconds()
 
     def _note_outcome_shown(self, play_id: object) -> None:
+        """End the game once its minimum time has passed, because a screen has shown its outcome.
+
+        A late report on an earlier game is ignored.
+        """
         if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
         self._show_for(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
     def _show_for(self, seconds: float, play_id: object) -> None:
+        """End the game after ``seconds``, replacing any earlier such timer."""
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
@@ -202,7 +213,7 @@ class Station:
         )
 
     def _open_guest(self) -> GameView | None:
-        """Return the open game if it is not one of those offered."""
+        """Return the view of the open game if it is not among the games offered, or None."""
         game = open_game(self.machine)
         if game is None:
             return None

@@ -139,7 +139,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
 
 
 def _waits_elsewhere(machine: Machine) -> bool:
-    """Return whether another position has a hand-pay too: whichever is paid first gets the next slip number."""
+    """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
     here, count = machine.position.number, machine.position.of
     others = (Position(number, count) for number in range(1, count + 1) if number != here)
     return any(
@@ -148,7 +148,7 @@ def _waits_elsewhere(machine: Machine) -> bool:
 
 
 def _lock(machine: Machine) -> HostLock | None:
-    """Return the host that holds the machine, and how long at most."""
+    """Return the host that has locked the machine for a transfer, and until when at most; None if none has."""
     money = machine.state(HostMoney)
     lock = money.lock
     if lock is None or not lock.granted:
@@ -200,11 +200,13 @@ def build_guest_view(game: Game, denomination_cents: int) -> GameView:
 
 
 def _find_most_staked_cents(machine: Machine) -> int | None:
+    """Return the most that the selected game may stake in one round, in minor units, or None if none is selected."""
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
     return find_most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
 def _sum_cents_bet_needs(machine: Machine) -> int:
+    """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
     bet = find_bet_in_force(machine)
     return 0 if bet is None else bet.cents + bet.reserve_cents
 

@@ -90,7 +90,7 @@ def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _needs_person(notice: Notice) -> bool:
-    """Return whether a person is needed: the player has called, or a device holds the player's money."""
+    """Return whether a notice calls for a person: the player has called one, or a device holds the player's money."""
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 
 
