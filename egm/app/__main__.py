@@ -107,7 +107,7 @@ def _run_until_stopped(
     return False
 
 
-def _ask(
+def _run_first_start(
     folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
 ) -> None:
     """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
@@ -213,7 +213,7 @@ def main(
             waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run_until_signal(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
-            _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
+            _run_first_start(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
         try:
             if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):

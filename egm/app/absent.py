@@ -83,7 +83,7 @@ def settle_absent(
         if kind in _WATCHED_BY_NOBODY_ELSE and kind not in kinds and speaks:
             handle(EventType.FAULT_CLEARED, code=code)
     if machine.position.number == 1:
-        _lift_holds(machine, handle, holders)
+        _lift_absent_hosts_controls(machine, handle, holders)
 
 
 def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
@@ -117,7 +117,9 @@ def _format_money(cents: int, currency: str) -> str:
     return format_currency(Decimal(cents).scaleb(-2), currency, locale="en_CA")
 
 
-def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collection[str]) -> None:
+def _lift_absent_hosts_controls(
+    machine: Machine, handle: Callable[..., None], holders: Collection[str]
+) -> None:
     """Enable what hosts that the cabinet file no longer names have disabled, and lift their controls; raise a fault."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])

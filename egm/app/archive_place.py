@@ -10,7 +10,7 @@ from egm.secret_files import sync_folder
 from meters.archive import FOLDER
 
 
-def place_archive(medium: Path, wanted: Path | None) -> None:
+def link_archive(medium: Path, wanted: Path | None) -> None:
     """Make ``wanted`` the folder of the journal archive of the copy in ``medium``, by a symbolic link there.
 
     If ``wanted`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists

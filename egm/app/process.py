@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.absent import list_host_holder_names, refuse_lost_positions
-from egm.app.archive_place import place_archive
+from egm.app.archive_place import link_archive
 from egm.app.entries import (
     GAME_REFUSED,
     TICKETS_MENDED,
@@ -205,12 +205,12 @@ class MachineProcess:
         require_private(second / KEY_FILE, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
-            place_archive(medium, archive)
+            link_archive(medium, archive)
         journal = Journal.open(
             self._folder.root,
             now=self._clock.now,
             second_dir=second,
-            may_begin=self._may_begin,
+            may_begin=self._allow_new_journal,
             machine_id=self._file.machine.serial,
             policy=Policy(
                 checkpoint_every=rules.checkpoint_every,
@@ -222,13 +222,13 @@ class MachineProcess:
         )
         try:
             for medium in journal.media:  # created just now if there was none
-                place_archive(medium, archives[medium])
+                link_archive(medium, archives[medium])
         except OperatorError:
             journal.close()
             raise
         return journal
 
-    def _may_begin(self) -> None:
+    def _allow_new_journal(self) -> None:
         """Allow a new journal to be started. Raises :class:`JournalDamaged` if any file of an earlier one exists."""
         left = self._folder.list_journal_files()
         if left:
@@ -458,7 +458,7 @@ class MachineProcess:
         """
         if self._over:
             return
-        with self._stops():
+        with self._stop_on_error():
             station.engine.handle(event.type, **event.data)
             for other in self._stations:
                 if other is not station:
@@ -468,7 +468,7 @@ class MachineProcess:
             self._stopped.set_exception(RestartAsked())
 
     @contextlib.contextmanager
-    def _stops(self) -> Iterator[None]:
+    def _stop_on_error(self) -> Iterator[None]:
         """Stop the machine if the body of the ``with`` block raises an error; the error is raised further."""
         try:
             yield
@@ -506,7 +506,7 @@ class MachineProcess:
     def _send_update(self, station: Station) -> None:
         self._stations_to_update.discard(station.machine.position.number)
         if not self._over:
-            with self._stops():
+            with self._stop_on_error():
                 station.changed()
 
     def _notify_attachments(self) -> None:

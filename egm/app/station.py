@@ -13,14 +13,14 @@ from typing import Final
 from egm.app.absent import settle_absent
 from egm.app.entries import SCREEN_REFUSED, ScreenRefused
 from egm.app.ports import Ports
-from egm.app.view import build_game_view, build_guest_view, snapshot
+from egm.app.view import build_game_view, build_withdrawn_game_view, snapshot
 from egm.app.wiring import (
+    build_event,
     find_lit_lamps,
     find_lit_tower_lights,
     is_bell_ringing,
     iter_reported_events,
     select_tested_outputs,
-    to_event,
 )
 from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
@@ -147,7 +147,7 @@ class Station:
             self.changed()
 
     def _handle_intent(self, intent: Intent) -> None:
-        event = to_event(intent)
+        event = build_event(intent)
         if event.type is EventType.SHOWN:
             self._note_outcome_shown(event.data.get("value"))
         else:
@@ -162,7 +162,7 @@ class Station:
         self.server.send(message)
         if isinstance(message, Play):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
-            self._show_for(self._compute_patience_seconds(message), message.play_id)
+            self._schedule_end_of_show(self._compute_patience_seconds(message), message.play_id)
 
     def _compute_patience_seconds(self, message: Play) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
@@ -181,9 +181,9 @@ class Station:
         if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
-        self._show_for(max(0.0, self._read_game_seconds() - elapsed), play_id)
+        self._schedule_end_of_show(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
-    def _show_for(self, seconds: float, play_id: object) -> None:
+    def _schedule_end_of_show(self, seconds: float, play_id: object) -> None:
         """End the game after ``seconds``, replacing any earlier such timer."""
         if self._show_timer is not None:
             self._show_timer.cancel()
@@ -203,7 +203,7 @@ class Station:
             )
             for game_id in self.machine.games
         )
-        self._guest = self._open_guest()
+        self._guest = self._build_withdrawn_game_view()
         views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
         message = showing.build_message(self.machine, resumed=True)
         return (
@@ -212,7 +212,7 @@ class Station:
             *([] if message is None else [message]),
         )
 
-    def _open_guest(self) -> GameView | None:
+    def _build_withdrawn_game_view(self) -> GameView | None:
         """Return the view of the open game if it is not among the games offered, or None."""
         game = open_game(self.machine)
         if game is None:
@@ -224,7 +224,7 @@ class Station:
         offered = self.machine.games.get(rules.id)
         if offered is not None and offered.digest == rules.digest:
             return None
-        return build_guest_view(rules, game.denomination_cents)
+        return build_withdrawn_game_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
         """Return the snapshot that a person at this position may see."""

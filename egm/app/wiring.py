@@ -62,7 +62,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
             return
 
 
-def to_event(intent: Intent) -> Event:
+def build_event(intent: Intent) -> Event:
     """Return a person's request at the screen as an event."""
     values = {"value": intent.value, "options": intent.options}
     return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})

@@ -173,10 +173,10 @@ class BillDriver(LineDriver[M]):
     def _accepts_tickets(self) -> bool:
         return self._barcodes and not self._worth.has_differences
 
-    def _note_worth(self, code: int, reported: ReportedWorth | None) -> None:
+    def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:
         """Store what the acceptor reports about a note code; None if it does not reply."""
         self._worth.note(code, reported)
-        self._show_worth(self._worth)
+        self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
         self._left, self._offer = self._offer or self._left, None
@@ -188,7 +188,7 @@ class BillDriver(LineDriver[M]):
     def _reset_device_state(self) -> None:
         """Reset what is known of the device's status and settings."""
 
-    def _show_ready(self, *, accepting: bool) -> None:
+    def _report_readiness(self, *, accepting: bool) -> None:
         """Report whether the acceptor accepts items now, if that has changed."""
         if self._ready is not accepting:
             self._ready = accepting
@@ -217,7 +217,7 @@ class BillDriver(LineDriver[M]):
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
         known = self._escrow.content or (None if ours is None else ours.content)
-        self._clear("a note is in escrow", quiet=known is not None and content == known)
+        self._handle_clear_path("a note is in escrow", quiet=known is not None and content == known)
         self._offers += 1
         now = asyncio.get_running_loop().time()
         self._offer = offer = _Offer(self._offers, content, code, now)
@@ -238,7 +238,7 @@ class BillDriver(LineDriver[M]):
         """Return whether the answer to an offer of the last session still applies: hold or return, never stack."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
-    def _answer(self, mark: int = 0) -> Answer:
+    def _find_escrow_command(self, mark: int = 0) -> Answer:
         """Return the command for the item in escrow.
 
         A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
@@ -297,7 +297,7 @@ class BillDriver(LineDriver[M]):
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
-    def _clear(self, why: str, *, quiet: bool = False) -> None:
+    def _handle_clear_path(self, why: str, *, quiet: bool = False) -> None:
         """Handle the report that the path is clear: nothing is moving, and nothing waits for our acknowledgement.
 
         The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts

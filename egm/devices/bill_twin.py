@@ -106,7 +106,7 @@ class BillTwin(Twin[M]):
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
-        self._give_back()
+        self._start_returning()
         return True
 
     def extend_escrow_time(self) -> bool:
@@ -154,7 +154,7 @@ class BillTwin(Twin[M]):
         else:
             self._enter_phase(Phase.ESCROW)
             if self.escrow_seconds is not None:
-                self._schedule_step(self.escrow_seconds, self._give_back)
+                self._schedule_step(self.escrow_seconds, self._start_returning)
 
     def _move_past_return(self) -> None:
         """Move the item past the point from which it cannot be returned, then into the box; or jam on it."""
@@ -173,7 +173,7 @@ class BillTwin(Twin[M]):
             self.stacked_cents += paper.cents
             self.stacked_papers.append(paper.barcode or paper.cents)
 
-    def _give_back(self) -> None:
+    def _start_returning(self) -> None:
         """Start returning the item in escrow."""
         self._enter_phase(Phase.RETURNING)
         self._schedule_step(self.return_seconds, self._give_item_out)

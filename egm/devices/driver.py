@@ -287,15 +287,15 @@ class LineDriver(ABC, Generic[M]):
             return
         else:
             self._found[code] = detail
-        self._show_faults(self._reported)
+        self._update_faults(self._reported)
 
-    def _show_worth(self, worth: Worth) -> None:
+    def _report_value_faults(self, worth: Worth) -> None:
         """Report the faults found in an acceptor's channels, once all of them have been queried."""
         if worth.is_known or worth.has_differences:
             for code in WORTH_FAULTS:
                 self._set_found(code, worth.faults.get(code))
 
-    def _show_faults(self, reported: dict[FaultCode, str]) -> None:
+    def _update_faults(self, reported: dict[FaultCode, str]) -> None:
         """Set the device's faults to those it has ``reported`` and those that the driver itself has found.
 
         Raise the new ones, and clear those that are no longer among them.

@@ -102,10 +102,10 @@ class PrinterDriver(LineDriver[M]):
         """Run one cycle: query the status twice and, if both agree, advance the open print order."""
         first = await self._ask_status()
         status = None if first is None else await self._ask_status()
-        self._hold_against_power(answered=status is not None)
+        self._update_uninterrupted_replies(answered=status is not None)
         if status is not None and status == first:
             present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}
-            self._show_faults(present)
+            self._update_faults(present)
         else:
             status = None
         record = self._ledger.pending()
@@ -116,7 +116,7 @@ class PrinterDriver(LineDriver[M]):
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
         await self._pause()
 
-    def _hold_against_power(self, *, answered: bool) -> None:
+    def _update_uninterrupted_replies(self, *, answered: bool) -> None:
         """Update the time of the last of uninterrupted replies since the print order.
 
         ``answered``: whether the printer has replied now. If replies are missing for long enough for a restart of

@@ -82,7 +82,7 @@ class ProgressiveLink:
         self._complaints = 0
         self._attending = False
         for level in self._link.feeders:
-            mark = self._mark(level)
+            mark = self._read_mark(level)
             self._link.remember(
                 level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
             )
@@ -122,7 +122,7 @@ class ProgressiveLink:
         for sequence in [s for s in places if s <= feeder.counted]:
             del places[sequence]
         if feeder.pending:
-            since = places.get(feeder.counted + 1, self._mark(pool).since + 1) - 1
+            since = places.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
         return Position(counted=feeder.counted, since=since, falls=feeder.falls)
@@ -161,7 +161,7 @@ class ProgressiveLink:
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
-            mark = self._mark(level)
+            mark = self._read_mark(level)
             if mark.sequence > feeder.last:
                 for made in self._list_new_contributions(level, feeder.last, mark):
                     self._link.contributed(made, now_ns)
@@ -201,7 +201,7 @@ class ProgressiveLink:
         if record.amount_cents is not None:
             self._link.locked(name)
 
-    def _mark(self, level: str) -> LinkMark:
+    def _read_mark(self, level: str) -> LinkMark:
         """Return the stored progress of this machine's contributions to a level."""
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
@@ -279,7 +279,7 @@ class ProgressiveLink:
             case Over():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
             case Ahead():
-                mark = progressives.mark(self._machine, news.level)
+                mark = progressives.find_mark(self._machine, news.level)
                 self._machine.post(
                     LINK_AHEAD,
                     ContributionsCounted(pool=news.level, counted=news.sequence),
@@ -296,14 +296,14 @@ class ProgressiveLink:
             case Complaint():
                 self._record_complaint(news.code, news.text)
             case CommitmentReceived():
-                wrong = unproved.note_seal(self._machine, news.level, news.prize, news.commitment)
+                wrong = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
                     self._record_complaint("seal", wrong)
             case Found():
                 self._found[news.won.claim] = news
                 self._submit_found_wins()
             case Decided():
-                self._decide(news.level, news.sequence)
+                self._note_decided(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
         """Submit the mystery wins that the controller has found to the machine.
@@ -315,7 +315,7 @@ class ProgressiveLink:
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
-    def _decide(self, level: str, sequence: int) -> None:
+    def _note_decided(self, level: str, sequence: int) -> None:
         """Note that the mystery results up to this contribution are known, so that a waiting game may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence

@@ -58,7 +58,7 @@ class EnrolmentError(OperatorError):
         self.values: dict[str, int | str] = {**values}
 
 
-def digest_of(data: bytes) -> str:
+def compute_digest(data: bytes) -> str:
     """Return the digest that persons compare: 32 hexadecimal digits of SHA-256, in groups of four."""
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
@@ -66,7 +66,7 @@ def digest_of(data: bytes) -> str:
 
 def compute_key_digest(key: Ed25519PublicKey) -> str:
     """Return the digest of a public key (32 bytes)."""
-    return digest_of(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
+    return compute_digest(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
 def _list_common_names(subject: x509.Name) -> list[str]:
@@ -74,7 +74,7 @@ def _list_common_names(subject: x509.Name) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------- what travels
-def request_of(key: Ed25519PrivateKey, serial: str) -> str:
+def create_request(key: Ed25519PrivateKey, serial: str) -> str:
     """Return a machine's certificate request (PEM)."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, serial)])
     request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, None)
@@ -170,8 +170,8 @@ class Answer:
         return Facts(
             serial=", ".join(names),
             key=compute_key_digest(key),
-            certificate=digest_of(certificate.public_bytes(Encoding.DER)),
-            authority=digest_of(authority.public_bytes(Encoding.DER)),
+            certificate=compute_digest(certificate.public_bytes(Encoding.DER)),
+            authority=compute_digest(authority.public_bytes(Encoding.DER)),
             issuer=", ".join(issuers),
             since=max(certificate.not_valid_before_utc, authority.not_valid_before_utc),
             until=min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
@@ -181,7 +181,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts in a certificate and its authority; digests by :func:`digest_of`, times in UTC."""
+    """The facts in a certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
 
     serial: str
     key: str

@@ -265,11 +265,11 @@ class Link:
             case Joined():
                 self._handle_joined(message, now_ns)
             case Value():
-                self._value(message, now_ns)
+                self._handle_value(message, now_ns)
             case Counted():
                 self._handle_counted(message.level, message.sequence, message.won, now_ns)
             case Award():
-                self._award(message, now_ns)
+                self._handle_award(message, now_ns)
             case Closed():
                 if message.claim in self._open:
                     self._news.append(Over(message.claim))
@@ -280,14 +280,14 @@ class Link:
         """Process time: repeat unanswered messages."""
         if not self._connected:
             return
-        self._enrol(now_ns)
+        self._send_enrolments(now_ns)
         for feeder in self.feeders.values():
             self._send_contributions(feeder, now_ns)
         for claim in self._open:
             self._send_due_claim(claim, now_ns)
 
     # ------------------------------------------------------------------ enrolment
-    def _enrol(self, now_ns: int) -> None:
+    def _send_enrolments(self, now_ns: int) -> None:
         wanted = []
         for level, feeder in self.feeders.items():
             queried_ns = self._asked_ns.get(level)
@@ -305,7 +305,7 @@ class Link:
             return
         objection = feeder.find_objection(message)
         if objection is not None:
-            self._turn_away(feeder, *objection)
+            self._stop_feeding(feeder, *objection)
             return
         feeder.joined, feeder.refused = True, None
         if message.counted < feeder.counted:
@@ -315,14 +315,14 @@ class Link:
         self._handle_counted(message.level, message.counted, message.won, now_ns)
         self.tick(now_ns)
 
-    def _turn_away(self, feeder: Feeder, reason: Reason, detail: str) -> None:
+    def _stop_feeding(self, feeder: Feeder, reason: Reason, detail: str) -> None:
         """Stop feeding a level for a reason; report the reason if it is new."""
         if feeder.refused is not reason:
             self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
         feeder.joined, feeder.refused = False, reason
 
     # ------------------------------------------------------------------ values and contributions
-    def _value(self, message: Value, now_ns: int) -> None:
+    def _handle_value(self, message: Value, now_ns: int) -> None:
         """Process a published value of a level.
 
         If it is wrong, or if the controller has lost its later values, send the controller what was shown
@@ -334,7 +334,7 @@ class Link:
         before, sequence = feeder.commitment, feeder.value_sequence
         wrong = feeder.update_value(message, now_ns)
         if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
-            self._write_request(feeder, now_ns)
+            self._send_enrolment_again(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
         elif feeder.commitment != before and feeder.is_mystery:
@@ -383,7 +383,7 @@ class Link:
         self._to_send.append(due)
         entry.sent_ns = now_ns
 
-    def _award(self, message: Award, now_ns: int) -> None:
+    def _handle_award(self, message: Award, now_ns: int) -> None:
         """Process the locked amount of a claim; if there is no such claim, report that unless it is a late repeat."""
         entry = self._open.get(message.claim)
         if entry is None:
@@ -411,7 +411,7 @@ class Link:
         named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
         if message.nonce == self._nonce:
             for feeder in named:
-                self._turn_away(feeder, message.reason, message.detail)
+                self._stop_feeding(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
         """React to a refused contribution: resend from the gap, enrol again, or stop feeding the level."""
@@ -423,11 +423,11 @@ class Link:
             feeder.sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:
-            self._write_request(feeder, now_ns)  # a late message, or it has less than it reported
+            self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
         elif message.reason is Reason.NOT_JOINED:
-            self._rejoin(feeder, now_ns)
+            self._enrol_from_start(feeder, now_ns)
         else:
-            self._turn_away(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
+            self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
         """React to a refused claim: enrol or claim again, wait, or report the refusal."""
@@ -437,7 +437,7 @@ class Link:
         feeder = self.feeders.get(entry.claim.level)
         if message.reason is Reason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
-            self._rejoin(feeder, now_ns)
+            self._enrol_from_start(feeder, now_ns)
         elif message.of == "commit" and message.reason is Reason.UNKNOWN_CLAIM and not entry.lost:
             entry.lost, entry.sent_ns = True, None
             self._send_due_claim(message.claim, now_ns)
@@ -449,7 +449,7 @@ class Link:
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )
 
-    def _write_request(self, feeder: Feeder, now_ns: int) -> None:
+    def _send_enrolment_again(self, feeder: Feeder, now_ns: int) -> None:
         """Send the enrolment of a level again over the same connection, at most once per retry time.
 
         The controller replies with its count, and receives the amount that this machine showed last.
@@ -459,10 +459,10 @@ class Link:
             levels = (feeder.enrolment,)
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
-    def _rejoin(self, feeder: Feeder, now_ns: int) -> None:
+    def _enrol_from_start(self, feeder: Feeder, now_ns: int) -> None:
         """Enrol in a level again from the start: the controller no longer knows this machine, as after its restart."""
         if feeder.joined:
             feeder.joined = False
             feeder.sent = feeder.counted
             self._asked_ns.pop(feeder.pool.id, None)
-            self._enrol(now_ns)
+            self._send_enrolments(now_ns)

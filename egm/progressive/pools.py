@@ -138,7 +138,7 @@ def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
-def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
+def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     """Return the spots closed at a denomination: no stake has the prescribed amount, or the level is not configured."""
     available = pools.find_side_bet_pools(game, denomination_cents)
     unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()

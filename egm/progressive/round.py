@@ -125,7 +125,7 @@ class Round:
                 continue
             before = self.memory.level(pool.id)
             odds = before.mystery_odds(fed_cents)
-            self._step(pool, before, before.contribute(fed_cents))
+            self._replace_level(pool, before, before.contribute(fed_cents))
             self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
                 self._record_hit(name, pool, mystery=True)
@@ -194,7 +194,7 @@ class Round:
         if pool.is_own:
             before = self._find_current_level(pool)
             amount_cents, after = before.hit(share or FULL_LEVEL)
-            self._step(pool, before, after)
+            self._replace_level(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         if pool.keeper is Keeper.BROADCAST:
@@ -213,7 +213,7 @@ class Round:
     def _find_current_level(self, pool: Pool | FormerPool) -> Level:
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
-    def _step(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
+    def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
         """Replace the state of a level, and add the transfers that this takes."""
         self.transfers += posting.step(pool.id, before, after)
         self.levels[pool.id] = after

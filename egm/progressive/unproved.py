@@ -100,7 +100,7 @@ def _find_shown_cents(machine: Machine, pool: Pool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- holding
-def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
+def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     """Store an unproved message for two persons to rule on, and call them; a repeat only calls again."""
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
@@ -195,7 +195,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     machine.post(PRIZE_RULED, ruling, state=state)
 
 
-def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
+def record_commitment(machine: Machine, level: str, prize: int, commitment: str) -> str:
     """Record the commitment to a prize's secret amount when first received, before any wager plays for it.
 
     Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.

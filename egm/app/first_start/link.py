@@ -13,7 +13,7 @@ from egm.app.first_start.steps import Move, Step, Way, say_failure, say_refusal
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.progressive.enrolling import build_error_table, build_fact_table
-from egm.progressive.enrolment import Facts, Stick, compute_key_digest, request_of
+from egm.progressive.enrolment import Facts, Stick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkFolder
 from egm.staff.service.words import build_pair_table, say, say_plain
 
@@ -67,9 +67,9 @@ class Link(Step):
         Return what follows: another step, the same one, or a refusal.
         """
         ways = {
-            "request": self._write_request,
+            "request": self._send_enrolment_again,
             "answer": self._read_answer,
-            "next": self._go_on,
+            "next": self._adopt_enrolment,
             "without": self._skip_enrolment,
         }
         if action == "back":
@@ -82,10 +82,10 @@ class Link(Step):
         except (OperatorError, OSError) as error:
             return say_failure(error)
 
-    def _write_request(self, draft: Draft) -> Move:
+    def _send_enrolment_again(self, draft: Draft) -> Move:
         """Write a certificate request to the stick, and stay on this step."""
         key = self.folder.get_or_create_request_key()
-        self.stick.ask(request_of(key, draft.machine["serial"]))
+        self.stick.ask(create_request(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return Way.STAY
 
@@ -97,7 +97,7 @@ class Link(Step):
         self.folder.switch(self.folder.stage(answer))
         return Way.STAY
 
-    def _go_on(self, draft: Draft) -> Move:
+    def _adopt_enrolment(self, draft: Draft) -> Move:
         """Take the enrolment in use into the draft, and continue with the next step; refuse if there is none."""
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:

@@ -207,7 +207,7 @@ async def run_first_start(
     enrolled persons restore the file signed last instead. Raises OperatorError for an invalid builder's file,
     JournalError for a memory that cannot be read.
     """
-    draft = Draft(seed=_seed(seed))
+    draft = Draft(seed=_read_builder_tables(seed))
     back = create_restore_step(state, file, clock.now)
     given = "certificate" in dict(draft.seed.get("progressive_link", {}))
     link = () if given else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
@@ -260,7 +260,7 @@ async def run_first_start(
         await server.close()
 
 
-def _seed(path: Path) -> dict[str, object]:
+def _read_builder_tables(path: Path) -> dict[str, object]:
     """Return the builder's tables; empty if there is no such file. Raises OperatorError."""
     try:
         return parse_toml(read_contents(path).decode())

@@ -15,7 +15,7 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
-from egm.devices.cctalk.events import count_accepted_since, is_unchanged, list_events_since, mark_of
+from egm.devices.cctalk.events import compute_mark, count_accepted_since, is_unchanged, list_events_since
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
@@ -132,15 +132,15 @@ class CctalkCoinDriver(CctalkDriver):
             return
         answer = await self._ask(Header.COIN_ID, bytes((slot,)))
         if answer is None:
-            self._note_worth(slot, None)
+            self._store_reported_value(slot, None)
             return
         country, cents = codec.read_name(answer, _NAME_DIGITS)
         text = answer.decode("ascii", "replace")
-        self._note_worth(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
+        self._store_reported_value(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
 
-    def _note_worth(self, slot: int, reported: ReportedWorth | None) -> None:
+    def _store_reported_value(self, slot: int, reported: ReportedWorth | None) -> None:
         self._worth.note(slot, reported)
-        self._show_worth(self._worth)
+        self._report_value_faults(self._worth)
 
     async def _record_events(self, events: codec.Events) -> bool:
         """Record new events; return False if the acceptor stopped replying or was busy."""
@@ -152,12 +152,12 @@ class CctalkCoinDriver(CctalkDriver):
             return False
         events, accepted = instant
         if position is None:
-            self._ledger.credit_coins_in((), mark_of(events, accepted))
+            self._ledger.credit_coins_in((), compute_mark(events, accepted))
             return True
-        if position == mark_of(events, accepted):
+        if position == compute_mark(events, accepted):
             return True
         news = list_events_since(position, events)
-        self._look_at(news.pairs)
+        self._check_accepted_coins(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
             self._worth = Worth(self._coins, self._currencies)
@@ -175,7 +175,7 @@ class CctalkCoinDriver(CctalkDriver):
         doubt = self._build_coin_doubt(
             unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange
         )
-        self._ledger.credit_coins_in(coins, mark_of(events, accepted), doubt)
+        self._ledger.credit_coins_in(coins, compute_mark(events, accepted), doubt)
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if doubt is not None:
@@ -223,7 +223,7 @@ class CctalkCoinDriver(CctalkDriver):
         else:
             self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
 
-    def _look_at(self, pairs: tuple[Pair, ...]) -> None:
+    def _check_accepted_coins(self, pairs: tuple[Pair, ...]) -> None:
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
@@ -245,7 +245,7 @@ class CctalkCoinDriver(CctalkDriver):
         over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
         for fault in over:
             self._faults_until.pop(fault, None)
-        self._show_faults(dict.fromkeys(self._faults_until, ""))
+        self._update_faults(dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:

@@ -29,7 +29,7 @@ class News:
     restarted: bool
 
 
-def mark_of(events: Events, accepted: int) -> int:
+def compute_mark(events: Events, accepted: int) -> int:
     """Return the position after all of ``events`` and the accept counter, as one number for the ledger."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
@@ -47,7 +47,7 @@ def count_accepted_since(mark: int, accepted: int) -> int:
 
 def is_unchanged(mark: int, events: Events) -> bool:
     """Return whether certainly nothing has happened since ``mark``; if the counter is 0, return False."""
-    return events.counter != 0 and mark & 0xFFFFFF == mark_of(events, 0)
+    return events.counter != 0 and mark & 0xFFFFFF == compute_mark(events, 0)
 
 
 def list_events_since(mark: int, events: Events) -> News:
@@ -55,7 +55,7 @@ def list_events_since(mark: int, events: Events) -> News:
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
     known = len(events.pairs)
     if events.counter == 0:
-        return News((), 0, restarted=mark & 0xFFFFFF != mark_of(events, 0))
+        return News((), 0, restarted=mark & 0xFFFFFF != compute_mark(events, 0))
     ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
     if ahead < known:  # the mark's own event is still stored, and must be the same event
         restarted = counter != 0 and events.pairs[ahead] != newest

@@ -84,19 +84,19 @@ class CctalkHopperTwin(CctalkTwin):
         self._counter = self._counter % 255 + 1
         self._remaining, self._paid, self._unpaid = data[3], 0, 0
         self._timed_out = False
-        self._schedule_step(_PAY_SECONDS, self._turn)
+        self._schedule_step(_PAY_SECONDS, self._turn_disc)
         return bytes((self._counter,))
 
-    def _turn(self) -> None:
+    def _turn_disc(self) -> None:
         """Turn the disc once: pay a coin if there is one, and after the last one any coins of a simulated overpay."""
         if self._jammed or not self.level_coins:
-            self._schedule_step(_EMPTY_SECONDS, self._give_up)
+            self._schedule_step(_EMPTY_SECONDS, self._end_unpaid_order)
             return
         self._drop_coin()
         self._remaining -= 1
         self._paid += 1
         if self._remaining:
-            self._schedule_step(_PAY_SECONDS, self._turn)
+            self._schedule_step(_PAY_SECONDS, self._turn_disc)
             return
         while self._extra and self.level_coins:  # a disc that does not stop in time
             self._extra -= 1
@@ -108,7 +108,7 @@ class CctalkHopperTwin(CctalkTwin):
         self.tray_coins += 1
         self._total = (self._total + 1) % _COUNT_RING
 
-    def _give_up(self) -> None:
+    def _end_unpaid_order(self) -> None:
         """End the order without paying the remaining coins, because no coin leaves."""
         self._timed_out = True
         self._remaining, self._unpaid = 0, self._remaining

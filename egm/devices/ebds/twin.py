@@ -153,4 +153,4 @@ class EbdsTwin(BillTwin[Frame]):
             self._enter_phase(Phase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
         else:
-            self._give_back()
+            self._start_returning()

@@ -138,7 +138,7 @@ class IoBoardDriver(LineDriver[Message]):
     def _show_all_faults(self) -> None:
         apart = self._totals is not None and self._counted is not None and not self._may_pulse
         detail = f"counted {self._counted}, metered {self._totals}"
-        self._show_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
+        self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
     def _handle_status(self, status: Status) -> None:
@@ -178,7 +178,7 @@ class IoBoardDriver(LineDriver[Message]):
                 if edge.level and self._known and not edge.unattended:
                     self._emit(ButtonPressed(device=self.name, button=name))
             case _:
-                self._show_sensors()
+                self._report_sensor_faults()
 
     def _show_inputs(self) -> None:
         """Report the state of all doors and keys."""
@@ -191,9 +191,9 @@ class IoBoardDriver(LineDriver[Message]):
             )
 
         self._emit(InputsKnown(device=self.name, doors_open=on("door"), keys_on=on("key")))
-        self._show_sensors()
+        self._report_sensor_faults()
 
-    def _show_sensors(self) -> None:
+    def _report_sensor_faults(self) -> None:
         """Report a fault for each sensor of the board whose level is bad."""
         first = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {

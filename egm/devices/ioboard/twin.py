@@ -69,22 +69,22 @@ class IoBoardTwin(Twin[Message]):
         """Apply a poll: lamps and acknowledged edges; reply at once if there is news, else after the wait."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
-        self._forget_up_to(poll.ack)
-        self._release()
+        self._drop_edges(poll.ack)
+        self._cancel_delayed_reply()
         if self._edges or self._lost or not poll.wait:
             self._answer()
         else:
             # Not scaled by the mechanics' speed: the wait is part of the protocol.
             self._held = asyncio.get_running_loop().call_later(poll.wait / 100, self._answer)
 
-    def _forget_up_to(self, ack: int) -> None:
+    def _drop_edges(self, ack: int) -> None:
         """Drop the edges up to the acknowledged one; drop none if that number is not stored."""
         numbers = [edge.number for edge in self._edges]
         if ack in numbers:
             for _ in range(numbers.index(ack) + 1):
                 self._edges.popleft()
 
-    def _release(self) -> None:
+    def _cancel_delayed_reply(self) -> None:
         """Cancel a delayed reply, if there is one."""
         if self._held is not None:
             self._held.cancel()
@@ -119,12 +119,12 @@ class IoBoardTwin(Twin[Message]):
             self._edges.popleft()
             self._lost = True
         if self._held is not None:
-            self._release()
+            self._cancel_delayed_reply()
             self._answer()
 
     def power_lost(self) -> None:
         """Keep inputs and edges, which the board's battery preserves."""
-        self._release()
+        self._cancel_delayed_reply()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
         for button in codec.BUTTONS:  # nobody keeps a button pressed that long

@@ -43,7 +43,7 @@ class WheelDriver(LineDriver[Report]):
             return
         self._note_reply()
         failed = Warnings.FAILURE in report.warnings
-        self._show_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
+        self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
         turned = self._build_wheel_turned(report)
         if turned != self._told:
             self._told = turned

@@ -63,9 +63,9 @@ class WheelTwin(Twin[Report]):
             self._lands = None
         if phase in COURSE:
             seconds, following = COURSE[phase]
-            self._schedule_step(seconds, lambda: self._go_on(following))
+            self._schedule_step(seconds, lambda: self._enter_next_phase(following))
 
-    def _go_on(self, following: Phase) -> None:
+    def _enter_next_phase(self, following: Phase) -> None:
         """Enter the next phase; after a faulty spin, launch the ball again in the same game."""
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter_phase(following)
