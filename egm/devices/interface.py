@@ -332,7 +332,7 @@ class CoinAcceptor(Device, Protocol):
         """Accept no coins: all of them fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Set where accepted coins go: the hopper, or the drop box in the base."""
+        """Set where accepted coins go: the hopper, or the drop box in the cabinet stand."""
 
 
 class Hopper(Device, Protocol):

@@ -93,7 +93,7 @@ class CctalkCoinDriver(CctalkDriver):
         self.enable(frozenset())
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Set where accepted coins go: the hopper, or the drop box in the base."""
+        """Set where accepted coins go: the hopper, or the drop box in the cabinet stand."""
         path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
         if path != self._path:
             self._path, self._turned_at = (
