@@ -353,6 +353,7 @@ class MachineProcess:
         return station
 
     def _create_host_money(self) -> HostMoney:
+        """Create the state of the hosts' money functions from the cabinet file."""
         host = self._file.host
         return HostMoney(
             validation=host.tickets,
@@ -504,6 +505,7 @@ class MachineProcess:
         asyncio.get_running_loop().call_soon(self._send_update, station)
 
     def _send_update(self, station: Station) -> None:
+        """Update a station after entries that belong to no event."""
         self._stations_to_update.discard(station.machine.position.number)
         if not self._over:
             with self._stop_on_error():

@@ -95,6 +95,7 @@ class Station:
         machine.outbox = self
 
     def _record_refused_screen(self, text: str) -> None:
+        """Record in the journal that a screen was refused or sent an invalid message."""
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def open(self, ports: Ports) -> None:
@@ -147,6 +148,7 @@ class Station:
             self.changed()
 
     def _handle_intent(self, intent: Intent) -> None:
+        """Submit a person's request at the screen as an event; note the end of a show."""
         event = build_event(intent)
         if event.type is EventType.SHOWN:
             self._note_outcome_shown(event.data.get("value"))
@@ -192,6 +194,7 @@ class Station:
         )
 
     def _read_game_seconds(self) -> float:
+        """Return the minimum time of a game that the jurisdiction requires, in seconds."""
         return self.machine.profile.play.game_time_ms / 1000
 
     def _build_greeting(self) -> tuple[Message, ...]:

@@ -162,6 +162,7 @@ def build_game_art(game: Game) -> GameArt:
     """Return a game's own pictures and sounds; empty for a game without files."""
 
     def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
+        """Return the files of a game's pictures or sounds as the screen receives them."""
         there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
         return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
 

@@ -179,6 +179,7 @@ class BillDriver(LineDriver[M]):
         self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
+        """Forget the device's state; an item offered before may still be in escrow, but must be reported again."""
         self._left, self._offer = self._offer or self._left, None
         self._ready = None
         self._worth = Worth(self._notes, self._currencies)

@@ -221,6 +221,7 @@ class BillTwin(Twin[M]):
         return f"note code {code} takes {cents} cents"
 
     def _insert_paper(self, paper: Paper, what: str) -> str:
+        """Insert an item; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
             state = self.state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")

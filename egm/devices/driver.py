@@ -190,6 +190,7 @@ class LineDriver(ABC, Generic[M]):
         return asyncio.get_running_loop().time() - self._asked
 
     def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
+        """Return the messages for this driver; count refused bytes."""
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
@@ -248,11 +249,13 @@ class LineDriver(ABC, Generic[M]):
         self._sink(event)
 
     def _note_reply(self) -> None:
+        """Reset the count of missing replies; if the messages are readable, report the device as up."""
         self._silent_questions = 0
         if not self._unreadable:
             self._report_line_up()
 
     def _report_line_up(self) -> None:
+        """Report that the device replies, unless that has been reported already."""
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))
@@ -273,6 +276,7 @@ class LineDriver(ABC, Generic[M]):
             self._reset_session()
 
     def _handle_lost_line(self, why: str) -> None:
+        """Report that the device or its line is lost, unless that has been reported already."""
         self._found.clear()  # shown until the device replies again
         if self._up is not False:
             self._up = False

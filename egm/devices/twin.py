@@ -145,6 +145,7 @@ class Port:
             heard(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
+        """Return the data as pieces to send: single bytes if replies are split, else all at once."""
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
@@ -167,6 +168,7 @@ class Port:
         self._free_at = at
 
     def _write_next_bytes(self) -> None:
+        """Write the next piece of a reply to the line; drop it if the cable was replaced or nobody reads."""
         data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:

@@ -108,6 +108,7 @@ class Monitoring:
         self._timer = loop.call_later(seconds, self._read)
 
     def _read(self) -> None:
+        """Take a reading of all metrics and export it; schedule the next one."""
         self._timer = None
         if self._now is not None:
             families = [

@@ -168,6 +168,7 @@ async def open_connection(
 
 @contextlib.asynccontextmanager
 async def _limit_time(seconds: float, what: str) -> AsyncIterator[None]:
+    """Raise MqttError if the body of the ``with`` block takes longer than this."""
     try:
         async with asyncio.timeout(seconds):
             yield

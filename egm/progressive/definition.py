@@ -204,6 +204,7 @@ def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
 
 
 def _find_odds_of_game(entry: _Entry, where: str) -> Fraction:
+    """Return the odds of the game's level for the stake."""
     return _play_of_game(entry, where).odds
 
 

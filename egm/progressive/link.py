@@ -288,6 +288,7 @@ class Link:
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
+        """Send the enrolment of every level that is not enrolled, if its last attempt was long enough ago."""
         wanted = []
         for level, feeder in self.feeders.items():
             queried_ns = self._asked_ns.get(level)
@@ -399,6 +400,7 @@ class Link:
 
     # ------------------------------------------------------------------ refusals
     def _handle_refusal(self, message: Refused, now_ns: int) -> None:
+        """Pass a refusal to the handler of the kind of message that was refused."""
         handlers: Mapping[str, Callable[[Refused, int], None]] = {
             "join": self._handle_refused_join,
             "contribution": self._handle_refused_contribution,
@@ -408,6 +410,7 @@ class Link:
         handlers[message.of](message, now_ns)
 
     def _handle_refused_join(self, message: Refused, _: int) -> None:
+        """Stop feeding the level whose enrolment was refused, or all levels if the refusal names none."""
         named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
         if message.nonce == self._nonce:
             for feeder in named:

@@ -63,6 +63,7 @@ class LinkFolder:
     # ------------------------------------------------------------------ the key that asks
     @property
     def _asks(self) -> Path:
+        """Return the path of the private key of the pending certificate request."""
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:

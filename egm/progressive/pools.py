@@ -75,6 +75,7 @@ class Pools:
         return {spot: pool for spot, pool in found.items() if pool is not None}
 
     def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
+        """Return the progressive amount that a wager plays for. Raises NoPoolError if it is not configured."""
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
         if pool is None:
@@ -164,6 +165,7 @@ def _is_configured(pools: Pools, game: Game, credits_: int, denomination_cents: 
 
 
 def _find_keeper(slot: LevelSlot) -> Keeper:
+    """Return who manages a level: this machine, a SAS host, or a controller."""
     if slot.kind is Kind.STAND_ALONE:
         return Keeper.MACHINE
     return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER

@@ -174,6 +174,7 @@ class Round:
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
     def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+        """Draw whether this wager wins a mystery prize, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:
             return True

@@ -179,6 +179,7 @@ class App:
         return self.surface.picture.touched(self.view, tap.x * width, tap.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
+        """Send requests to the machine and commands to the bench; if only watching, send nothing."""
         if self._watching:
             return
         for message in messages:

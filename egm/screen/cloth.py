@@ -242,6 +242,7 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
 
 
 def _is_inside(spot: Spot) -> bool:
+    """Return whether a roulette spot is an inside bet, which is one on at most six numbers."""
     return bool(spot.covers) and len(spot.covers) <= 6
 
 

@@ -201,6 +201,7 @@ class DisplayOutput:
         self._waits = False
 
     def _choose_connector(self, found: list[Connector]) -> Connector:
+        """Return the connector of the configured display, or the last one if fewer are connected."""
         return found[min(self._display, len(found) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:

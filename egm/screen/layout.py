@@ -143,6 +143,7 @@ class Layout:
 def _lay_out_row(
     x: float, y: float, height: float, gap: float, widths: Mapping[str, float]
 ) -> dict[str, Rect]:
+    """Return rectangles of the given widths side by side, ``gap`` apart, by name."""
     rects: dict[str, Rect] = {}
     for name, width in widths.items():
         rects[name] = (x, y, width, height)

@@ -136,6 +136,7 @@ class Result:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
+    """Return a name by language code; a plain text, or ``default`` if there is none, is taken as English."""
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
@@ -143,6 +144,7 @@ def _read_names(value: object, default: str) -> dict[str, str]:
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return the features and merchandise that a prize awards, each with its count."""
     return tuple(
         (str(a["name"]), int(a.get("times", 1)))
         for a in pay.get("gives", ())
@@ -314,6 +316,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
 
 
 def _read_window(data: Any, field: Field) -> Window:
+    """Return the window of symbols by reel. Raises OutcomeError if it does not fit the field."""
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(

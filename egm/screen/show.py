@@ -160,6 +160,7 @@ class _TimelineKey:
 
 @lru_cache(maxsize=4)
 def _build_timeline(key: _TimelineKey) -> Timeline:
+    """Build the timeline of :func:`build_timeline` for a key of its cache."""
     show, motion, level, calm = key.show, key.motion, key.level, key.calm
     steps = _build_step_times(replace(show, cuts=()), motion, 1.0, calm=calm)
     pace = 1.0 if steps[-1].spun <= LONGEST else max(QUICKEST, LONGEST / steps[-1].spun)

@@ -126,6 +126,7 @@ def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
 
 @lru_cache(maxsize=64)
 def _compute_lowest_bet(table: Table) -> int:
+    """Return the minimum that starts a round, in credits, including all bets that must be placed together."""
     return min(
         sum(table.spots[each].least for each in (spot.id, *spot.round))
         + sum(

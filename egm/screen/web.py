@@ -334,6 +334,7 @@ class Web:
         )
 
     async def _push_message(self, viewer: ServerConnection, message: str) -> None:
+        """Send a queued message to the viewer, and count it as sent."""
         try:
             await self._push(viewer, message)
         finally:
@@ -351,6 +352,7 @@ class Web:
         self._end_loop()
 
     def _end_loop(self) -> None:
+        """Stop the server's event loop, and wait for its thread to end."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=10)
         self._loop.close()
@@ -382,6 +384,7 @@ class Web:
 
     @staticmethod
     async def _push(viewer: ServerConnection, message: bytes | str) -> None:
+        """Send a message to the viewer; do nothing if its connection is closed."""
         with contextlib.suppress(ConnectionClosed):
             await viewer.send(message)
 

@@ -119,6 +119,7 @@ class Door:
         )
 
     def _answer_page_request(self, query: str) -> Response:
+        """Return the page in a new session for the valid token, as reloaded without a query, or else a refusal."""
         if not query:
             return build_page_response("")
         if is_token(query.removeprefix("token="), self._token):

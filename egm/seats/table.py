@@ -224,6 +224,7 @@ def has_joined(machine: Machine) -> bool:
 
 
 def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
+    """Return the seconds until a monotonic time, rounded up."""
     return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
 
 

@@ -209,6 +209,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return False
 
     async def _read_content(self, pair: Pair) -> Content | None:
+        """Return the bill of an event or the ticket read by the validator; None if it is unknown."""
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)

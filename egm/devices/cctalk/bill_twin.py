@@ -123,6 +123,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
+        """Start after a power loss: stack an item that can no longer be returned, return any other."""
         if self._paper is None:
             self._enter_phase(Phase.READY)
         elif self._paper.past_return:

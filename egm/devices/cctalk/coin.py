@@ -216,6 +216,7 @@ class CctalkCoinDriver(CctalkDriver):
         return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
 
     def _handle_other_event(self, pair: Pair) -> None:
+        """Raise the fault that an event reports, or report a rejected coin; ignore accepted coins."""
         if pair.a:
             return
         if pair.b in _FAULTS:
@@ -241,6 +242,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._faults_until |= {fault: until}
 
     def _show_fault(self) -> None:
+        """Report the faults whose time has not run out yet."""
         now = asyncio.get_running_loop().time()
         over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
         for fault in over:

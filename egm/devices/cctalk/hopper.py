@@ -148,6 +148,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._total_at_rest = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
+        """Enable the hopper, and if that succeeds send the dispense command once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)

@@ -56,6 +56,7 @@ class CctalkHopperTwin(CctalkTwin):
         return b""
 
     def _build_readings(self) -> dict[Header, bytes]:
+        """Return the data of every reply that states a reading, by query."""
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
@@ -73,6 +74,7 @@ class CctalkHopperTwin(CctalkTwin):
         }
 
     def _stop_paying(self) -> bytes:
+        """End the payout; return the number of unpaid coins as reply data."""
         self._stop_timers()
         left, self._remaining = self._remaining, 0
         self._unpaid += left

@@ -75,6 +75,7 @@ class CctalkDriver(LineDriver[Frame]):
             self._set_found(FaultCode.FAILURE, _describe_missing_answer(header))
 
     def _note_answered(self, header: Header) -> None:
+        """Note the reply to a query, and clear the fault that it was missing."""
         if self._missing is not None:
             self._missing.pop(header, None)
         if self._found.get(FaultCode.FAILURE) == _describe_missing_answer(header):

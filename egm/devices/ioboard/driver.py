@@ -136,6 +136,7 @@ class IoBoardDriver(LineDriver[Message]):
         return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
 
     def _show_all_faults(self) -> None:
+        """Report the faults of the sensors, and a fault if the hard meters differ too much from the soft ones."""
         apart = self._totals is not None and self._counted is not None and not self._may_pulse
         detail = f"counted {self._counted}, metered {self._totals}"
         self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))

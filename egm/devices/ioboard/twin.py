@@ -62,6 +62,7 @@ class IoBoardTwin(Twin[Message]):
         self._schedule_step(_PULSE_SECONDS, self._finish_pulse)
 
     def _finish_pulse(self) -> None:
+        """End a pulse, and start the next one if a meter is still behind."""
         self._pulsing = False
         self._pulse()
 

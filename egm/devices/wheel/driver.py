@@ -50,6 +50,7 @@ class WheelDriver(LineDriver[Report]):
             self._emit(turned)
 
     def _build_wheel_turned(self, report: Status) -> WheelTurned:
+        """Build the event of a report; it has a number only if the spin is decided without a warning."""
         void = report.phase in {Phase.BETTING, Phase.BALL_IN_TRACK, Phase.NO_MORE_BETS} and bool(
             report.warnings & _VOID
         )

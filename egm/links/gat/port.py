@@ -54,6 +54,7 @@ class _FarEnd:
 
 
 def _open_own(path: str, _: LineSettings) -> Handle:
+    """Open the machine's own end of a pseudo-terminal."""
     return _FarEnd(Path(path))
 
 
@@ -105,6 +106,7 @@ class GatPort:
             self._calculation = None
 
     async def _sign(self, order: Order) -> None:
+        """Compute the signatures of an order, and store them or the reason for the failure."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
             values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
@@ -114,6 +116,7 @@ class GatPort:
             self._service.done(values)
 
     async def _listen(self) -> None:
+        """Open the port and serve the verifier; open it again after it is lost."""
         try:
             while True:
                 try:
@@ -126,6 +129,7 @@ class GatPort:
             self._line.close()
 
     async def _serve(self) -> None:
+        """Read packets and reply to them; a pause within a packet discards it."""
         reader: FrameReader[Packet] = FrameReader(codec.cut)
         started = False
         while True:

@@ -134,6 +134,7 @@ class Service:
         self._finish(replace(last, trouble=why))
 
     def _finish(self, last: GatCalculation) -> None:
+        """Record the end of a calculation, with its results or the reason for its failure."""
         self._machine.post(
             GAT_RESULT,
             GatResult(

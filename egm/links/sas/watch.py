@@ -30,6 +30,7 @@ class LinkWatch:
 
     @property
     def _source(self) -> str:
+        """Return the name under which a host's silence disables the machine."""
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:

@@ -89,6 +89,7 @@ class Client:
         self._outbox.clear()
 
     def _back_off(self, now: float) -> None:
+        """Schedule the next attempt to connect, each time after twice the wait."""
         self._next_try = now + self._wait
         self._wait = min(WAIT_MOST, self._wait * 2)
 

@@ -115,5 +115,6 @@ class ScreenServer:
             writer.close()
 
     def _forget(self, writer: asyncio.StreamWriter) -> None:
+        """Remove a disconnected screen from the lists."""
         self._writers.discard(writer)
         self._screens.pop(writer, None)

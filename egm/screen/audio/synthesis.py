@@ -58,6 +58,7 @@ def hertz_from_midi_number(number: float) -> float:
 
 
 def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: int) -> list[float]:
+    """Return ``count`` samples of a sine of ``pitch`` Hz that decays by ``decay`` per second."""
     turn = math.tau * pitch / RATE
     shrink = math.exp(-decay / RATE)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink

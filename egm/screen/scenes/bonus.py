@@ -113,6 +113,7 @@ def _draw_hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bo
 
 
 def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
+    """Draw the coin on which an item's award is written."""
     return render_drawing("blank_coin", min(size))
 
 
@@ -312,6 +313,7 @@ def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
 
 
 def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """Draw the middle of a bonus wheel."""
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), BLACK)
     ink.fill(ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))

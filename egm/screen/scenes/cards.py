@@ -77,6 +77,7 @@ def find_suits_rect(layout: Layout) -> Rect:
 
 
 def _can_hold_cards(stage: Stage) -> bool:
+    """Return whether cards of the game can be held and drawn to, as in video poker."""
     game = stage.view.game
     return game is not None and bool(game.presentation.get("hold"))
 

@@ -68,6 +68,7 @@ def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -
 
 
 def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:
+    """Draw the plate on which a returned amount is written."""
     ink = Ink(size, (_BACK, 32.0), 2)
     ink.fill(box(0, 0, _BACK, 32, 14), parse_colour("#7dffb2"))
     ink.fill(box(2, 2, _BACK - 4, 28, 12), (8, 30, 20, 255))

@@ -103,6 +103,7 @@ def _count_columns(table: Table) -> int:
 
 
 def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
+    """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(format_page_text(stage, words) for words in table.columns)

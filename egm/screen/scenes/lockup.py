@@ -154,6 +154,7 @@ def _describe_lost_machine(stage: Stage) -> Words:
 
 @cache
 def _load_catalogue(language: str) -> Texts:
+    """Return the texts of a language, from the cache."""
     return Texts(language)
 
 

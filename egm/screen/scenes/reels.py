@@ -177,6 +177,7 @@ def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.S
 
 
 def _find_strip_symbol(strip: tuple[str, ...], place: int) -> str:
+    """Return the symbol at a position of a reel strip, which is circular."""
     return strip[place % len(strip)]
 
 
@@ -265,6 +266,7 @@ def render_symbol(stage: Stage, field: Field, symbol: str, size: tuple[int, int]
 def _draw_cell(
     stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol: str, *, blurred: bool = False
 ) -> None:
+    """Draw the symbol of one cell, with its shadow, sharp or blurred by motion."""
     p, look = stage.painter, stage.look
     area = p.box(grid.cell(reel, row))
     cell = p.box(grid.cell(reel, 0))

@@ -173,6 +173,7 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
 
 
 def _read_areas(stage: Stage) -> list[dict[str, Any]]:
+    """Return the betting areas that a wheel game publishes; none for any other game."""
     game = stage.view.game
     areas: list[dict[str, Any]] = game.presentation.get("areas", []) if game else []
     return areas

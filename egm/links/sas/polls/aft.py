@@ -146,6 +146,7 @@ def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: 
 
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
+    """Return the three amounts of a transfer order as sent: cashable, restricted and non-restricted."""
     return tuple(body[at : at + _AMOUNT_BYTES] for at in (3, 8, 13))
 
 

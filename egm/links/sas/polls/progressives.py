@@ -118,6 +118,7 @@ def mark_wins_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 
 def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
+    """Return the unread wins that belong to the group of the oldest one."""
     wins = [won for _, won in _list_unread_wins(host)]
     return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_MAX]
 
