@@ -76,8 +76,8 @@ def _run_until_stopped(
 ) -> bool:
     """Run the machine until it is asked to stop; return whether it must be restarted.
 
-    Errors of the memory's media or contents during operation are reported in plain words, followed by a
-    restart: they are judged when the memory is opened. Any other error is raised.
+    Errors of the memory's media or contents during operation are reported as text and lead to a restart: the
+    memory is examined when it is opened again. Any other error is raised.
     """
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
@@ -107,10 +107,10 @@ def _run_until_stopped(
     return False
 
 
-def _ask(
+def _run_first_start(
     folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
 ) -> None:
-    """Run the first start for the cabinet file, then restart with it."""
+    """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
 
     async def ask(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
         lock = FolderLock(folder.root)
@@ -137,7 +137,7 @@ def _ask(
 
 
 def _is_absent(file: Path) -> bool:
-    """Return whether the file does not exist; a file that a failing medium cannot return exists."""
+    """Return whether the file does not exist; a file that a failing medium cannot return counts as existing."""
     try:
         file.stat()
     except FileNotFoundError:
@@ -213,7 +213,7 @@ def main(
             waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
             sys.exit(_RESTART if asyncio.run(_run_until_signal(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
-            _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
+            _run_first_start(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
         try:
             if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):

@@ -63,10 +63,10 @@ def settle_absent(
     kinds: Collection[str],
     holders: Collection[str] = (),
 ) -> None:
-    """Hand what absent devices and hosts left open to persons; a repeat finds nothing.
+    """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide.
 
-    ``handle`` is the engine's; ``kinds``: the device kinds of this position; ``holders``: see
-    :func:`list_host_holder_names`.
+    Calling it again changes nothing. ``handle`` submits an event; ``kinds``: the device kinds of this
+    position; ``holders``: see :func:`list_host_holder_names`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     ordered = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
@@ -83,7 +83,7 @@ def settle_absent(
         if kind in _WATCHED_BY_NOBODY_ELSE and kind not in kinds and speaks:
             handle(EventType.FAULT_CLEARED, code=code)
     if machine.position.number == 1:
-        _lift_holds(machine, handle, holders)
+        _lift_absent_hosts_controls(machine, handle, holders)
 
 
 def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
@@ -105,7 +105,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
-    """Return what a position has in addition to its credit, as text for people."""
+    """Return what a position still has in addition to its credit, as text."""
     if key is not TableKey.TABLE:
         return _OPEN.get(key, str(key))
     table = from_json(TableRecord, state, name)
@@ -117,7 +117,10 @@ def _format_money(cents: int, currency: str) -> str:
     return format_currency(Decimal(cents).scaleb(-2), currency, locale="en_CA")
 
 
-def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collection[str]) -> None:
+def _lift_absent_hosts_controls(
+    machine: Machine, handle: Callable[..., None], holders: Collection[str]
+) -> None:
+    """Enable what hosts that the cabinet file no longer names have disabled, and lift their controls; raise a fault."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:
@@ -131,6 +134,6 @@ def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collecti
 
 
 def list_host_holder_names(file: CabinetFile) -> frozenset[str]:
-    """Return the names under which the hosts of a cabinet file may hold the machine."""
+    """Return the names under which hosts of a cabinet file may disable the machine."""
     hosts = {f"{_HOST}{name}" for name in file.sas}
     return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

@@ -10,11 +10,11 @@ from egm.secret_files import sync_folder
 from meters.archive import FOLDER
 
 
-def place_archive(medium: Path, wanted: Path | None) -> None:
-    """Place the archive of the copy in ``medium`` in ``wanted``, or in the copy's folder if ``wanted`` is None.
+def link_archive(medium: Path, wanted: Path | None) -> None:
+    """Make ``wanted`` the folder of the journal archive of the copy in ``medium``, by a symbolic link there.
 
-    An existing link is followed as long as the cabinet file names no other place. Raises
-    :class:`OperatorError` if the archive already exists elsewhere: a person must move it, then its link.
+    If ``wanted`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists
+    elsewhere: a person must move its files, then remove the link.
     """
     link = medium / FOLDER
     if wanted is None or not medium.is_dir():

@@ -134,13 +134,17 @@ class Bench:
         twin.changed = keep
 
     async def _refuse_second(self) -> None:
+        """Raise BenchError if another bench is running on this state folder."""
         with suppress(OSError), open_socket_address(self.socket_path) as address:
             _, writer = await asyncio.open_unix_connection(address)
             writer.close()
             raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
-        """Remove everything but what devices retain. A bench that was refused has nothing to remove."""
+        """Stop the bench and remove its socket and lines; what devices retain stays stored.
+
+        A bench that was refused at its start has nothing to remove.
+        """
         if not self._mine:
             return
         self._mine = False
@@ -154,7 +158,7 @@ class Bench:
 
     # ------------------------------------------------------------ the socket
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one client: greet it if it knows the token, then obey its commands."""
+        """Serve one client: greet it if it knows the token, then execute its commands."""
         try:
             greeting = await self._read_message(reader)
             if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):

@@ -14,7 +14,7 @@ from rng import MechanismName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRefused:
-    """A game of the cabinet file is not offered."""
+    """A game that the cabinet file names is not offered."""
 
     game: str
     reason: str
@@ -82,7 +82,7 @@ class GeneratorStopped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarryOverDamaged:
-    """The output reserved by the last run is damaged, and was not used."""
+    """The random output that the last run stored for this start is damaged, and was not used."""
 
     reason: str
 

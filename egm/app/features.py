@@ -64,7 +64,7 @@ def build_menu(features: Features) -> Menu:
 
 
 def check_claims(features: Features) -> None:
-    """Raise InvariantError if an authorised clear would make no claim for a key with fate OWED."""
+    """Raise InvariantError if an authorised memory clear would make no claim for an amount that is owed to a player."""
     made = list_claim_makers(features)
     for key in features.keys:
         described = key.fate is not Fate.OWED or key in made or key in WITH

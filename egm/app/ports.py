@@ -53,7 +53,7 @@ class Fitting:
 
 
 def _load_resident_templates() -> dict[str, Template]:
-    """Return the templates for a printer with resident templates: one per jurisdiction, its lines and its bar code."""
+    """Return the templates for a printer that stores them: one per jurisdiction, with its fields and the bar code."""
     return {
         place: Template(str(number), (*load_template(place).names, "barcode"))
         for number, place in enumerate(list_template_ids())
@@ -102,7 +102,7 @@ _PLACES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The drivers of one cabinet. A kind of device that the cabinet lacks is None."""
+    """The drivers of the devices of one position. A driver that the cabinet lacks is None."""
 
     drivers: tuple[Device, ...]
     """All drivers to run."""

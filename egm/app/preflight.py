@@ -125,7 +125,7 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
-    """Yield positions at which nothing accepts money, and those whose hand-pay no key can reset."""
+    """Yield a fault for each position where nothing accepts money or where no key can reset a hand-pay."""
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
         fitted.setdefault(PROTOCOLS[device.protocol].kind, set()).add(device.position)
@@ -187,7 +187,7 @@ def _iter_game_faults(
 
 
 def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
-    """Yield levels of games that are not here, or that a game does not have."""
+    """Yield a fault for each level of a game that is not offered or lacks the level, and for a missing link."""
     for i, slot in enumerate(file.progressives):
         key = f"progressives[{i + 1}]"
         levels = games.get(slot.game)

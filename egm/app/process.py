@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.absent import list_host_holder_names, refuse_lost_positions
-from egm.app.archive_place import place_archive
+from egm.app.archive_place import link_archive
 from egm.app.entries import (
     GAME_REFUSED,
     TICKETS_MENDED,
@@ -87,7 +87,7 @@ _IDLE_SECONDS: Final = 5.0
 
 
 class MachineProcess:
-    """One machine on one event loop; :meth:`run` ends when cancelled, or with the error that stopped it."""
+    """One machine on one event loop. :meth:`run` ends when cancelled, or with the error that stopped the machine."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class MachineProcess:
 
     @property
     def _is_real(self) -> bool:
-        """Return whether any device is real: a machine with simulated devices only is a demonstration."""
+        """Return whether any device is real; a machine with only simulated devices is a demonstration."""
         return bool(self._file.real_ports)
 
     # ------------------------------------------------------------------ coming up
@@ -205,12 +205,12 @@ class MachineProcess:
         require_private(second / KEY_FILE, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
-            place_archive(medium, archive)
+            link_archive(medium, archive)
         journal = Journal.open(
             self._folder.root,
             now=self._clock.now,
             second_dir=second,
-            may_begin=self._may_begin,
+            may_begin=self._allow_new_journal,
             machine_id=self._file.machine.serial,
             policy=Policy(
                 checkpoint_every=rules.checkpoint_every,
@@ -222,14 +222,14 @@ class MachineProcess:
         )
         try:
             for medium in journal.media:  # created just now if there was none
-                place_archive(medium, archives[medium])
+                link_archive(medium, archives[medium])
         except OperatorError:
             journal.close()
             raise
         return journal
 
-    def _may_begin(self) -> None:
-        """Raise :class:`JournalDamaged` if anything of an earlier journal is here."""
+    def _allow_new_journal(self) -> None:
+        """Allow a new journal to be started. Raises :class:`JournalDamaged` if any file of an earlier one exists."""
         left = self._folder.list_journal_files()
         if left:
             raise JournalDamaged(
@@ -353,6 +353,7 @@ class MachineProcess:
         return station
 
     def _create_host_money(self) -> HostMoney:
+        """Create the state of the hosts' money functions from the cabinet file."""
         host = self._file.host
         return HostMoney(
             validation=host.tickets,
@@ -363,7 +364,10 @@ class MachineProcess:
         )
 
     def _run_self_test(self) -> None:
-        """Check what must be right before a game is offered; the first fault is the reason given."""
+        """Check the journal, the levels, the games and the random number generator before any game is offered.
+
+        If a check fails, take the machine out of service, with the first fault as the reason.
+        """
         try:
             self._machine.journal.self_audit()
             open_levels(self._machine)
@@ -394,7 +398,7 @@ class MachineProcess:
             raise LocalError(f"no game may be offered: {reasons}")
 
     def _renew_chance(self) -> RandomService:
-        """Start a new random number generator for all positions."""
+        """Start a new random number generator, which all positions use from now on, and return it."""
         service = self._start_chance()
         for station in self._stations:
             station.machine.chance = service
@@ -448,14 +452,14 @@ class MachineProcess:
         self._handle_at(self._stations[0], event)
 
     def _handle_at(self, station: Station, event: Event) -> None:
-        """Submit an event at a position; the other positions follow changes to shared state.
+        """Submit an event at a position; the other positions are updated if it changes what they share.
 
-        A machine that cannot execute or record it stops, and restarts. Events of timers that expire after the
-        machine has stopped are ignored: its memory is closed.
+        If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
+        after the machine has stopped are ignored: its memory is closed.
         """
         if self._over:
             return
-        with self._stops():
+        with self._stop_on_error():
             station.engine.handle(event.type, **event.data)
             for other in self._stations:
                 if other is not station:
@@ -465,8 +469,8 @@ class MachineProcess:
             self._stopped.set_exception(RestartAsked())
 
     @contextlib.contextmanager
-    def _stops(self) -> Iterator[None]:
-        """Stop the machine if the body raises any error."""
+    def _stop_on_error(self) -> Iterator[None]:
+        """Stop the machine if the body of the ``with`` block raises an error; the error is raised further."""
         try:
             yield
         except Exception as error:
@@ -475,7 +479,7 @@ class MachineProcess:
             raise
 
     async def _cycle_chance(self) -> None:
-        """Cycle the generator in the background between games, at intervals it draws itself (NJ, OK, NZ)."""
+        """Draw and discard random numbers in the background between games, at random intervals (NJ, OK, NZ)."""
         while True:
             pause_ns = 0
             if (
@@ -489,10 +493,10 @@ class MachineProcess:
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _schedule_update_after_entry(self, station: Station) -> None:
-        """Schedule an update after an entry of a position; entries of an event are covered by the event's own.
+        """Schedule an update of a position after a journal entry, unless the entry is part of an event.
 
-        A driver's ledger, a host's line or a link writes outside of events, and screen, hosts and metrics
-        must not continue to show outdated data.
+        An event updates the position itself. A driver's ledger, a host's line or a link writes outside of
+        events, and screen, hosts and metrics must not continue to show outdated data.
         """
         number = station.machine.position.number
         if self._stopped is None or station.engine.is_busy or number in self._stations_to_update:
@@ -501,9 +505,10 @@ class MachineProcess:
         asyncio.get_running_loop().call_soon(self._send_update, station)
 
     def _send_update(self, station: Station) -> None:
+        """Update a station after entries that belong to no event."""
         self._stations_to_update.discard(station.machine.position.number)
         if not self._over:
-            with self._stops():
+            with self._stop_on_error():
                 station.changed()
 
     def _notify_attachments(self) -> None:

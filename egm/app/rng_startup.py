@@ -50,7 +50,7 @@ def start_chance(
         fresh_input=fresh_input,
     )
     try:
-        service = start(carry_over=_take(carry_over_file))
+        service = start(carry_over=_take_carry_over(carry_over_file))
     except CarryOverDamaged as error:
         on_event("carry_over_damaged", {"reason": str(error)})
         service = start()
@@ -58,8 +58,8 @@ def start_chance(
     return service
 
 
-def _take(path: Path) -> bytes | None:
-    """Read the carry-over and remove it: it is used once."""
+def _take_carry_over(path: Path) -> bytes | None:
+    """Return the stored random output and remove its file, because it is used once; None if there is none."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -70,7 +70,7 @@ def _take(path: Path) -> bytes | None:
 
 
 def keep_carry_over(path: Path, service: RandomService) -> None:
-    """Store a carry-over for the next boot; a failed generator stores none."""
+    """Store random output of the generator for the next start; a failed generator stores none."""
     with contextlib.suppress(RngError):
         _store_carry_over(path, service.carry_over())
 

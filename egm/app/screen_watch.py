@@ -24,9 +24,9 @@ _MAKES_UP: Final = 6.0
 
 
 class ScreenWatch:
-    """Raises the fault when no screen is shown, and clears it.
+    """The watch that raises a fault while no screen is shown, and clears it.
 
-    ``audiences``: the number of screens of each position now.
+    ``audiences`` returns the number of screens of each position now.
     """
 
     def __init__(

@@ -13,14 +13,14 @@ from typing import Final
 from egm.app.absent import settle_absent
 from egm.app.entries import SCREEN_REFUSED, ScreenRefused
 from egm.app.ports import Ports
-from egm.app.view import build_game_view, build_guest_view, snapshot
+from egm.app.view import build_game_view, build_withdrawn_game_view, snapshot
 from egm.app.wiring import (
+    build_event,
     find_lit_lamps,
     find_lit_tower_lights,
     is_bell_ringing,
     iter_reported_events,
     select_tested_outputs,
-    to_event,
 )
 from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
@@ -50,16 +50,16 @@ _RETURN_SECONDS_MAX: Final = 10.0
 
 
 class Unheard:
-    """Placeholder for the screens until a station is created."""
+    """A receiver of screen messages before a station is created; it drops them."""
 
     def show(self, message: Play | Decision) -> None:
-        """Drop the message; a new screen receives the current one with the greeting."""
+        """Drop the message: a screen that connects later receives the current one."""
 
 
 class Station:
-    """One position; it is open once it has its ports.
+    """One player position with its engine, devices and screens; it is open once it has its ports.
 
-    ``handle`` submits an event there, as the machine wants it handled; ``changed`` is called after every change.
+    ``handle`` submits an event at this position; ``changed`` is called after every change.
     """
 
     ports: Ports
@@ -95,6 +95,7 @@ class Station:
         machine.outbox = self
 
     def _record_refused_screen(self, text: str) -> None:
+        """Record in the journal that a screen was refused or sent an invalid message."""
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def open(self, ports: Ports) -> None:
@@ -117,12 +118,15 @@ class Station:
             driver.restore_faults(self._find_device_faults(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
-        """Hand what devices and hosts that are no longer here left open to persons."""
+        """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide."""
         kinds = frozenset(self.ports.kinds.values())
         settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of a device of this position; those of a shared kind belong to the first."""
+        """Return the active faults of a device of this position.
+
+        A device that serves all positions belongs to the first.
+        """
         codes = {f"{kind}.{code}": code for code in FaultCode}
         mine = self.machine.position.number == 1 or is_own_fault(kind)
         return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
@@ -144,7 +148,8 @@ class Station:
             self.changed()
 
     def _handle_intent(self, intent: Intent) -> None:
-        event = to_event(intent)
+        """Submit a person's request at the screen as an event; note the end of a show."""
+        event = build_event(intent)
         if event.type is EventType.SHOWN:
             self._note_outcome_shown(event.data.get("value"))
         else:
@@ -152,11 +157,14 @@ class Station:
 
     # ------------------------------------------------------------------ the screen
     def show(self, message: Play | Decision) -> None:
-        """Send a message to the screens. An outcome ends when a screen has shown it, or after a time limit."""
+        """Send a message to the screens.
+
+        If it is an outcome, the game ends when a screen has shown it, or after a time limit.
+        """
         self.server.send(message)
         if isinstance(message, Play):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
-            self._show_for(self._compute_patience_seconds(message), message.play_id)
+            self._schedule_end_of_show(self._compute_patience_seconds(message), message.play_id)
 
     def _compute_patience_seconds(self, message: Play) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
@@ -168,12 +176,17 @@ class Station:
         return _RETURN_SECONDS_MAX if is_taken_up else self._read_game_seconds()
 
     def _note_outcome_shown(self, play_id: object) -> None:
+        """End the game once its minimum time has passed, because a screen has shown its outcome.
+
+        A late report on an earlier game is ignored.
+        """
         if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
-        self._show_for(max(0.0, self._read_game_seconds() - elapsed), play_id)
+        self._schedule_end_of_show(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
-    def _show_for(self, seconds: float, play_id: object) -> None:
+    def _schedule_end_of_show(self, seconds: float, play_id: object) -> None:
+        """End the game after ``seconds``, replacing any earlier such timer."""
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
@@ -181,6 +194,7 @@ class Station:
         )
 
     def _read_game_seconds(self) -> float:
+        """Return the minimum time of a game that the jurisdiction requires, in seconds."""
         return self.machine.profile.play.game_time_ms / 1000
 
     def _build_greeting(self) -> tuple[Message, ...]:
@@ -192,7 +206,7 @@ class Station:
             )
             for game_id in self.machine.games
         )
-        self._guest = self._open_guest()
+        self._guest = self._build_withdrawn_game_view()
         views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
         message = showing.build_message(self.machine, resumed=True)
         return (
@@ -201,8 +215,8 @@ class Station:
             *([] if message is None else [message]),
         )
 
-    def _open_guest(self) -> GameView | None:
-        """Return the open game if it is not one of those offered."""
+    def _build_withdrawn_game_view(self) -> GameView | None:
+        """Return the view of the open game if it is not among the games offered, or None."""
         game = open_game(self.machine)
         if game is None:
             return None
@@ -213,7 +227,7 @@ class Station:
         offered = self.machine.games.get(rules.id)
         if offered is not None and offered.digest == rules.digest:
             return None
-        return build_guest_view(rules, game.denomination_cents)
+        return build_withdrawn_game_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
         """Return the snapshot that a person at this position may see."""

@@ -44,11 +44,10 @@ async def run_once_media_respond(
     patience_s: float = PATIENCE_S,
     pause_s: float = _PAUSE_S,
 ) -> None:
-    """Run ``machine`` and, while its media do not respond or are full, ``still`` in between.
+    """Run ``machine`` until it ends; if its media do not respond or are full, run ``still`` for a while and try again.
 
     ``still`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
-    without the second medium: only after ``patience_s``. Any error other than a transient one of the media is
-    raised.
+    without the second medium, which is true only after ``patience_s``. Any other error is raised.
     """
     began_ns = clock.monotonic_ns()
     while True:
@@ -99,7 +98,7 @@ async def serve_tilt_screen(
 
 
 def build_bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
-    """Return the snapshot of a machine without a memory: its identity, stopped, nothing on it."""
+    """Return the snapshot of a machine without a memory: its identity, out of play, without money or games."""
     return Snapshot(
         journal_sequence=0,
         state=State.TILT.value,
@@ -172,7 +171,7 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _read_identity(file: Path) -> Machine:
-    """Return the machine's identity, as far as an invalid file states it."""
+    """Return the machine's identity, as far as an invalid cabinet file states it; "-" for missing numbers."""
     known: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = parse_toml(read_contents(file).decode())["machine"]
@@ -181,6 +180,7 @@ def _read_identity(file: Path) -> Machine:
 
 
 def _load_profile_or_generic(identity: Machine) -> Profile:
+    """Return the profile that the identity names, or the generic one if it cannot be loaded."""
     try:
         return load_profile(identity.profile)
     except OperatorError:  # the fault that stopped the machine; its texts and money do not matter now

@@ -77,7 +77,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
         most_staked_cents=_find_most_staked_cents(machine),
-        bet_needs_cents=_sum_cents_bet_needs(machine),
+        bet_needs_cents=_compute_needed_cents(machine),
         credit_cents=machine.credit_cents,
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
@@ -99,7 +99,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         ),
         handpay=None if handpay is None else _build_handpay(machine, handpay),
         paying=None if paying is None else PayOut(way=paying.way, amount_cents=paying.amount_cents),
-        lock=_lock(machine),
+        lock=_find_host_lock(machine),
         residual=residuals.view(machine),
         doors_open=machine.doors_open,
         progressives=level_views.build_level_views(machine),
@@ -131,15 +131,15 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
         coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=0 if _waits_elsewhere(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
+        number=0 if _has_other_handpay(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,
         form_first=not hand_pays.handpay_is_in_order(machine, request),
         ticket=ticket,
     )
 
 
-def _waits_elsewhere(machine: Machine) -> bool:
-    """Return whether another position has a hand-pay too: whichever is paid first gets the next slip number."""
+def _has_other_handpay(machine: Machine) -> bool:
+    """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
     here, count = machine.position.number, machine.position.of
     others = (Position(number, count) for number in range(1, count + 1) if number != here)
     return any(
@@ -147,8 +147,8 @@ def _waits_elsewhere(machine: Machine) -> bool:
     )
 
 
-def _lock(machine: Machine) -> HostLock | None:
-    """Return the host that holds the machine, and how long at most."""
+def _find_host_lock(machine: Machine) -> HostLock | None:
+    """Return the host that has locked the machine for a transfer, and until when at most; None if none has."""
     money = machine.state(HostMoney)
     lock = money.lock
     if lock is None or not lock.granted:
@@ -162,6 +162,7 @@ def build_game_art(game: Game) -> GameArt:
     """Return a game's own pictures and sounds; empty for a game without files."""
 
     def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
+        """Return the files of a game's pictures or sounds as the screen receives them."""
         there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
         return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
 
@@ -191,7 +192,7 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
     )
 
 
-def build_guest_view(game: Game, denomination_cents: int) -> GameView:
+def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     """Return the view of a game that is no longer offered but still open, to be shown to its end."""
     least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
     return build_game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
@@ -200,11 +201,13 @@ def build_guest_view(game: Game, denomination_cents: int) -> GameView:
 
 
 def _find_most_staked_cents(machine: Machine) -> int | None:
+    """Return the most that the selected game may stake in one round, in minor units, or None if none is selected."""
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
     return find_most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
-def _sum_cents_bet_needs(machine: Machine) -> int:
+def _compute_needed_cents(machine: Machine) -> int:
+    """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
     bet = find_bet_in_force(machine)
     return 0 if bet is None else bet.cents + bet.reserve_cents
 

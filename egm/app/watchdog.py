@@ -14,9 +14,9 @@ _IDLE_SECONDS: Final = 60.0
 
 
 async def send_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
-    """Report that the machine is up; then, four times per watchdog interval, that it makes progress.
+    """Report to systemd that the machine is up; then, four times per watchdog interval, that it makes progress.
 
-    ``progress`` is called on the loop each time and returns whether everything that must move has moved.
+    ``progress`` is called on the loop each time; while it returns False, nothing is reported.
     """
     notify(READY)
     interval = int(os.environ.get(_INTERVAL) or 0) / 1e6 / 4
@@ -27,14 +27,14 @@ async def send_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
 
 
 class LinesMove:
-    """Progress check: every driver has queried its device since the last call, with or without a reply."""
+    """The check that every driver has queried its device since the last check, with or without a reply."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
         self._lines = [driver for driver in drivers if isinstance(driver, LineDriver)]
         self._before: list[int] = []
 
     def __call__(self) -> bool:
-        """Return True if every line has made an attempt; retrying a line that is down counts too."""
+        """Return whether every driver has made an attempt; an attempt to open a lost line counts too."""
         now = [line.turns for line in self._lines]
         moved = not self._before or all(a > b for a, b in zip(now, self._before, strict=True))
         self._before = now

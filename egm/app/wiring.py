@@ -62,7 +62,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
             return
 
 
-def to_event(intent: Intent) -> Event:
+def build_event(intent: Intent) -> Event:
     """Return a person's request at the screen as an event."""
     values = {"value": intent.value, "options": intent.options}
     return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})
@@ -90,7 +90,7 @@ def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _needs_person(notice: Notice) -> bool:
-    """Return whether a person is needed: the player has called, or a device holds the player's money."""
+    """Return whether a notice calls for a person: the player has called one, or a device holds the player's money."""
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 
 

@@ -56,7 +56,7 @@ _HOLDING_FAULTS: Final = frozenset(
 
 
 class Answer(StrEnum):
-    """Commands to the acceptor about the item in escrow."""
+    """Commands to the acceptor about the item in escrow; UNDECIDED means that no command is sent yet."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -82,7 +82,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
 
 
 class BillDriver(LineDriver[M]):
-    """Common base of bill acceptor drivers: offers, escrow orders, and the notes to accept."""
+    """The common base of bill acceptor drivers: offers of items in escrow, orders for them, and the notes to accept."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class BillDriver(LineDriver[M]):
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
-        """Return the notes that it can report, in minor units."""
+        """Return the values of the notes that the acceptor can report, in minor units."""
         return frozenset(self._notes.values())
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
@@ -139,10 +139,11 @@ class BillDriver(LineDriver[M]):
         self._set_answer(escrow, Answer.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
-        """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
+        """Keep the item in ``escrow`` there until ``stack`` or ``return_bill`` (while a host is queried)."""
         self._set_answer(escrow, Answer.HOLD)
 
     def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
+        """Store the answer for an item in escrow, unless the escrow is no longer current or its answer is final."""
         offer = self._offer or self._left
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return
@@ -172,12 +173,13 @@ class BillDriver(LineDriver[M]):
     def _accepts_tickets(self) -> bool:
         return self._barcodes and not self._worth.has_differences
 
-    def _note_worth(self, code: int, reported: ReportedWorth | None) -> None:
+    def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:
         """Store what the acceptor reports about a note code; None if it does not reply."""
         self._worth.note(code, reported)
-        self._show_worth(self._worth)
+        self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
+        """Forget the device's state; an item offered before may still be in escrow, but must be reported again."""
         self._left, self._offer = self._offer or self._left, None
         self._ready = None
         self._worth = Worth(self._notes, self._currencies)
@@ -187,7 +189,8 @@ class BillDriver(LineDriver[M]):
     def _reset_device_state(self) -> None:
         """Reset what is known of the device's status and settings."""
 
-    def _show_ready(self, *, accepting: bool) -> None:
+    def _report_readiness(self, *, accepting: bool) -> None:
+        """Report whether the acceptor accepts items now, if that has changed."""
         if self._ready is not accepting:
             self._ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))
@@ -195,7 +198,7 @@ class BillDriver(LineDriver[M]):
     def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
         """Handle an item in escrow: ``content``, or None for a code that our table does not contain.
 
-        Nothing is decided about it before the device has been asked for the values of its channels.
+        Nothing is decided about the item before the device has been asked for the values of its channels.
         """
         self._in_escrow = code
         if not self._worth.is_known:
@@ -215,7 +218,7 @@ class BillDriver(LineDriver[M]):
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
         known = self._escrow.content or (None if ours is None else ours.content)
-        self._clear("a note is in escrow", quiet=known is not None and content == known)
+        self._handle_clear_path("a note is in escrow", quiet=known is not None and content == known)
         self._offers += 1
         now = asyncio.get_running_loop().time()
         self._offer = offer = _Offer(self._offers, content, code, now)
@@ -233,10 +236,10 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _is_answer_valid_for(self, offer: _Offer) -> bool:
-        """Return whether the answer given to an offer of the last session still applies (never a stack order)."""
+        """Return whether the answer to an offer of the last session still applies: hold or return, never stack."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
-    def _answer(self, mark: int = 0) -> Answer:
+    def _find_escrow_command(self, mark: int = 0) -> Answer:
         """Return the command for the item in escrow.
 
         A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
@@ -295,10 +298,11 @@ class BillDriver(LineDriver[M]):
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
-    def _clear(self, why: str, *, quiet: bool = False) -> None:
+    def _handle_clear_path(self, why: str, *, quiet: bool = False) -> None:
         """Handle the report that the path is clear: nothing is moving, and nothing waits for our acknowledgement.
 
-        ``quiet`` if the content of an open record is still there, so that nothing was returned.
+        The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
+        are unknown. ``quiet`` if the content of an open record is still there, so that nothing was returned.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

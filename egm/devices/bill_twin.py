@@ -106,7 +106,7 @@ class BillTwin(Twin[M]):
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
-        self._give_back()
+        self._start_returning()
         return True
 
     def extend_escrow_time(self) -> bool:
@@ -138,7 +138,10 @@ class BillTwin(Twin[M]):
         self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
-        """Move the inserted item into escrow, or jam or reject it; without an order it is returned in time."""
+        """Move the inserted item into escrow, or jam on it, or reject it.
+
+        An item in escrow is returned if no order arrives in time.
+        """
         paper = self._paper
         if paper is None:
             return
@@ -151,9 +154,10 @@ class BillTwin(Twin[M]):
         else:
             self._enter_phase(Phase.ESCROW)
             if self.escrow_seconds is not None:
-                self._schedule_step(self.escrow_seconds, self._give_back)
+                self._schedule_step(self.escrow_seconds, self._start_returning)
 
     def _move_past_return(self) -> None:
+        """Move the item past the point from which it cannot be returned, then into the box; or jam on it."""
         if self._paper is None:
             return
         if self._jam_next:
@@ -169,17 +173,20 @@ class BillTwin(Twin[M]):
             self.stacked_cents += paper.cents
             self.stacked_papers.append(paper.barcode or paper.cents)
 
-    def _give_back(self) -> None:
+    def _start_returning(self) -> None:
+        """Start returning the item in escrow."""
         self._enter_phase(Phase.RETURNING)
         self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
+        """Give the item out to the player, and become ready for the next one."""
         paper, self._paper = self._paper, None
         if paper is not None:
             self.returned_cents += paper.cents
         self._finish_item()
 
     def _finish_item(self) -> None:
+        """Become ready for the next item, or stop because the box is full."""
         if self._full_next:
             self._full_next = False
             self._stop_in_fault(Phase.FULL)
@@ -214,6 +221,7 @@ class BillTwin(Twin[M]):
         return f"note code {code} takes {cents} cents"
 
     def _insert_paper(self, paper: Paper, what: str) -> str:
+        """Insert an item; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
             state = self.state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")

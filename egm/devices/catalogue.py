@@ -66,7 +66,10 @@ class Entry:
     def twin(
         self, name: str, port: Port, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
-        """Create a simulated device, its mechanics ``speed`` times faster; ``values_cents`` as in the cabinet file."""
+        """Create a simulated device whose mechanics are ``speed`` times faster than real ones.
+
+        ``values_cents``: the values of its channels, as in the cabinet file.
+        """
         values = (self.table(name, values_cents),) if values_cents else ()
         return self.twin_class(name, port, speed, *values)
 

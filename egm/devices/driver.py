@@ -33,7 +33,7 @@ _TURN_SECONDS_MAX = 5.0
 
 @dataclass(slots=True)
 class Exchanges:
-    """Statistics of the queries to a device since the machine started, for monitoring."""
+    """The counts of answered and unanswered queries to a device since the machine started, for monitoring."""
 
     answered: int = 0
     unanswered: int = 0
@@ -44,7 +44,7 @@ class Exchanges:
 
 
 class OrderTimer:
-    """Seconds that an order has made no progress, without time in which this process was not scheduled."""
+    """The seconds for which an order has made no progress, excluding time in which this process did not run."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -64,7 +64,10 @@ class OrderTimer:
 
 
 class LineDriver(ABC, Generic[M]):
-    """Runs cycles on a line, reopens it, and reports ``CommUp``, ``CommLost``, faults and refused bytes."""
+    """The common base of drivers: runs cycles on a line and reopens it when it is lost.
+
+    It reports ``CommUp``, ``CommLost``, faults, and refused bytes.
+    """
 
     #: Seconds between cycles if there is nothing to do.
     poll_seconds: float = 0.2
@@ -106,12 +109,12 @@ class LineDriver(ABC, Generic[M]):
         return self._up is True
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
-        """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
+        """Set the faults recorded when the machine last ran; each is cleared once the device no longer reports it."""
         self._faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
 
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:
-        """Own the line until cancelled. Otherwise ends only with the error of a ledger that cannot record."""
+        """Operate the line until cancelled. Otherwise ends only with the error of a ledger that cannot record."""
         try:
             while True:
                 try:
@@ -134,14 +137,14 @@ class LineDriver(ABC, Generic[M]):
 
     @abstractmethod
     def _reset_session(self) -> None:
-        """Reset what is known of the device: anything may have happened to it meanwhile."""
+        """Reset what is known of the device when communication begins: anything may have happened to it before."""
 
     @abstractmethod
     async def _cycle(self) -> None:
         """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
-        """Do what must not wait forever while there is no line; called repeatedly."""
+        """Do what must not wait while there is no line; called repeatedly until the line is back."""
 
     def _end_overdue_order(self) -> None:
         """End an order without progress for too long; called after each cycle and without a line."""
@@ -163,8 +166,8 @@ class LineDriver(ABC, Generic[M]):
     async def _hear(self) -> list[M]:
         """Return the messages received within ``reply_seconds``, until the first one is complete.
 
-        An empty list means silence, which is counted. However late this process is scheduled, it first reads
-        once more what has arrived meanwhile.
+        An empty list means that no message arrived, which is counted. Even if this process runs late, it
+        reads once more what has arrived meanwhile before it counts a missing reply.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds
@@ -187,6 +190,7 @@ class LineDriver(ABC, Generic[M]):
         return asyncio.get_running_loop().time() - self._asked
 
     def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
+        """Return the messages for this driver; count refused bytes."""
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
@@ -214,7 +218,7 @@ class LineDriver(ABC, Generic[M]):
         return report
 
     def _refuse(self, error: ProtocolError) -> None:
-        """Count a complete message that cannot be parsed. A device that sends nothing else is lost."""
+        """Count a complete message that cannot be parsed. If the device sends nothing else, report it as lost."""
         now = asyncio.get_running_loop().time()
         self._count_refused(error)
         if not self._unreadable:
@@ -245,11 +249,13 @@ class LineDriver(ABC, Generic[M]):
         self._sink(event)
 
     def _note_reply(self) -> None:
+        """Reset the count of missing replies; if the messages are readable, report the device as up."""
         self._silent_questions = 0
         if not self._unreadable:
             self._report_line_up()
 
     def _report_line_up(self) -> None:
+        """Report that the device replies, unless that has been reported already."""
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))
@@ -270,13 +276,14 @@ class LineDriver(ABC, Generic[M]):
             self._reset_session()
 
     def _handle_lost_line(self, why: str) -> None:
+        """Report that the device or its line is lost, unless that has been reported already."""
         self._found.clear()  # shown until the device replies again
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))
 
     def _set_found(self, code: FaultCode, detail: str | None) -> None:
-        """Raise a fault detected by the driver itself, or clear it with None."""
+        """Raise a fault that the driver itself has found, or with ``detail`` None clear it."""
         if detail is None:
             if self._found.pop(code, None) is None:
                 return
@@ -284,18 +291,18 @@ class LineDriver(ABC, Generic[M]):
             return
         else:
             self._found[code] = detail
-        self._show_faults(self._reported)
+        self._update_faults(self._reported)
 
-    def _show_worth(self, worth: Worth) -> None:
+    def _report_value_faults(self, worth: Worth) -> None:
         """Report the faults found in an acceptor's channels, once all of them have been queried."""
         if worth.is_known or worth.has_differences:
             for code in WORTH_FAULTS:
                 self._set_found(code, worth.faults.get(code))
 
-    def _show_faults(self, reported: dict[FaultCode, str]) -> None:
-        """Set the device's faults to those it has ``reported`` and those detected by the driver.
+    def _update_faults(self, reported: dict[FaultCode, str]) -> None:
+        """Set the device's faults to those it has ``reported`` and those that the driver itself has found.
 
-        New ones are raised, missing ones cleared.
+        Raise the new ones, and clear those that are no longer among them.
         """
         self._reported = reported
         present = reported | self._found

@@ -59,7 +59,7 @@ class Verdict(StrEnum):
 
 
 class Escrow:
-    """The rule for one acceptor. It stores no money itself: the ledger is read each time."""
+    """The decisions about one acceptor's item in escrow. It stores no money itself: the ledger is read each time."""
 
     def __init__(self, ledger: EscrowLedger) -> None:
         self._ledger = ledger
@@ -106,11 +106,11 @@ class Escrow:
         return Verdict.CREDITED
 
     def dispute_unordered_stacking(self, text: str, most_cents: int) -> None:
-        """Handle a report that no order of ours explains: a person decides about up to ``most_cents``."""
+        """Open a dispute for a stacked item that was never ordered: a person decides about up to ``most_cents``."""
         self._ledger.dispute_unordered_stacking(text, most_cents)
 
     def give_up(self, why: str) -> None:
-        """End an ordered stacking without a report for too long: a person decides."""
+        """End an ordered stacking for which no report has come for too long; a person decides about its value."""
         self._ledger.dispute_lost_paper(why)
 
     def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> Verdict:

@@ -40,7 +40,7 @@ Cutter = Callable[[bytes], Cut[T] | None]
 
 
 class FrameReader(Generic[T]):
-    """Collects bytes and returns messages and errors in the order of the line."""
+    """A reader that collects bytes and returns the messages and errors in them, in the order of the line."""
 
     def __init__(self, cutter: Cutter[T]) -> None:
         self._cutter = cutter
@@ -59,7 +59,7 @@ class FrameReader(Generic[T]):
         return items
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
-        """Return the refusal of an unfinished message after a pause on the line."""
+        """Return, after a pause on the line, the error for an unfinished message; empty if there is none."""
         unfinished, self._buffer = self._buffer, b""
         return [ProtocolError(protocol, "message broken off", unfinished)] if unfinished else []
 

@@ -122,7 +122,7 @@ class Ready(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escrowed(DeviceEvent):
-    """A note or ticket waits in escrow. Reply with ``stack``, ``hold`` or ``return_bill`` and ``escrow``."""
+    """A note or ticket waits in escrow. Reply by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
 
     escrow: int
     content: Content
@@ -161,7 +161,7 @@ class Rejected(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed(DeviceEvent):
-    """The bytes cannot decide who owes whom: nothing was credited, and the ledger stores it for a person."""
+    """The whereabouts of money are unknown: nothing was credited, and the ledger stores it for a person to decide."""
 
     text: str
 
@@ -297,10 +297,10 @@ class Device(Protocol):
         """Return the device's name in the cabinet file."""
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
-        """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
+        """Set the faults recorded when the machine last ran; each is cleared once the device no longer reports it."""
 
     async def run(self) -> None:
-        """Own the line until cancelled: open, poll, recover, reopen. Only a failing ledger ends it."""
+        """Operate the line until cancelled: open, poll, recover, reopen. Only a failing ledger ends it."""
 
 
 class BillAcceptor(Device, Protocol):
@@ -319,7 +319,7 @@ class BillAcceptor(Device, Protocol):
         """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
 
     def hold(self, escrow: int) -> None:
-        """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
+        """Keep the item in ``escrow`` there until ``stack`` or ``return_bill`` (while a host is queried)."""
 
 
 class CoinAcceptor(Device, Protocol):
@@ -332,7 +332,7 @@ class CoinAcceptor(Device, Protocol):
         """Accept no coins: all of them fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Set where accepted coins go: the hopper, or the drop box in the base."""
+        """Set where accepted coins go: the hopper, or the drop box in the cabinet stand."""
 
 
 class Hopper(Device, Protocol):

@@ -69,7 +69,7 @@ class EscrowLedger(Protocol):
         """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
 
     def moving(self, *, outward: bool) -> None:
-        """Store in the open ORDERED record whether the acceptor reports that it returns the content."""
+        """Store in the open ORDERED record whether the acceptor reports that the content moves out to the player."""
 
     def set_mark(self, mark: int) -> None:
         """Store the driver's place in the line protocol in the open record (its meaning is the driver's)."""
@@ -129,9 +129,9 @@ class PayoutLedger(Protocol):
         """Record how many of its coins are known to have left."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Close it with the coins counted out by the hopper; the credit meter is reduced here.
+        """Close the payout with the number of coins that the hopper counted out, and reduce the credit meter by them.
 
-        ``doubt``: why the whereabouts of the rest are unknown; the rest is then a disputed amount.
+        ``doubt``: why the whereabouts of the other coins are unknown; their value is then a disputed amount.
         """
 
     def close_unordered_payout(self, payout_id: str) -> None:
@@ -173,4 +173,4 @@ class PrintLedger(Protocol):
         """Record the print order of a ticket, in state PENDING, before it is sent."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record its next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""
+        """Record the ticket's next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close the record."""

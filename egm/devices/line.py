@@ -62,7 +62,10 @@ Opener = Callable[[str, LineSettings], Handle]
 
 
 def is_pseudo_terminal(path: str) -> bool:
-    """Return whether ``path`` is the slave of one, and so has no parity. Raises OSError if it does not exist."""
+    """Return whether ``path`` is the slave of a pseudo-terminal, which has no parity.
+
+    Raises OSError if the path does not exist.
+    """
     return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
 
 
@@ -88,10 +91,10 @@ def open_port(path: str, settings: LineSettings) -> Handle:
 
 
 class SerialLine:
-    """A line that may disappear and return. One driver owns it, or several share it as a bus.
+    """A line that may disappear and return. One driver uses it alone, or several share it as a bus.
 
-    On a bus each takes its ``turn`` for one query and its reply; the one that finds the line lost closes it
-    for all, and the first to retry opens it.
+    On a bus each driver takes its ``turn`` for one query and its reply. The driver that finds the line lost
+    closes it for all, and the first one to retry opens it again.
     """
 
     def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:

@@ -102,10 +102,10 @@ class PrinterDriver(LineDriver[M]):
         """Run one cycle: query the status twice and, if both agree, advance the open print order."""
         first = await self._ask_status()
         status = None if first is None else await self._ask_status()
-        self._hold_against_power(answered=status is not None)
+        self._update_uninterrupted_replies(answered=status is not None)
         if status is not None and status == first:
             present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}
-            self._show_faults(present)
+            self._update_faults(present)
         else:
             status = None
         record = self._ledger.pending()
@@ -116,8 +116,12 @@ class PrinterDriver(LineDriver[M]):
         self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
         await self._pause()
 
-    def _hold_against_power(self, *, answered: bool) -> None:
-        """Note whether the printer can have been without power since the order to print."""
+    def _update_uninterrupted_replies(self, *, answered: bool) -> None:
+        """Update the time of the last of uninterrupted replies since the print order.
+
+        ``answered``: whether the printer has replied now. If replies are missing for long enough for a restart of
+        the printer, the time is cleared until the next order.
+        """
         now = asyncio.get_running_loop().time()
         last = self._answered_at
         unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
@@ -130,7 +134,7 @@ class PrinterDriver(LineDriver[M]):
             self._handle_unknown_status(record)
 
     def _measure_wait(self) -> float:
-        """Return the seconds since the open ticket entered its current state, as far as this run knows."""
+        """Return the seconds since the open ticket entered its current state, or since this run first saw it."""
         now = asyncio.get_running_loop().time()
         if self._since is None:
             self._since = now
@@ -142,7 +146,7 @@ class PrinterDriver(LineDriver[M]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
-        """Handle an unknown status: wait for the printer, but not forever."""
+        """Wait for a printer whose status is unknown; after too long, end the open print order."""
         limits = {
             PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
             PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),

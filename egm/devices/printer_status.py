@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrinterStatus:
-    """Status common to all printers. ``barcode_done`` holds from the end of the bar code until it is cleared."""
+    """The status that all printers report. ``barcode_done`` is set from the end of the bar code until it is cleared."""
 
     busy: bool = False
     ticket_in_path: bool = False

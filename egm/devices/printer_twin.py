@@ -79,6 +79,7 @@ class PrinterTwin(Twin[M]):
         self._schedule_step(_SETTLE_SECONDS, self._finish_printing)
 
     def _finish_printing(self) -> None:
+        """Finish printing; a person takes the ticket some seconds later, unless tickets are held."""
         self._busy = False
         if not self._hold:
             self._schedule_step(_TAKE_SECONDS, self._take_ticket)
@@ -91,6 +92,7 @@ class PrinterTwin(Twin[M]):
             self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
     def _take_ticket(self) -> None:
+        """Take the ticket out of the paper path."""
         self._in_path = False
 
     def power_lost(self) -> None:

@@ -98,6 +98,7 @@ class Port:
         asyncio.get_running_loop().add_reader(self._master, self._read_available)
 
     def _make_pair(self) -> tuple[int, int]:
+        """Create the line, and claim its name for this process."""
         pair = make_pair(self.link)
         self._owner = claim(self.link, os.ttyname(pair[1]))
         return pair
@@ -131,6 +132,7 @@ class Port:
             loop.call_at(self._heard_until, self._hear_next_piece)
 
     def _hear_next_piece(self) -> None:
+        """Process the next piece of the received data."""
         self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def receive(self, data: bytes) -> None:
@@ -143,6 +145,7 @@ class Port:
             heard(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
+        """Return the data as pieces to send: single bytes if replies are split, else all at once."""
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
@@ -165,6 +168,7 @@ class Port:
         self._free_at = at
 
     def _write_next_bytes(self) -> None:
+        """Write the next piece of a reply to the line; drop it if the cable was replaced or nobody reads."""
         data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:
@@ -230,7 +234,10 @@ class Twin(ABC, Generic[M]):
         """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
-        """Process received bytes; without power they are lost, and a pause discards an unfinished message."""
+        """Pass received bytes to the reader and handle each message; without power the bytes are lost.
+
+        A pause on the line discards an unfinished message.
+        """
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()
@@ -273,7 +280,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def halt(self) -> None:
-        """Stop permanently; what it retains is as after a power loss now."""
+        """Stop the device for good; it retains what it would retain after a power loss now."""
         self.powered = False
         self._stop_timers()
         self.changed()
@@ -304,6 +311,7 @@ class Twin(ABC, Generic[M]):
         }
 
     def _list_line_actions(self) -> dict[str, Callable[[Values], str]]:
+        """Return the manual actions on power, cable and line that every simulated device has."""
         return {
             "power_off": self._hand_power_off,
             "power_on": self._hand_power_on,
@@ -320,6 +328,7 @@ class Twin(ABC, Generic[M]):
         }
 
     def _hand_power_off(self, _: Values) -> str:
+        """Cut the device's power."""
         if self.powered:
             self.powered = False
             self._stop_timers()
@@ -328,40 +337,49 @@ class Twin(ABC, Generic[M]):
         return "without power"
 
     def _hand_power_on(self, _: Values) -> str:
+        """Restore the device's power."""
         if not self.powered:
             self.powered = True
             self.power_restored()
         return "powered"
 
     def _hand_unplug(self, _: Values) -> str:
+        """Unplug the device's cable."""
         self.port.unplug()
         return "cable pulled"
 
     def _hand_plug(self, _: Values) -> str:
+        """Plug the device's cable in."""
         self.port.plug()
         return "cable in"
 
     def _hand_silence(self, values: Values) -> str:
+        """Set whether the device sends no replies (``on``)."""
         self.port.silent = read_flag(values, "on", default=True)
         return "silent" if self.port.silent else "answering"
 
     def _hand_late(self, values: Values) -> str:
+        """Delay every reply by ``milliseconds``."""
         self.port.late_seconds = number(values, "milliseconds") / 1000
         return f"answers {self.port.late_seconds:g} s late"
 
     def _hand_corrupt(self, values: Values) -> str:
+        """Damage the next replies (``answers``: how many)."""
         self.port.corrupt_next = number(values, "answers", default=1)
         return f"the next {self.port.corrupt_next} answers are damaged"
 
     def _hand_drop(self, values: Values) -> str:
+        """Lose the next replies (``answers``: how many)."""
         self.port.drop_next = number(values, "answers", default=1)
         return f"the next {self.port.drop_next} answers are lost"
 
     def _hand_split(self, values: Values) -> str:
+        """Set whether replies are sent one byte at a time (``on``)."""
         self.port.split = read_flag(values, "on", default=True)
         return "one byte at a time" if self.port.split else "whole answers"
 
     def _hand_clear_line(self, _: Values) -> str:
+        """End all simulated faults of the line."""
         self.port.silent = self.port.split = False
         self.port.late_seconds = 0.0
         self.port.corrupt_next = self.port.drop_next = 0

@@ -25,8 +25,8 @@ _TOKENS: Final = "TK"
 class ReportedWorth:
     """The value that a device reports for a channel.
 
-    ``text``: in its own words. ``amount_cents``: 0 for nothing, None if no amount can be derived from it.
-    ``currencies``: the possible ones, empty if not reported or not known.
+    ``text``: the device's own text. ``amount_cents``: 0 if the channel accepts nothing, None if no amount can
+    be derived from the text. ``currencies``: the possible ones, empty if not reported or not known.
     """
 
     text: str
@@ -83,6 +83,7 @@ class Worth:
 
 
 def _format_channels(numbers: list[int]) -> str:
+    """Return the channel numbers as text."""
     return "channel " + ", ".join(map(str, numbers))
 
 

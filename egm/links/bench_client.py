@@ -24,7 +24,7 @@ class BenchClient:
             with open_socket_address(run / "bench.sock") as address:
                 self._socket.connect(address)
             self._file = self._socket.makefile("rwb")
-            answer = self._ask(Hello(token=token))
+            answer = self._request(Hello(token=token))
         except (OSError, MessageError) as error:
             self._socket.close()
             if not (run / "bench.sock").exists():
@@ -36,7 +36,8 @@ class BenchClient:
             self.close()
             raise BenchUnreachableError(f"the bench at {run} refused: {answer}")
 
-    def _ask(self, message: Hello | BenchCommand) -> object:
+    def _request(self, message: Hello | BenchCommand) -> object:
+        """Send a message to the bench and return its reply. Raises ConnectionError if the bench hangs up."""
         self._file.write(encode(message))
         self._file.flush()
         line = self._file.readline(LINE_BYTES_MAX)
@@ -47,7 +48,7 @@ class BenchClient:
     def do(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
         """Operate a device by hand. Raises :class:`BenchUnreachableError` if the bench goes away."""
         try:
-            answer = self._ask(BenchCommand(device=device, action=action, values=values))
+            answer = self._request(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:
             raise BenchUnreachableError(f"the bench went away: {error}") from error
         if not isinstance(answer, BenchReply):

@@ -13,14 +13,14 @@ from egm.records.keys import LinksKey, ProgressiveKey
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNamed:
-    """Something has happened on the line of a host."""
+    """An event on the line of a host, such as a lost link or a full exception queue; ``host`` is its name."""
 
     host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
-    """A host sent its time; ``ahead_seconds``: how far it is ahead of the machine's, rounded up."""
+    """A host has sent its time; ``ahead_seconds`` is how far it is ahead of the machine's time, rounded up."""
 
     host: str
     told: Time

@@ -116,18 +116,19 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     families: dict[str, _Family] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
         if _SINCE not in meter:
-            _add(families, build_series(meter), value)
+            _add_sample(families, build_series(meter), value)
     split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
     for game in sorted(set().union(*split.values())):
         for meter, parts in split.items():
             series = build_series(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
             by_game = Series(name, f"{series.help[:-1]}, by game.", {"game": game})
-            _add(families, by_game, parts.get(game, 0))
+            _add_sample(families, by_game, parts.get(game, 0))
     return list(families.values())
 
 
-def _add(families: dict[str, _Family], series: Series, value: int) -> None:
+def _add_sample(families: dict[str, _Family], series: Series, value: int) -> None:
+    """Add a sample of a series to its metric family; create the family if necessary."""
     kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
     family = families.get(series.name)
     if family is None:
@@ -136,15 +137,16 @@ def _add(families: dict[str, _Family], series: Series, value: int) -> None:
 
 
 class MachineCollector(Collector):
-    """Collector that holds the families last handed over."""
+    """A collector of the metric families that were handed over last."""
 
     def __init__(self) -> None:
         self._held: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
     def hand_over(self, families: Iterable[Metric], read: Callable[[], None] = lambda: None) -> None:
-        """Replace all families at once. Families of one name, from several sources, are merged.
+        """Replace all families at once. Families of the same name, from several sources, are merged.
 
-        ``read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these.
+        ``read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these
+        families.
         """
         merged: dict[str, Metric] = {}
         for family in families:
@@ -192,7 +194,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(address, _Quiet)
 
     def heard(self, request: socket) -> None:
-        """Note that the request of a connection is complete."""
+        """Note that a connection's request is complete, so that it is not closed in favour of another."""
         self._owing.pop(request, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:

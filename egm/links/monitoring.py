@@ -54,7 +54,10 @@ class Monitoring:
         )
 
     async def run(self) -> None:
-        """Serve until cancelled. A taken port costs the monitoring, not the player; it is waited for."""
+        """Serve the metrics until cancelled.
+
+        If another program has the port, wait until it is free; the machine remains available to players.
+        """
         exporter = await self._open()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
@@ -96,7 +99,7 @@ class Monitoring:
         self._read_in(_FOLLOW_SECONDS)
 
     def _read_in(self, seconds: float) -> None:
-        """Take a reading after this time, or earlier if one is already scheduled."""
+        """Schedule a reading of the metrics after ``seconds``, or earlier if one is already scheduled."""
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + seconds:
@@ -105,6 +108,7 @@ class Monitoring:
         self._timer = loop.call_later(seconds, self._read)
 
     def _read(self) -> None:
+        """Take a reading of all metrics and export it; schedule the next one."""
         self._timer = None
         if self._now is not None:
             families = [
@@ -118,7 +122,10 @@ class Monitoring:
         self._read_in(_IDLE_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:
-        """Return the callback for a read by the monitoring system, which then knows the technician at work."""
+        """Return a function to call when the monitoring system has read the current metrics.
+
+        It records that the monitoring system knows of the technician at work in the machine.
+        """
         opened = self._machine.memory.get(StaffKey.INTERVENTION)
         if opened is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None

@@ -40,7 +40,7 @@ def is_this_game(machine: Machine, event: Event) -> bool:
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     """Return whether the win is large, taxable, or contains a level or prize that an attendant must pay."""
     game = require_open_game(machine)
-    won_cents = game.win_cents + progressives.award_cents(machine, game)
+    won_cents = game.win_cents + progressives.sum_award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
@@ -55,7 +55,7 @@ def end_game(machine: Machine, _: Event) -> None:
     """Credit the win to the player's cashable credits, whatever kind was wagered, and close the game."""
     game = require_open_game(machine)
     won_cents = game.win_cents
-    progressives.register(machine, game, "credit")
+    progressives.register_hits(machine, game, "credit")
     stakes = _give_stakes_back(machine, game)
     credit = machine.credit(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
@@ -81,7 +81,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     game = require_open_game(machine)
     won_cents = game.win_cents
     prizes = merchandise.list_won_prizes(machine, game)
-    progressives.register(machine, game, "hand")
+    progressives.register_hits(machine, game, "hand")
     _post_double_up(machine, game)
     stakes = _give_stakes_back(machine, game)
     merchandise.register(machine, game, prizes)

@@ -58,7 +58,7 @@ def record_mystery(machine: Machine, event: Event) -> None:
             ruling=None,
             won=won.model_dump(mode="json"),
         )
-        unproved.hold(machine, won.claim, prize)
+        unproved.hold_prize(machine, won.claim, prize)
     elif opened is not None and game.play_id == opened.play_id:
         _win(machine, game, level, won)
     elif _is_free(machine, opened):

@@ -142,7 +142,7 @@ def start_game(machine: Machine, _: Event) -> None:
     if round_ is not None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
-    progressive_round = progressives.begin(machine, bet, play_id)
+    progressive_round = progressives.begin_round(machine, bet, play_id)
     step = _advance(machine, conversation, None, progressive_round, None if round_ is None else round_.at(0))
     game = GameRecord(
         play_id=play_id,
@@ -170,7 +170,7 @@ def start_game(machine: Machine, _: Event) -> None:
             PlayKey.GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, rules),
             **build_shared_state_change(machine, rules.rules, game),
-            **progressives.state_of(machine, game, progressive_round),
+            **progressives.build_step_state(machine, game, progressive_round),
             **protection.build_counted_session(machine, wagered_cents=bet.cents),
         },
     )
@@ -192,7 +192,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     if game.wager.seat is not None:
         round_ = round_of(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
-    progressive_round = progressives.go_on(machine, game)
+    progressive_round = progressives.continue_round(machine, game)
     conversation = machine.state(GameInProgress).conversation
     if "seat" in event.data:
         own = conversation.decision.seat == (game.wager.seat or 0)
@@ -224,7 +224,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         dims=game.dims if transfers else {},
         state={
             **build_shared_state_change(machine, conversation.game.rules, after),
-            **progressives.state_of(machine, game, progressive_round),
+            **progressives.build_step_state(machine, game, progressive_round),
             **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
         },
     )

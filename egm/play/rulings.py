@@ -101,11 +101,11 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
     back = undecided if refund else ()
     back_cents = sum(part.amount_cents for part in back)
     settled_cents = sum(part.amount_cents for part in settled)
-    returned, levels = progressives.give_back(machine, game)
+    returned, levels = progressives.build_reversal(machine, game)
     outcome = VoidedOutcome(
         decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
         win_cents=None if game.outcome is None else game.returned_cents,
-        levels_cents=progressives.award_cents(machine, game),
+        levels_cents=progressives.sum_award_cents(machine, game),
     )
     machine.post(
         GAME_VOID,

@@ -19,7 +19,7 @@ from egm.money.host.controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED
-from egm.progressive.pools import Pools, shut
+from egm.progressive.pools import Pools, list_closed_spots
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
 from egm.records.keys import PlayKey, TableKey
@@ -53,7 +53,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         if _build_spot_view(old, {}) != _build_spot_view(new, most)
     }
     felt = felt.model_copy(update={"spots": now})
-    closed = shut(machine.state(Pools), at, cents)
+    closed = list_closed_spots(machine.state(Pools), at, cents)
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 
 

@@ -57,7 +57,7 @@ SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
-    """One machine's link. Everything it must not lose is in the journal, and is read from it at start."""
+    """The progressive link of one machine. What it must not lose is in the journal, and is read from it at start."""
 
     name = "progressive link"
 
@@ -82,7 +82,7 @@ class ProgressiveLink:
         self._complaints = 0
         self._attending = False
         for level in self._link.feeders:
-            mark = self._mark(level)
+            mark = self._read_mark(level)
             self._link.remember(
                 level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
             )
@@ -103,7 +103,7 @@ class ProgressiveLink:
                 await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
-        """Schedule sending of what has become durable: a wager's contribution, a hit, a payment."""
+        """Schedule sending of what an event has made durable: a wager's contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._schedule_attend()
@@ -114,7 +114,7 @@ class ProgressiveLink:
         return self._link.shown(pool, self._read_clock_ns())
 
     def position(self, pool: str) -> Position | None:
-        """Return the controller's progress with this machine's contributions, or None if unknown."""
+        """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
@@ -122,13 +122,13 @@ class ProgressiveLink:
         for sequence in [s for s in places if s <= feeder.counted]:
             del places[sequence]
         if feeder.pending:
-            since = places.get(feeder.counted + 1, self._mark(pool).since + 1) - 1
+            since = places.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
         return Position(counted=feeder.counted, since=since, falls=feeder.falls)
 
     def decided(self, pool: str) -> int:
-        """Return the last contribution whose mystery result is known and recorded."""
+        """Return the sequence number of the last contribution whose mystery result is known and recorded."""
         return self._decided.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
@@ -161,7 +161,7 @@ class ProgressiveLink:
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
-            mark = self._mark(level)
+            mark = self._read_mark(level)
             if mark.sequence > feeder.last:
                 for made in self._list_new_contributions(level, feeder.last, mark):
                     self._link.contributed(made, now_ns)
@@ -201,7 +201,8 @@ class ProgressiveLink:
         if record.amount_cents is not None:
             self._link.locked(name)
 
-    def _mark(self, level: str) -> LinkMark:
+    def _read_mark(self, level: str) -> LinkMark:
+        """Return the stored progress of this machine's contributions to a level."""
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
@@ -223,7 +224,10 @@ class ProgressiveLink:
                     yield made
 
     def _find_paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
-        """Return the paid hits of a level that its controller has lost, to be reported again."""
+        """Return the paid hits of a level that the controller no longer knows, to be reported again.
+
+        These are the hits after contribution ``counted``, without void ones and mystery prizes.
+        """
         found: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
             known = dict(read_details(entry))
@@ -239,7 +243,7 @@ class ProgressiveLink:
         return found
 
     def _iter_game_contribution(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
-        """Yield the contribution of one game to a level, and note that it is at ``place`` or later."""
+        """Yield the contributions of one game to a level; note that they are in journal entry ``place`` or later."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
                 self._places[level].setdefault(share.sequence, place)
@@ -259,7 +263,7 @@ class ProgressiveLink:
             asyncio.get_running_loop().call_soon(self._send_and_submit)
 
     def _send_and_submit(self) -> None:
-        """Send pending messages and submit what has been learnt."""
+        """Send pending messages, and submit the link's news to the machine."""
         self._attending = False
         for news in self._link.take_news():
             self._submit_news(news)
@@ -275,7 +279,7 @@ class ProgressiveLink:
             case Over():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
             case Ahead():
-                mark = progressives.mark(self._machine, news.level)
+                mark = progressives.find_mark(self._machine, news.level)
                 self._machine.post(
                     LINK_AHEAD,
                     ContributionsCounted(pool=news.level, counted=news.sequence),
@@ -292,24 +296,27 @@ class ProgressiveLink:
             case Complaint():
                 self._record_complaint(news.code, news.text)
             case CommitmentReceived():
-                wrong = unproved.note_seal(self._machine, news.level, news.prize, news.commitment)
+                wrong = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
                     self._record_complaint("seal", wrong)
             case Found():
                 self._found[news.won.claim] = news
                 self._submit_found_wins()
             case Decided():
-                self._decide(news.level, news.sequence)
+                self._note_decided(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
-        """Submit mystery wins found by the controller; those that cannot be paid now are submitted again later."""
+        """Submit the mystery wins that the controller has found to the machine.
+
+        A win that cannot be paid now is submitted again later.
+        """
         for claim, found in list(self._found.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
-    def _decide(self, level: str, sequence: int) -> None:
-        """Note that a mystery result is known, so that a waiting game may end."""
+    def _note_decided(self, level: str, sequence: int) -> None:
+        """Note that the mystery results up to this contribution are known, so that a waiting game may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:

@@ -14,7 +14,7 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A wager that its game accepts in the table's current state, with its levels, all of which are available."""
+    """A wager that its game accepts in the table's current state, with its progressive levels, all available."""
 
     game: Game
     """The game in the table's current state."""
@@ -36,7 +36,7 @@ class Bet:
 
     @property
     def fed_cents(self) -> dict[str, int]:
-        """Return the part of it that feeds each level, minor units: a side bet's stake, or all of it."""
+        """Return the part of the wager that feeds each level, minor units: a side bet's stake, or the whole wager."""
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
             for play in self.game.levels(self.wager)
@@ -57,7 +57,7 @@ def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
 
 @dataclass(slots=True)
 class BetInForce:
-    """The last accepted bet, with the choice and the table state for which it was accepted."""
+    """The last accepted bet, with the selection and the table state for which it was accepted."""
 
     selection: Selection | None = None
     game: Game | None = None

@@ -20,7 +20,7 @@ _TICK_SECONDS: Final = 0.25
 
 
 class Broadcasts:
-    """The broadcast levels of one machine; a level counts as up only if it was received within the time limit."""
+    """The levels that SAS hosts broadcast to one machine; a level is down if no amount came within the time limit."""
 
     name = "progressive broadcasts"
 
@@ -37,7 +37,7 @@ class Broadcasts:
     async def run(self) -> None:
         """Detect levels that are no longer received, until cancelled."""
         while True:
-            self._show()
+            self._record_changes()
             await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
@@ -53,7 +53,7 @@ class Broadcasts:
             if amount_cents < before:
                 self._machine.post(LEVEL_FELL, LevelFell(pool=name, from_cents=before, to_cents=amount_cents))
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
-        self._show()
+        self._record_changes()
 
     def shown(self, pool: str) -> Shown:
         """Return what a level shows: the last amount received."""
@@ -64,7 +64,8 @@ class Broadcasts:
         fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
         return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
 
-    def _show(self) -> None:
+    def _record_changes(self) -> None:
+        """Record which levels are received again or no longer, and update the machine if any level has changed."""
         now = {level: self.shown(level) for level in self._levels}
         if now == self._told:
             return

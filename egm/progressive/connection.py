@@ -168,6 +168,7 @@ async def open_connection(
 
 @contextlib.asynccontextmanager
 async def _limit_time(seconds: float, what: str) -> AsyncIterator[None]:
+    """Raise MqttError if the body of the ``with`` block takes longer than this."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -211,7 +212,10 @@ async def stay_connected(
 
 
 async def run_together(*work: Coroutine[None, None, None]) -> None:
-    """Run all of this until one ends, then end the others; raise what ended them, a lost connection last."""
+    """Run all of these until one ends, then cancel the others.
+
+    Raise the error that ended them; of several, a lost connection only if there is no other.
+    """
     tasks = [asyncio.create_task(each) for each in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -223,7 +227,7 @@ async def run_together(*work: Coroutine[None, None, None]) -> None:
 
 
 async def finish(*tasks: asyncio.Task[None]) -> None:
-    """Cancel tasks until they have ended, whatever they do about it; their exceptions are not raised."""
+    """Cancel tasks, repeatedly if they ignore it, until they have ended; their exceptions are not raised."""
     while pending := [task for task in tasks if not task.done()]:
         for task in pending:
             task.cancel()

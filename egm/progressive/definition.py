@@ -27,11 +27,11 @@ class LevelFileError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """Stake and odds that a machine must have to feed a level (Québec by-law, s.92).
+    """The stake and the odds that a machine must have to feed a level (Québec by-law, s.92).
 
     ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of one
-    such wager. ``hits_most``: how often one wager can hit it; more are held for a ruling. ``shares``: parts
-    of the level that can also be won, with the mean hits of each.
+    such wager. ``hits_most``: how often one wager can hit the level; further hits are held for a ruling.
+    ``shares``: parts of the level that can also be won, with the mean hits of each.
     """
 
     stake_cents: int
@@ -204,6 +204,7 @@ def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
 
 
 def _find_odds_of_game(entry: _Entry, where: str) -> Fraction:
+    """Return the odds of the game's level for the stake."""
     return _play_of_game(entry, where).odds
 
 

@@ -26,7 +26,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A controller's progress with a linked level: see :class:`egm.progressive.round.LinkMark`."""
+    """The controller's count of this machine's contributions: see :class:`egm.progressive.round.LinkMark`."""
 
     counted: int
     since: int
@@ -45,11 +45,11 @@ class LinkedLevels(LevelDisplay, Protocol):
     """The levels of a controller, which counts this machine's contributions."""
 
     def position(self, pool: str) -> Position | None:
-        """Return the controller's progress with this machine's contributions, or None if unknown."""
+        """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 
     def decided(self, pool: str) -> int:
-        """Return the last contribution whose mystery result is known and recorded."""
+        """Return the sequence number of the last contribution whose mystery result is known and recorded."""
         ...
 
 

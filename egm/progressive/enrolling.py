@@ -27,7 +27,7 @@ from egm.progressive.enrolment import (
     Facts,
     Stick,
     compute_key_digest,
-    request_of,
+    create_request,
 )
 from egm.progressive.entries import (
     ENROLMENT_ANSWERED,
@@ -54,7 +54,7 @@ PERSONS: Final = 2
 
 @dataclass(slots=True)
 class Enrolling:
-    """The machine's own link files, the stick, and the answer read from it but not yet in use."""
+    """The machine's link files, the stick, and the answer that was read from it but is not in use yet."""
 
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
@@ -63,7 +63,7 @@ class Enrolling:
 
 
 def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
-    """Put the certificate named by the journal into use at start-up; or record one that predates the journal."""
+    """At start-up, put the certificate named by the journal into use; or record one that the journal does not name."""
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
@@ -75,7 +75,9 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
         facts = folder.facts()
         if facts is not None and stored != folder.current:
             signed = machine.memory.get(IntegrityKey.CABINET)
-            _record(machine, facts, signed["persons"] if not stored and signed is not None else ())
+            _record_certificate(
+                machine, facts, signed["persons"] if not stored and signed is not None else ()
+            )
         folder.tidy()
     except EnrolmentError as error:
         machine.post(
@@ -84,7 +86,7 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
         )
 
 
-def _record(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
+def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
     """Record a certificate put into use by persons, or found in use without a known author."""
     state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
     if len(persons) >= PERSONS:
@@ -115,22 +117,23 @@ ENROLMENT: Final = tuple(
 
 
 def enrol_link(machine: Machine, event: Event) -> None:
-    """Perform one step and record its result or error."""
+    """Perform one step of the enrolment with the link, and record its result or error."""
     persons = list_event_persons(machine, event)
     try:
         if event.data["step"] == "request":
-            _ask(machine, persons)
+            _write_request(machine, persons)
         elif event.data["step"] == "answer":
-            _read(machine, persons)
+            _read_answer(machine, persons)
         else:
-            _enrol(machine, persons)
+            _use_answer(machine, persons)
     except EnrolmentError as error:
-        _refuse(machine, event, error.code, error.values)
+        _record_refusal(machine, event, error.code, error.values)
     except OperatorError as error:
-        _refuse(machine, event, "link_not_written", {"why": str(error)})
+        _record_refusal(machine, event, "link_not_written", {"why": str(error)})
 
 
-def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
+def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
+    """Record why a step of the enrolment was refused, and show the reason."""
     machine.post(
         ENROLMENT_REFUSED,
         EnrolmentRefused(
@@ -143,28 +146,31 @@ def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | s
     machine.notice = Notice(code=f"refused.{code}", values=values)
 
 
-def _ask(machine: Machine, persons: list[str]) -> None:
+def _write_request(machine: Machine, persons: list[str]) -> None:
+    """Write a certificate request to the stick, and record it; an answer read before is dropped."""
     enrolling = machine.state(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
-    enrolling.stick.ask(request_of(key, machine.identity.serial))
+    enrolling.stick.ask(create_request(key, machine.identity.serial))
     machine.post(
         ENROLMENT_REQUESTED,
         EnrolmentRequested(key=compute_key_digest(key.public_key()), persons=tuple(persons)),
     )
 
 
-def _read(machine: Machine, persons: list[str]) -> None:
+def _read_answer(machine: Machine, persons: list[str]) -> None:
+    """Read the answer from the stick and check it; record it and wait for the next step to put it into use."""
     enrolling = machine.state(Enrolling)
     enrolling.answer = None
     answer = enrolling.stick.answer()
     facts = answer.facts()
-    _check(machine, facts)
+    _check_answer(machine, facts)
     enrolling.answer = answer
     machine.post(ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons)))
 
 
-def _check(machine: Machine, facts: Facts) -> None:
+def _check_answer(machine: Machine, facts: Facts) -> None:
+    """Raise EnrolmentError unless the answer is for this machine and its request, and names the configured broker."""
     key, link = machine.state(Enrolling).folder.asking(), machine.state(Enrolling).link
     facts.check(
         machine.identity.serial,
@@ -175,22 +181,26 @@ def _check(machine: Machine, facts: Facts) -> None:
         raise EnrolmentError("link_other_broker", broker=facts.broker, file=f"{link.host}:{link.port}")
 
 
-def _enrol(machine: Machine, persons: list[str]) -> None:
+def _use_answer(machine: Machine, persons: list[str]) -> None:
+    """Put the answer that was read into use as the machine's certificate, and record the persons."""
     enrolling = machine.state(Enrolling)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
     facts = enrolling.answer.facts()
-    _check(machine, facts)
+    _check_answer(machine, facts)
     name = enrolling.folder.stage(enrolling.answer)
     enrolling.answer = None
-    _record(machine, facts, persons)
+    _record_certificate(machine, facts, persons)
     enrolling.folder.switch(name)
     enrolling.folder.tidy()
 
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
-    """Return a certificate as a table, for persons who compare it with the floor's statement."""
+    """Return a certificate as a table, for persons who compare it with what the controller's staff state.
+
+    ``other_authority``: whether to point out that another authority has signed it than before.
+    """
     rows = build_pair_table(
         (
             ("link.serial", say_plain(facts.serial)),
@@ -213,18 +223,18 @@ class LinkPage(Place):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the page in its current state."""
-        keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _open(machine))
+        keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
         return ServicePage(
             id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Open the form of the touched step."""
-        steps = _open(machine)
+        steps = _list_open_forms(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
 
 
-def _open(machine: Machine) -> dict[str, Form]:
+def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the steps that are possible now."""
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
         return {}

@@ -58,7 +58,7 @@ class EnrolmentError(OperatorError):
         self.values: dict[str, int | str] = {**values}
 
 
-def digest_of(data: bytes) -> str:
+def compute_digest(data: bytes) -> str:
     """Return the digest that persons compare: 32 hexadecimal digits of SHA-256, in groups of four."""
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
@@ -66,7 +66,7 @@ def digest_of(data: bytes) -> str:
 
 def compute_key_digest(key: Ed25519PublicKey) -> str:
     """Return the digest of a public key (32 bytes)."""
-    return digest_of(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
+    return compute_digest(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
 def _list_common_names(subject: x509.Name) -> list[str]:
@@ -74,7 +74,7 @@ def _list_common_names(subject: x509.Name) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------- what travels
-def request_of(key: Ed25519PrivateKey, serial: str) -> str:
+def create_request(key: Ed25519PrivateKey, serial: str) -> str:
     """Return a machine's certificate request (PEM)."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, serial)])
     request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, None)
@@ -104,7 +104,10 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The floor's answer: certificates (PEM) and the broker's address, with the authority's signature (hex)."""
+    """The answer of the controller's staff to a certificate request, signed by their authority (hexadecimal).
+
+    It contains certificates (PEM) and the broker's address.
+    """
 
     host: str
     port: int
@@ -136,7 +139,7 @@ class Answer:
         raise EnrolmentError("link_not_whole")
 
     def facts(self) -> "Facts":
-        """Return its facts. Raises EnrolmentError if it is incomplete, or not signed by its authority."""
+        """Return the facts in the certificates. Raises EnrolmentError if the answer is incomplete or not signed."""
         try:
             with raise_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
@@ -167,8 +170,8 @@ class Answer:
         return Facts(
             serial=", ".join(names),
             key=compute_key_digest(key),
-            certificate=digest_of(certificate.public_bytes(Encoding.DER)),
-            authority=digest_of(authority.public_bytes(Encoding.DER)),
+            certificate=compute_digest(certificate.public_bytes(Encoding.DER)),
+            authority=compute_digest(authority.public_bytes(Encoding.DER)),
             issuer=", ".join(issuers),
             since=max(certificate.not_valid_before_utc, authority.not_valid_before_utc),
             until=min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
@@ -178,7 +181,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts in a certificate and its authority; digests by :func:`digest_of`, times in UTC."""
+    """The facts in a certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
 
     serial: str
     key: str
@@ -195,7 +198,7 @@ class Facts:
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
     def check(self, serial: str, key: str, now: datetime) -> None:
-        """Raise EnrolmentError unless it belongs to this machine and key, and is valid now."""
+        """Raise EnrolmentError unless the certificate is for this machine and key, and is valid now."""
         if self.serial != serial:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
         if self.key != key:
@@ -209,12 +212,12 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Stick:
-    """A stick marked by the floor: a device, or a file in its place."""
+    """A memory stick prepared by the controller's staff: a device, or a file in its place."""
 
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return the content of the stick: its ``request`` and ``answer``. Raises EnrolmentError."""
+        """Return the ``request`` and the ``answer`` on the stick. Raises EnrolmentError."""
         data = self._run_device_operation(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
@@ -227,14 +230,14 @@ class Stick:
         return content
 
     def answer(self) -> Answer:
-        """Return the floor's answer. Raises EnrolmentError, also if it has not arrived."""
+        """Return the answer of the controller's staff. Raises EnrolmentError, also if there is none yet."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
         return Answer.read(content)
 
     def ask(self, request: str) -> None:
-        """Write a machine's request, removing any older answer. Raises EnrolmentError."""
+        """Write a machine's request to the stick, removing any older answer. Raises EnrolmentError."""
         try:
             self.read()
         except EnrolmentError as error:
@@ -243,7 +246,7 @@ class Stick:
         self.write(request)
 
     def write(self, request: str = "", answer: Answer | None = None) -> None:
-        """Mark it as the floor's and write this content, whatever it holds. Raises EnrolmentError."""
+        """Prepare the stick with this content, replacing whatever is on it. Raises EnrolmentError."""
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
         self._run_device_operation(lambda: self._write(data))

@@ -28,7 +28,7 @@ POOL_MOVES: Final = Moves("pool:*:*", "pool:*:*")
 # ---------------------------------------------------------------------------------------------- own levels
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelOpened:
-    """A progressive level of this machine was opened, and its base paid in."""
+    """A progressive level of this machine was opened, and its base amount was paid in."""
 
     pool: str
     game: str
@@ -112,7 +112,7 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardDiffers:
-    """A controller stated an amount for a claim that has another amount or is not open; it is not paid."""
+    """A controller stated an amount for a claim that is not open or has another amount; the amount is not paid."""
 
     claim: str
     amount_cents: int

@@ -18,7 +18,7 @@ RETRY_NS: Final = 2_000_000_000
 
 @dataclass(slots=True)
 class Feeder:
-    """The state of one linked level. Times are monotonic nanoseconds."""
+    """The state of one linked level that this machine feeds. Times are monotonic nanoseconds."""
 
     pool: Pool
     prize: int = 0
@@ -45,7 +45,7 @@ class Feeder:
 
     @property
     def enrolment(self) -> Enrolment:
-        """Return this machine's stake and odds for the level (s.92), and what it showed last."""
+        """Return the enrolment message for the level: this machine's stake and odds (s.92), and what it showed last."""
         chance = self.pool.definition.chance
         return Enrolment(
             level=self.pool.id,
@@ -73,7 +73,7 @@ class Feeder:
         return self.pool.definition.terms.mystery
 
     def find_objection(self, joined: Joined) -> tuple[Reason, str] | None:
-        """Return why this machine cannot feed the level with the controller's terms, or None.
+        """Return why this machine cannot feed the level under the controller's terms, as reason and text, or None.
 
         The increment must be the game's, and the base at least the one on which the game's return is based
         (s.93). A mystery level must have the same ceiling.
@@ -120,7 +120,7 @@ class Feeder:
         return ""
 
     def count(self, sequence: int, now_ns: int) -> None:
-        """Note that everything up to ``sequence`` is durable at the controller.
+        """Note that all contributions up to ``sequence`` are durable at the controller.
 
         The retry time of contributions sent but not yet counted starts again, so that a slow controller is
         not sent everything again.
@@ -133,7 +133,11 @@ class Feeder:
         self.sent = max(self.sent, self.counted)
 
     def due(self, now_ns: int) -> list[Contribution]:
-        """Return the contributions to send now: new ones within the window, or all again."""
+        """Return the contributions to send now, within the window of uncounted ones.
+
+        These are the new ones; if the controller has not counted the previous ones in time, they are sent
+        again too.
+        """
         if not self.joined or not self.pending:
             return []
         if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
@@ -144,6 +148,7 @@ class Feeder:
         return found
 
     def _list_window(self) -> list[Contribution]:
+        """Return the oldest contributions that the controller has not counted, as many as may be sent at a time."""
         return [self.pending[i] for i in range(min(WINDOW, len(self.pending)))]
 
 

@@ -39,7 +39,7 @@ from egm.progressive.entries import (
     LevelUnanswered,
 )
 from egm.progressive.level import Level
-from egm.progressive.level_views import find_shown, list_played_levels, own_level
+from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
@@ -72,7 +72,7 @@ def open_levels(machine: Machine) -> None:
     """
     for pool in machine.state(Pools).by_id.values():
         if not pool.is_own:
-            _link(machine, pool)
+            _store_first_mark(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
         stored = machine.journal.state(key)
@@ -100,34 +100,35 @@ def open_levels(machine: Machine) -> None:
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 
-def _link(machine: Machine, pool: Pool) -> None:
+def _store_first_mark(machine: Machine, pool: Pool) -> None:
+    """Store the progress mark of a controller's level when it is configured for the first time."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkMark()})
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
-    """Return the round of the game about to be played, with the levels that its bet plays for.
+def begin_round(machine: Machine, bet: Bet, play_id: str) -> Round:
+    """Return the progressive part of the game about to be played, with the levels that its bet plays for.
 
-    Each level of this machine is first compared with its accounts, like the journal before each play (A-03).
+    The books of each level of this machine are checked first, like the journal before each play (A-03).
     Raises :class:`LevelDefectiveError`: the machine must then stop.
     """
     for pool in bet.pools:
         if pool.is_own:
-            posting.compare(pool.id, _level(machine, pool.id), machine.journal.balance_cents)
+            posting.compare(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
     pools = {pool.level: pool for pool in bet.pools}
-    return _round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
+    return _build_round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
 
 
-def go_on(machine: Machine, game: GameRecord) -> Round:
-    """Return the round of the next step of a game that has already fed its levels."""
+def continue_round(machine: Machine, game: GameRecord) -> Round:
+    """Return the progressive part of the next step of a game that has already fed its levels."""
     pools = {level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
-    return _round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
+    return _build_round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """Return a level of an open game as configured; if it no longer is, as recorded with the game."""
+    """Return a level of an open game as it is configured now; if it no longer is, as recorded with the game."""
     known = machine.state(Pools).by_id.get(pool)
     if known is not None:
         return known
@@ -138,23 +139,24 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """Return what a level shows to an open game; if it is no longer received, what it showed before."""
+    """Return the amount that a level shows to an open game; if it is no longer received, the last amount."""
     known = machine.state(Pools).by_id.get(pool)
     now_cents = 0 if known is None else find_shown(machine, known).amount_cents
     before = game.broadcast_cents
-    return now_cents or (before[pool] if pool in before else mark(machine, pool).shown_cents)
+    return now_cents or (before[pool] if pool in before else find_mark(machine, pool).shown_cents)
 
 
-def _round(
+def _build_round(
     machine: Machine,
     game: LevelsPlayed,
     pools: Mapping[str, Pool | FormerPool],
     fed_cents: Mapping[str, int],
     step: str,
 ) -> Round:
+    """Return the progressive part of a step: what the wager feeds, and what the levels hold before it."""
     memory = Memory(
-        level=lambda pool: _level(machine, pool),
-        mark=lambda pool: mark(machine, pool),
+        level=lambda pool: _read_level(machine, pool),
+        mark=lambda pool: find_mark(machine, pool),
         shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
     return Round(
@@ -172,15 +174,16 @@ def _is_own(machine: Machine, pool: str) -> bool:
     return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
 
-def _level(machine: Machine, pool: str) -> Level:
-    level = own_level(machine, pool)
+def _read_level(machine: Machine, pool: str) -> Level:
+    """Return the stored state of a level of this machine."""
+    level = read_own_level(machine, pool)
     if level is None:
         raise LocalError(f"the level {pool} was never opened")
     return level
 
 
-def mark(machine: Machine, pool: str) -> LinkMark:
-    """Return the progress of this machine's contributions to a linked level."""
+def find_mark(machine: Machine, pool: str) -> LinkMark:
+    """Return how many contributions this machine has made to a linked level, and how many are counted."""
     known = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
     link = machine.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
@@ -190,8 +193,8 @@ def mark(machine: Machine, pool: str) -> LinkMark:
     return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
 
 
-def state_of(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
-    """Return the state that the entry of a step sets: its levels, marks and claims."""
+def build_step_state(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
+    """Return the state that the journal entry of a step sets: the levels, marks, claims and unread wins."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -243,10 +246,11 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
     """Return every hit of a game so far, with its locked amount if there is one."""
-    return tuple(_award(machine, hit) for hit in game.levels.hits)
+    return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
-def _award(machine: Machine, hit: Hit) -> Award:
+def _build_award(machine: Machine, hit: Hit) -> Award:
+    """Return a hit of a game, with its amount as far as it is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
@@ -259,7 +263,7 @@ def _award(machine: Machine, hit: Hit) -> Award:
     )
 
 
-def award_cents(machine: Machine, game: GameRecord) -> int:
+def sum_award_cents(machine: Machine, game: GameRecord) -> int:
     """Return the total of a game's locked awards, minor units."""
     return sum(award.amount_cents or 0 for award in list_awards(machine, game))
 
@@ -274,7 +278,7 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
-    """Return the state that the end of a game sets: its claims are paid, and nothing is awaited."""
+    """Return the state that the end of a game sets: its claims are paid, and it waits for no award."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
@@ -287,7 +291,7 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
     return state
 
 
-def register(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
+def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
@@ -339,7 +343,7 @@ def format_paid_pools(machine: Machine, game: GameRecord) -> str:
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
-def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
+def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """Return the transfers and state that reverse the hits of a void game: the amounts return to their levels.
 
     A hit of a broadcast level that its host has not read is no longer reported.
@@ -348,7 +352,7 @@ def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...],
     levels: dict[str, Level] = {}
     for award in list_awards(machine, game):
         if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
-            before = levels.get(award.pool) or _level(machine, award.pool)
+            before = levels.get(award.pool) or _read_level(machine, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
@@ -372,7 +376,7 @@ def levels_are_up(machine: Machine, _: Event) -> bool:
 
 
 def are_awards_locked(machine: Machine, _: Event) -> bool:
-    """Return whether the controller has replied to every claim and reported every mystery result of the open game."""
+    """Return whether the controller has locked every claim of the open game and reported every mystery result."""
     game = open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
@@ -396,7 +400,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """End the game, which has already been shown, now that its award is locked."""
+    """Return the event that ends the game, which has been shown and whose award is now locked."""
     return Event(EventType.SHOWN, {"value": machine.memory.get(ProgressiveKey.AWAITING)})
 
 
@@ -423,11 +427,11 @@ def record_award(machine: Machine, event: Event) -> None:
     record = machine.memory.read(ClaimRecord, key)
     held = unproved.list_held_prizes(machine).get(claim)
     if held is not None and held.amount_cents == amount_cents:
-        unproved.hold(machine, claim, held)
+        unproved.hold_prize(machine, claim, held)
     elif record is not None and record.amount_cents is None and record.way is None and held is None:
         why = unproved.find_award_doubt(machine, record, amount_cents)
         if why:
-            unproved.hold(
+            unproved.hold_prize(
                 machine,
                 claim,
                 HeldPrize(
@@ -459,7 +463,10 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """Settle, by an attendant, a hit without a reply at the amount that the machine showed when it was hit."""
+    """Settle a hit for which no controller replies, at the amount that the machine showed when it was hit.
+
+    An attendant decides this.
+    """
     game = open_game(machine)
     for award in () if game is None else list_awards(machine, game):
         if award.amount_cents is not None or award.claim is None:

@@ -101,10 +101,11 @@ class Level:
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
         """Return (favourable, bound): this wager hits if a number drawn below ``bound`` is less than ``favourable``.
 
-        The secret amount of a mystery prize is uniform between base and ceiling. It is never stored: each wager
-        is decided by the probability that the secret lies in this wager's step, given that it was not reached
-        before. The distribution is the same, and there is no secret to read. None: no mystery, or the wager adds
-        nothing.
+        Return None for a level that is no mystery, or if the wager adds nothing.
+
+        The secret amount of a mystery prize is uniform between base and ceiling. It is never stored: each
+        wager is decided by the probability that the secret lies in this wager's step, given that it was not
+        reached before. The distribution is the same, and there is no secret to read.
         """
         ceiling_cents = self.terms.ceiling_cents
         if not self.terms.mystery or ceiling_cents is None:
@@ -156,7 +157,10 @@ class Level:
         return _add_amount(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
     def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
-        """Return the level after ``amount_cents`` were paid from the amount shown: all of it, or a part."""
+        """Return the level after ``amount_cents`` were paid from the amount shown.
+
+        ``takes_all``: whether this is the whole amount shown, or a part.
+        """
         terms = (self.next_terms or self.terms) if takes_all else self.terms
         left = self.current - amount_cents
         missing = max(0, terms.base_cents - left.numerator // left.denominator)
@@ -184,11 +188,11 @@ class Level:
         return _add_amount(returned, Fraction(amount_cents))
 
     def change(self, terms: Terms) -> "Level":
-        """Return the level with new parameters for after the next win (NY 5321.18(b)(4))."""
+        """Return the level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release(self) -> tuple[Fraction, "Level"]:
-        """Close the level: return all it holds, and the empty level (I-12, I-13). Nothing is lost."""
+        """Return all that the level holds, and the level emptied by closing it (I-12, I-13). Nothing is lost."""
         amount = self.held
         empty = replace(
             self,
@@ -201,7 +205,7 @@ class Level:
         return amount, empty
 
     def receive(self, amount: Fraction) -> "Level":
-        """Return the level after receiving what another level held."""
+        """Return the level after adding what another level held."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
         return _add_amount(replace(self, received=self.received + amount), amount)

@@ -10,19 +10,20 @@ from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.entries import LEVEL_MOVED, LevelMoved
 from egm.progressive.level import Level
-from egm.progressive.level_views import own_level
+from egm.progressive.level_views import read_own_level
 from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
 
 
-def _own_level(machine: Machine, event: Event, name: str) -> Level | None:
-    return own_level(machine, str(event.data.get(name)))
+def _find_named_level(machine: Machine, event: Event, name: str) -> Level | None:
+    """Return the machine's own level that the event names under ``name``, or None."""
+    return read_own_level(machine, str(event.data.get(name)))
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
-    """Return whether the source is an own level with content that no game plays for, and the target is in play."""
+    """Return whether a level may be moved: it holds money and no game plays for it, and games play for the target."""
     pools = machine.state(Pools)
-    source = _own_level(machine, event, "source")
+    source = _find_named_level(machine, event, "source")
     target = pools.by_id.get(str(event.data.get("target")))
     return (
         source is not None
@@ -36,7 +37,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a level holds, including fractions, to another level."""
     source, target = str(event.data["source"]), str(event.data["target"])
-    giving, taking = _own_level(machine, event, "source"), _own_level(machine, event, "target")
+    giving, taking = _find_named_level(machine, event, "source"), _find_named_level(machine, event, "target")
     if giving is None or taking is None:
         return
     amount, empty = giving.release()

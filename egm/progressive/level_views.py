@@ -13,16 +13,16 @@ from egm.progressive.pools import Keeper, Pool, Pools
 from egm.records.keys import ProgressiveKey
 
 
-def own_level(machine: Machine, pool: str) -> Level | None:
+def read_own_level(machine: Machine, pool: str) -> Level | None:
     """Return a level that is or was this machine's own; None if it was never opened."""
     state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 
 
 def find_shown(machine: Machine, pool: Pool) -> Shown:
-    """Return what a level shows now."""
+    """Return the amount that a level shows now, and whether it is current; down if its source is not connected."""
     if pool.is_own:
-        level = own_level(machine, pool.id)
+        level = read_own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
     displays = machine.state(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
@@ -46,7 +46,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     if game is not None:
         offered = machine.state(Pools).find_side_bet_pools(game, machine.selection.denomination_cents)
         seen |= {pool.id: pool for pool in offered.values()}
-    return tuple(_view(machine, pool) for pool in seen.values())
+    return tuple(_build_view(machine, pool) for pool in seen.values())
 
 
 def find_all_shown(machine: Machine) -> dict[str, Shown]:
@@ -68,7 +68,8 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     yield from (amounts, up)
 
 
-def _view(machine: Machine, pool: Pool) -> ProgressiveView:
+def _build_view(machine: Machine, pool: Pool) -> ProgressiveView:
+    """Return a level as the screen displays it."""
     now = find_shown(machine, pool)
     return ProgressiveView(
         id=pool.id,

@@ -7,7 +7,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.people import Permission
-from egm.progressive.game_levels import mark
+from egm.progressive.game_levels import find_mark
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown
 from egm.progressive.pools import Pools
@@ -17,7 +17,7 @@ from egm.staff.service.pages import Listing
 from egm.staff.service.words import build_pair_table, number, say, say_local, say_money, say_plain
 
 
-def level_tables(machine: Machine) -> tuple[Table, ...]:
+def build_level_tables(machine: Machine) -> tuple[Table, ...]:
     """Return one table per level: the machine's own, closed ones too, then those of a controller or host."""
     own = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
@@ -25,19 +25,24 @@ def level_tables(machine: Machine) -> tuple[Table, ...]:
     }
     linked = [pool for pool in machine.state(Pools).by_id if pool not in own]
     return (
-        *(build_pair_table(_own(level), _build_title(machine, pool)) for pool, level in own.items()),
+        *(
+            build_pair_table(_iter_own_rows(level), _build_title(machine, pool))
+            for pool, level in own.items()
+        ),
         *(build_pair_table(_iter_linked_rows(machine, pool), _build_title(machine, pool)) for pool in linked),
     )
 
 
 def _build_title(machine: Machine, pool: str) -> Words:
+    """Return the title of a level's table: its name and id, or that the level is no longer configured."""
     known = machine.state(Pools).by_id.get(pool)
     if known is None:
         return say("service.levels.given_up", level=pool)
     return say_local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
 
 
-def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
+def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
+    """Yield the rows of a level of this machine: its amounts, terms and counts."""
     terms = level.terms
     yield "levels.shows", say_money(level.shown_cents)
     yield "levels.exact", say_plain(level.current)
@@ -52,7 +57,8 @@ def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
-    now, made = find_shown(machine, machine.state(Pools).by_id[pool]), mark(machine, pool)
+    """Yield the rows of a level of a controller or host: its amount, and this machine's contributions."""
+    now, made = find_shown(machine, machine.state(Pools).by_id[pool]), find_mark(machine, pool)
     yield "levels.shows", say_money(now.amount_cents)
     yield "levels.status", say(f"service.levels.{now.status.value}")
     yield "levels.contributions", number(made.sequence)
@@ -60,5 +66,5 @@ def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words
 
 
 PAGES: Final = (
-    MenuEntry("levels", "games", Permission.READ_METERS, partial(Listing, "levels", level_tables)),
+    MenuEntry("levels", "games", Permission.READ_METERS, partial(Listing, "levels", build_level_tables)),
 )

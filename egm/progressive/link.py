@@ -56,7 +56,7 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class _Open:
-    """An open claim, and the last message sent about it."""
+    """A claim that is not closed, and when the last message about it was sent."""
 
     claim: Claim
     commit: Commit | None = None
@@ -69,13 +69,14 @@ class _Open:
 
     @property
     def due(self) -> Claim | Commit | None:
-        """Return the message to send about it now, or None."""
+        """Return the message about the claim that awaits a reply of the controller, or None."""
         if self.commit is not None and not self.lost:
             return self.commit
         return self.claim if self.lost or not self.awarded else None
 
     @property
     def phase(self) -> Phase:
+        """Return how far the claim has come."""
         if self.commit is not None:
             return Phase.COMMITTED
         return Phase.AWARDED if self.awarded else Phase.CLAIMING
@@ -107,7 +108,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The controller has counted less than it once reported: it needs those after ``sequence`` again."""
+    """The controller has counted fewer contributions than it once reported: it needs those after ``sequence`` again."""
 
     level: str
     sequence: int
@@ -150,7 +151,7 @@ News = Locked | Over | Ahead | Behind | Complaint | CommitmentReceived | Found |
 
 
 class Link:
-    """The machine's end. Pass events to it; then take the messages to send and the news."""
+    """The machine's end of the link. Pass it events; then take the messages to send and the news."""
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
         """Create the link. ``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
@@ -198,7 +199,10 @@ class Link:
         feeder.pending.extend(pending)
 
     def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
-        """Restore the amount that a level showed: a lower one is shown only after a fall, even after a restart."""
+        """Restore the amount that a level showed before a restart, with its number of falls.
+
+        A lower amount is shown only if the controller reports another fall.
+        """
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.falls = amount_cents, falls
 
@@ -215,7 +219,7 @@ class Link:
         self._send_due_claim(claim.claim, now_ns)
 
     def won(self, claim: Claim, now_ns: int) -> None:
-        """Note that a mystery win with a known amount is durable on the machine and only remains to be paid."""
+        """Note that a mystery win is durable on the machine; its amount is known, so that it is only to be paid."""
         self._open.setdefault(claim.claim, _Open(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
@@ -232,7 +236,7 @@ class Link:
         self._send_due_claim(commit.claim, now_ns)
 
     def forget(self, claim: str) -> None:
-        """Note that the end of a claim is durable on the machine."""
+        """Note that the end of a claim is durable on the machine; later messages about it are ignored."""
         self._open.pop(claim, None)
         self._over.append(claim)
 
@@ -261,11 +265,11 @@ class Link:
             case Joined():
                 self._handle_joined(message, now_ns)
             case Value():
-                self._value(message, now_ns)
+                self._handle_value(message, now_ns)
             case Counted():
                 self._handle_counted(message.level, message.sequence, message.won, now_ns)
             case Award():
-                self._award(message, now_ns)
+                self._handle_award(message, now_ns)
             case Closed():
                 if message.claim in self._open:
                     self._news.append(Over(message.claim))
@@ -276,14 +280,15 @@ class Link:
         """Process time: repeat unanswered messages."""
         if not self._connected:
             return
-        self._enrol(now_ns)
+        self._send_enrolments(now_ns)
         for feeder in self.feeders.values():
             self._send_contributions(feeder, now_ns)
         for claim in self._open:
             self._send_due_claim(claim, now_ns)
 
     # ------------------------------------------------------------------ enrolment
-    def _enrol(self, now_ns: int) -> None:
+    def _send_enrolments(self, now_ns: int) -> None:
+        """Send the enrolment of every level that is not enrolled, if its last attempt was long enough ago."""
         wanted = []
         for level, feeder in self.feeders.items():
             queried_ns = self._asked_ns.get(level)
@@ -295,13 +300,13 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Accept the terms of an enrolled level, or refuse them; replies to an earlier enrolment are ignored."""
+        """Accept or refuse the terms of an enrolled level. Replies to an earlier enrolment are ignored."""
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
         objection = feeder.find_objection(message)
         if objection is not None:
-            self._turn_away(feeder, *objection)
+            self._stop_feeding(feeder, *objection)
             return
         feeder.joined, feeder.refused = True, None
         if message.counted < feeder.counted:
@@ -311,27 +316,36 @@ class Link:
         self._handle_counted(message.level, message.counted, message.won, now_ns)
         self.tick(now_ns)
 
-    def _turn_away(self, feeder: Feeder, reason: Reason, detail: str) -> None:
+    def _stop_feeding(self, feeder: Feeder, reason: Reason, detail: str) -> None:
+        """Stop feeding a level for a reason; report the reason if it is new."""
         if feeder.refused is not reason:
             self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
         feeder.joined, feeder.refused = False, reason
 
     # ------------------------------------------------------------------ values and contributions
-    def _value(self, message: Value, now_ns: int) -> None:
+    def _handle_value(self, message: Value, now_ns: int) -> None:
+        """Process a published value of a level.
+
+        If it is wrong, or if the controller has lost its later values, send the controller what was shown
+        last.
+        """
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
         before, sequence = feeder.commitment, feeder.value_sequence
         wrong = feeder.update_value(message, now_ns)
         if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
-            self._write_request(feeder, now_ns)
+            self._send_enrolment_again(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
         elif feeder.commitment != before and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
-        """Remove the contributions that the controller has counted, and send what was waiting for that."""
+        """Remove the contributions that the controller has counted; send further ones and the claims that waited.
+
+        Report the mystery results that come with the count.
+        """
         feeder = self.feeders.get(level)
         if feeder is None:
             return
@@ -347,12 +361,16 @@ class Link:
                 self._send_due_claim(claim, now_ns)
 
     def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
+        """Send the contributions to a level that are due now."""
         if self._connected:
             self._to_send += feeder.due(now_ns)
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:
-        """Send a claim or its commit if it is due and was not just sent."""
+        """Send the message that is due about a claim: the claim itself, or that it is paid.
+
+        Send nothing if it was just sent, or if the controller cannot process it yet.
+        """
         entry = self._open[claim]
         feeder = self.feeders.get(entry.claim.level)
         if feeder is None or not self._connected or not feeder.joined:
@@ -366,7 +384,8 @@ class Link:
         self._to_send.append(due)
         entry.sent_ns = now_ns
 
-    def _award(self, message: Award, now_ns: int) -> None:
+    def _handle_award(self, message: Award, now_ns: int) -> None:
+        """Process the locked amount of a claim; if there is no such claim, report that unless it is a late repeat."""
         entry = self._open.get(message.claim)
         if entry is None:
             if message.claim in self._over:
@@ -381,6 +400,7 @@ class Link:
 
     # ------------------------------------------------------------------ refusals
     def _handle_refusal(self, message: Refused, now_ns: int) -> None:
+        """Pass a refusal to the handler of the kind of message that was refused."""
         handlers: Mapping[str, Callable[[Refused, int], None]] = {
             "join": self._handle_refused_join,
             "contribution": self._handle_refused_contribution,
@@ -390,10 +410,11 @@ class Link:
         handlers[message.of](message, now_ns)
 
     def _handle_refused_join(self, message: Refused, _: int) -> None:
+        """Stop feeding the level whose enrolment was refused, or all levels if the refusal names none."""
         named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
         if message.nonce == self._nonce:
             for feeder in named:
-                self._turn_away(feeder, message.reason, message.detail)
+                self._stop_feeding(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
         """React to a refused contribution: resend from the gap, enrol again, or stop feeding the level."""
@@ -405,11 +426,11 @@ class Link:
             feeder.sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:
-            self._write_request(feeder, now_ns)  # a late message, or it has less than it reported
+            self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
         elif message.reason is Reason.NOT_JOINED:
-            self._rejoin(feeder, now_ns)
+            self._enrol_from_start(feeder, now_ns)
         else:
-            self._turn_away(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
+            self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
         """React to a refused claim: enrol or claim again, wait, or report the refusal."""
@@ -419,7 +440,7 @@ class Link:
         feeder = self.feeders.get(entry.claim.level)
         if message.reason is Reason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
-            self._rejoin(feeder, now_ns)
+            self._enrol_from_start(feeder, now_ns)
         elif message.of == "commit" and message.reason is Reason.UNKNOWN_CLAIM and not entry.lost:
             entry.lost, entry.sent_ns = True, None
             self._send_due_claim(message.claim, now_ns)
@@ -431,17 +452,20 @@ class Link:
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )
 
-    def _write_request(self, feeder: Feeder, now_ns: int) -> None:
-        """Enrol again without leaving: the controller reports its count, and receives what was shown."""
+    def _send_enrolment_again(self, feeder: Feeder, now_ns: int) -> None:
+        """Send the enrolment of a level again over the same connection, at most once per retry time.
+
+        The controller replies with its count, and receives the amount that this machine showed last.
+        """
         if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
             self._asked_ns[feeder.pool.id] = now_ns
             levels = (feeder.enrolment,)
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
-    def _rejoin(self, feeder: Feeder, now_ns: int) -> None:
-        """Enrol again with a controller that does not know this machine, as after its own restart."""
+    def _enrol_from_start(self, feeder: Feeder, now_ns: int) -> None:
+        """Enrol in a level again from the start: the controller no longer knows this machine, as after its restart."""
         if feeder.joined:
             feeder.joined = False
             feeder.sent = feeder.counted
             self._asked_ns.pop(feeder.pool.id, None)
-            self._enrol(now_ns)
+            self._send_enrolments(now_ns)

@@ -63,10 +63,11 @@ class LinkFolder:
     # ------------------------------------------------------------------ the key that asks
     @property
     def _asks(self) -> Path:
+        """Return the path of the private key of the pending certificate request."""
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:
-        """Return the private key of the pending certificate request; None if there is no intact key.
+        """Return the private key of the pending certificate request; None if there is none, or if it is damaged.
 
         Raises EnrolmentError, OperatorError.
         """
@@ -97,7 +98,7 @@ class LinkFolder:
     # ------------------------------------------------------------------ what is in use
     @property
     def current(self) -> str:
-        """Return the digest of the certificate in use; otherwise empty."""
+        """Return the digest of the certificate in use, or an empty string if none is in use."""
         with suppress(OSError):
             name = str((self.root / "current").readlink())
             return name if self.holds(name) else ""

@@ -140,7 +140,8 @@ class Won(_Message):
     """A mystery prize won by contribution ``sequence`` of the machine that receives this message.
 
     ``amount_cents`` is locked and the level reset; ``order`` numbers the hits of the level. ``trigger`` is
-    the secret amount, which may now be known. It is sent with every count until the machine has committed.
+    the secret amount, which may now be known. The message is sent with every count until the machine has
+    confirmed the payment.
     """
 
     claim: ClaimId
@@ -182,7 +183,7 @@ FALLS_AHEAD_MAX: Final = 1_000_000
 
 
 def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
-    """Return why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or an empty string."""
+    """Return why a level cannot show ``amount_cents`` after ``before_cents``, or an empty string if it can."""
     if falls < falls_before:
         return f"{falls} falls after {falls_before}"
     if amount_cents < before_cents and falls == falls_before:
@@ -213,10 +214,10 @@ class Value(_Message):
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
     def is_after(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
-        """Return whether this value came after the one with that run, sequence and time.
+        """Return whether this value was sent after the value with that run, sequence and time.
 
-        Another run is newer if its sequence or its time is, or if the previous run is ``silent``: its store
-        may be an older copy, and its clock may be behind.
+        A value of another run is later if its sequence or its time is, or if the previous run is ``silent``:
+        its store may be an older copy, and its clock may be behind.
         """
         if self.run and self.run == run:
             return self.sequence > sequence
@@ -304,7 +305,7 @@ class Commit(_Message):
 
 
 class Closed(_Message):
-    """Confirmation that the controller has recorded the commit: the claim is closed and the machine may drop it."""
+    """Confirmation that the controller has recorded the payment: the claim is closed and the machine may drop it."""
 
     type: Literal["closed"] = "closed"
     machine: MachineId
@@ -312,7 +313,7 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """A refusal with reason and subject. ``next``: the contribution it needs, for a gap."""
+    """A refusal with reason and subject. ``next``: for a gap, the contribution that the controller needs next."""
 
     type: Literal["refused"] = "refused"
     machine: MachineId

@@ -97,6 +97,7 @@ class MqttCarrier:
         )
 
     async def _hear(self, line: Line, ears: CarrierListener) -> None:
+        """Pass each received message to the listener."""
         async for message in line.messages:
             try:
                 update = decode_controller_message(get_payload(message))
@@ -106,6 +107,7 @@ class MqttCarrier:
                 ears.received(update)
 
     async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
+        """Publish the queued messages; wait for a receipt of each, except for contributions."""
         while True:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.

@@ -31,7 +31,7 @@ class Keeper(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """One amount: its definition, and the level of the game that feeds and wins it."""
+    """One progressive amount: its level definition, and the level of the game that feeds and wins it."""
 
     definition: LevelDefinition
     game: str
@@ -50,7 +50,7 @@ class Pool:
 
 
 class Pools:
-    """All pools of a machine's games, by the wager that plays for them."""
+    """All progressive amounts of a machine's games, by the wager that plays for them."""
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
         """Combine the pools. Raises :class:`NoPoolError` if two levels of the machine would share one amount."""
@@ -75,6 +75,7 @@ class Pools:
         return {spot: pool for spot, pool in found.items() if pool is not None}
 
     def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
+        """Return the progressive amount that a wager plays for. Raises NoPoolError if it is not configured."""
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
         if pool is None:
@@ -126,7 +127,7 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
 
 
 def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Return whether the stake is possible at a denomination; a regulation may prescribe its amount."""
+    """Return whether a level's stake is possible at a denomination; a regulation may prescribe its amount."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
@@ -138,7 +139,7 @@ def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
-def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
+def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     """Return the spots closed at a denomination: no stake has the prescribed amount, or the level is not configured."""
     available = pools.find_side_bet_pools(game, denomination_cents)
     unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
@@ -164,6 +165,7 @@ def _is_configured(pools: Pools, game: Game, credits_: int, denomination_cents: 
 
 
 def _find_keeper(slot: LevelSlot) -> Keeper:
+    """Return who manages a level: this machine, a SAS host, or a controller."""
     if slot.kind is Kind.STAND_ALONE:
         return Keeper.MACHINE
     return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER

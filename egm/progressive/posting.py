@@ -69,9 +69,9 @@ def build_moving_transfers(
 
 
 def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
-    """Prove that the accounts of a pool hold the whole units of its level, and that the level's invariant holds.
+    """Raise LevelDefectiveError unless the accounts of a level hold the whole units of its pools.
 
-    Raises :class:`LevelDefectiveError` with the figures.
+    The level's own invariant is checked too. The error has the figures.
     """
     level.check()
     for name in _HELD:
@@ -85,4 +85,5 @@ def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> Non
 
 
 def _count_full_cents_gained(before: Fraction, after: Fraction) -> int:
+    """Return by how many whole units an amount has grown from ``before`` to ``after``."""
     return after.numerator // after.denominator - before.numerator // before.denominator

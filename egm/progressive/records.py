@@ -55,7 +55,7 @@ class SealedPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastWin:
-    """A hit of a broadcast level that the host has not read yet; ``entry``: its sequence in the journal."""
+    """A hit of a broadcast level that the host has not read yet; ``entry`` is the sequence number of its entry."""
 
     pool: str
     amount_cents: Count

@@ -25,7 +25,7 @@ MYSTERY: Final = "progressive."
 
 
 class Chance(Protocol):
-    """Further random numbers in the same step of the game."""
+    """A source of further random numbers for the same step of the game."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""
@@ -50,7 +50,10 @@ class LinkMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A hit to claim from its controller: its wager's contribution, and its value according to the display."""
+    """A hit to be claimed from its controller.
+
+    ``after`` is the contribution of its wager, ``shown_cents`` its value according to this machine's display.
+    """
 
     pool: str
     level: str
@@ -61,7 +64,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """Input of a round: own levels, marks of linked ones, and the amounts these show, all by pool id."""
+    """The stored data that a round needs: own levels, marks of linked levels, and shown amounts, all by pool id."""
 
     level: Callable[[str], Level]
     mark: Callable[[str], LinkMark]
@@ -70,7 +73,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerPool:
-    """A pool of an open game that the cabinet file no longer names: what is won of it is still owed."""
+    """A level of an open game that the cabinet file no longer names: what was won of it is still owed."""
 
     id: str
     keeper: Keeper
@@ -109,7 +112,7 @@ class Round:
     broadcast_cents: dict[str, int] = field(default_factory=dict)
 
     def feed(self, chance: Chance) -> None:
-        """Add the wager's contribution to every pool, and draw the mystery prizes; once per game."""
+        """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
         for name, pool in self.pools.items():
             fed_cents = self.fed_cents[name]
             if isinstance(pool, FormerPool):
@@ -122,7 +125,7 @@ class Round:
                 continue
             before = self.memory.level(pool.id)
             odds = before.mystery_odds(fed_cents)
-            self._step(pool, before, before.contribute(fed_cents))
+            self._replace_level(pool, before, before.contribute(fed_cents))
             self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
                 self._record_hit(name, pool, mystery=True)
@@ -160,7 +163,10 @@ class Round:
         self.marks[pool.id] = mark
 
     def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
-        """Return the contribution of a linked hit; with several stakes in one wager each hit has its own."""
+        """Return the sequence number of the contribution that belongs to the next hit of a linked level.
+
+        If the wager consists of several stakes, each hit has its own contribution.
+        """
         made = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
         if len(made) > 1 and hits < len(made):
@@ -168,6 +174,7 @@ class Round:
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
     def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+        """Draw whether this wager wins a mystery prize, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:
             return True
@@ -179,12 +186,16 @@ class Round:
     def _record_hit(
         self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
-        """Record the hit of a level: its amount is known if the machine or a broadcast states it, else claimed."""
+        """Record the hit of a level.
+
+        Its amount is known if this machine keeps the level or its host broadcasts it; otherwise the hit is
+        claimed from the controller. ``share``: the part of the level that was won, if not the whole.
+        """
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:
             before = self._find_current_level(pool)
             amount_cents, after = before.hit(share or FULL_LEVEL)
-            self._step(pool, before, after)
+            self._replace_level(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
         if pool.keeper is Keeper.BROADCAST:
@@ -203,6 +214,7 @@ class Round:
     def _find_current_level(self, pool: Pool | FormerPool) -> Level:
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
-    def _step(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
+    def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
+        """Replace the state of a level, and add the transfers that this takes."""
         self.transfers += posting.step(pool.id, before, after)
         self.levels[pool.id] = after

@@ -23,7 +23,7 @@ def build_downlink_topic(machine: str) -> str:
     return f"{PREFIX}/machine/{machine}/down"
 
 
-def value(level: str) -> str:
+def build_value_topic(level: str) -> str:
     """Return the topic on which a level's value is published as a retained message."""
     return f"{PREFIX}/level/{level}/value"
 
@@ -33,8 +33,8 @@ def build_heartbeat_topic(sign: str) -> str:
     return f"{PREFIX}/sign/{sign}/beat"
 
 
-def sign_of(topic: str) -> str:
-    """Return the sign of a heartbeat topic; empty for any other topic."""
+def parse_sign(topic: str) -> str:
+    """Return the name of the sign to which a heartbeat topic belongs; empty for any other topic."""
     start, end = f"{PREFIX}/sign/", "/beat"
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 

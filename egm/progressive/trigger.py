@@ -27,7 +27,7 @@ _SALT_BITS: Final = 256
 
 
 class TriggerError(LocalError):
-    """An invalid secret amount, or one that does not match its published commitment."""
+    """An invalid secret amount, or one that does not match the commitment published for it."""
 
 
 class Chance(Protocol):

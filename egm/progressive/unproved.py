@@ -32,7 +32,7 @@ DECLINE: Final = "decline"
 
 # ---------------------------------------------------------------------------------------------- what is heard
 def find_commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
-    """Return the commitment to a level's prize as this machine first received it, or None."""
+    """Return the commitment to a level's prize as this machine first received it, or None if it received none."""
     first = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -59,7 +59,7 @@ def find_prize_doubt(machine: Machine, level: str, won: Won) -> str:
 
 
 def _find_terms_doubt(pool: Pool, won: Won) -> str:
-    """Return how a proved secret contradicts the terms of this machine's own definition, or an empty string."""
+    """Return how a secret amount that matches its commitment contradicts this machine's terms, or an empty string."""
     trigger, terms = won.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
@@ -95,11 +95,12 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
 
 
 def _find_shown_cents(machine: Machine, pool: Pool) -> int:
+    """Return the amount that a linked level shows now; 0 if there is no link."""
     return 0 if machine.state(LevelDisplays).link is None else find_shown(machine, pool).amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- holding
-def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
+def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     """Store an unproved message for two persons to rule on, and call them; a repeat only calls again."""
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
@@ -127,7 +128,7 @@ def find_ruling(machine: Machine, claim: str) -> str | None:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
-    """Return the claims that nobody can answer: of removed levels, and those an open game waits for."""
+    """Return the open claims that no controller will answer: those of removed levels, and of the game that waits."""
     waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
@@ -153,7 +154,7 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
 
 
 def ruling_is_whole(_: Machine, event: Event) -> bool:
-    """Return whether the ruling gives its reason."""
+    """Return whether the ruling is complete, which means that it gives its reason."""
     return has_text_in(event, "decision", "reason")
 
 
@@ -194,7 +195,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     machine.post(PRIZE_RULED, ruling, state=state)
 
 
-def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
+def record_commitment(machine: Machine, level: str, prize: int, commitment: str) -> str:
     """Record the commitment to a prize's secret amount when first received, before any wager plays for it.
 
     Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.

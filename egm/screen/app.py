@@ -159,7 +159,7 @@ class App:
             report_problem(f"{one}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
-        """Apply the action of a touch or a key."""
+        """Apply the action of a touch or a key to the view, and send the requests that result from it."""
         choices = self.surface.picture.choices(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
@@ -179,6 +179,7 @@ class App:
         return self.surface.picture.touched(self.view, tap.x * width, tap.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
+        """Send requests to the machine and commands to the bench; if only watching, send nothing."""
         if self._watching:
             return
         for message in messages:
@@ -245,9 +246,9 @@ def is_staff_signed_in(view: View) -> bool:
 def create_clients(
     state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
 ) -> tuple[Client, Client | None]:
-    """Return the clients of a machine's state folder: the machine's, for one player position, and the bench's.
+    """Create the client of a machine's player position and, if ``bench``, that of its simulated devices.
 
-    The second is None without ``bench``.
+    The second of the returned pair is None without ``bench``. ``state`` is the machine's state folder.
     """
     run = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"

@@ -41,14 +41,19 @@ _IN_SNAKE: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class _Streets:
-    """A grid of ``count`` streets from ``first`` on, running across the rectangle, or down it if ``upright``."""
+    """A grid of ``count`` streets (rows of three numbers) of a roulette layout, starting with street ``first``.
+
+    Successive streets lie from left to right, or from top to bottom if ``upright``. Positions on the layout
+    are pairs (u, v): ``u`` counts streets and ``v`` counts numbers within a street.
+    """
 
     first: float
     count: float
     rect: Rect
     upright: bool
 
-    def place(self, u: float, v: float, du: float, dv: float) -> Rect:
+    def find_rect(self, u: float, v: float, du: float, dv: float) -> Rect:
+        """Return the rectangle in the picture of an area of the layout, ``du`` streets by ``dv`` numbers."""
         x, y, w, h = self.rect
         if self.upright:
             wide, high = w / 3, h / self.count
@@ -56,11 +61,13 @@ class _Streets:
         wide, high = w / self.count, h / 3
         return (x + (u - self.first) * wide, y + v * high, du * wide, dv * high)
 
-    def point(self, u: float, v: float) -> Point:
-        x, y, _, _ = self.place(u, v, 0.0, 0.0)
+    def find_point(self, u: float, v: float) -> Point:
+        """Return the point in the picture of a position (u, v) on the layout."""
+        x, y, _, _ = self.find_rect(u, v, 0.0, 0.0)
         return (x, y)
 
-    def shows(self, u: float) -> bool:
+    def contains_street(self, u: float) -> bool:
+        """Return whether the grid contains the street position ``u``."""
         return self.first <= u <= self.first + self.count
 
 
@@ -75,7 +82,10 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
 
 
 def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
-    """Return the parts of the layout, one of which is open: bet kinds and the racetrack, or page numbers."""
+    """Return the names of the parts into which the layout is divided; one of them is open at a time.
+
+    The parts of a roulette layout are bet kinds and the racetrack; those of other layouts are page numbers.
+    """
     if table.felt == "roulette":
         return (*list_inside_bet_kinds(table), *((RACE,) if map_pockets_to_straights(table) else ()))
     count = len(lay_out_pages(table, layout))
@@ -158,7 +168,8 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
     return ((number - 1) // 3 + 0.5, 2 - (number - 1) % 3 + 0.5)
 
 
-def _zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
+def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
+    """Return the cell (u, v, du, dv) of a zero; if the wheel has several zeros, they share the height."""
     place = list(zeros).index(pocket)
     high = 3.0 / len(zeros)
     return (-1.0, 3.0 - (place + 1) * high, 1.0, high)
@@ -182,16 +193,16 @@ def _place_inside_bet(
 def _place_zero_bet(
     covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the same as :func:`_place_inside_bet` for a bet that covers a zero.
+    """Return the touch area and the chip point of a bet that covers a zero, as :func:`_place_inside_bet` does.
 
-    ``rows`` are the ``v`` coordinates of the numbers that it covers.
+    ``rows`` are the ``v`` coordinates of the other numbers that it covers.
     """
     if not rows:
-        u, v, du, dv = _zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
+        u, v, du, dv = _find_zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
         return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covers) == 1 else 0.5))
     mean_v = sum(rows) / len(rows)
     if len(covers) == 2:
-        _, low, _, high = _zero_cell(next(each for each in covers if each in zeros), zeros)
+        _, low, _, high = _find_zero_cell(next(each for each in covers if each in zeros), zeros)
         aside = (
             0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0
         )  # Separates 0 and 2 from 00 and 2.
@@ -231,6 +242,7 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
 
 
 def _is_inside(spot: Spot) -> bool:
+    """Return whether a roulette spot is an inside bet, which is one on at most six numbers."""
     return bool(spot.covers) and len(spot.covers) <= 6
 
 
@@ -267,11 +279,11 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
 def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
     """Return the cells of the zeros and numbers that the grid shows."""
     shown = zeros if grid.first < 0 else ()
-    cells = [Cell(grid.place(*_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown]
+    cells = [Cell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown]
     for number in range(1, 37):
         at = _find_pocket_centre(str(number))
-        if at is not None and grid.shows(at[0]):
-            cells.append(Cell(grid.place(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
+        if at is not None and grid.contains_street(at[0]):
+            cells.append(Cell(grid.find_rect(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
     return cells
 
 
@@ -303,14 +315,15 @@ def _lay_out_inside_bets(
         (u, v, du, dv), point = _place_inside_bet(spot.covers, zeros)
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
-        if grid.shows(point[0]):
-            chips_at.append((spot.id, grid.point(*point)))
+        if grid.contains_street(point[0]):
+            chips_at.append((spot.id, grid.find_point(*point)))
             if spot.group == part and grid.first <= u and u + du <= last:
-                places.append((grid.place(u, v, du, dv), Action("spot", spot.id)))
+                places.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
     return places, chips_at
 
 
 def _find_chip_corner(rect: Rect) -> Point:
+    """Return the point in the lower right corner of a cell where a chip lies."""
     x, y, w, h = rect
     return (x + w - 14, y + h - 14)
 
@@ -332,7 +345,7 @@ def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> Cloth:
             continue
         side = _place_column_bet(spot)
         if side is not None:
-            rect = grid.place(*side)
+            rect = grid.find_rect(*side)
         else:
             row, first, wide = _place_outside_bet(spot)
             rect = (x + (1 + first) * unit, y + h + row * OUTSIDE, wide * unit, OUTSIDE)
@@ -365,7 +378,7 @@ def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
         pockets = pockets[first : first + each]
         rects = _lay_out_alternating_rows((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
     else:
-        rects = _ring((x, y, w, h), layout.finger, len(pockets))
+        rects = _lay_out_ring((x, y, w, h), layout.finger, len(pockets))
     cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     straight = map_pockets_to_straights(table)
     places = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
@@ -402,7 +415,7 @@ def lay_out_racetrack_keys(table: Table, chips: Chips, layout: Layout) -> list[t
     return found + [((left + i * each, top + 92, each - 8, 80.0), action) for i, action in enumerate(calls)]
 
 
-def _ring(rect: Rect, finger: float, count: int) -> list[Rect]:
+def _lay_out_ring(rect: Rect, finger: float, count: int) -> list[Rect]:
     """Return ``count`` cells around a rectangle, clockwise from the upper left."""
     x, y, w, h = rect
     half = -(-count // 2)
@@ -418,6 +431,7 @@ def _ring(rect: Rect, finger: float, count: int) -> list[Rect]:
 
 
 def _lay_out_alternating_rows(rect: Rect, count: int) -> list[Rect]:
+    """Return ``count`` cells in rows that run alternately to the right and to the left."""
     x, y, w, h = rect
     columns = _IN_SNAKE
     high = min(110.0, h / -(-count // columns))

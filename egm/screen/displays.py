@@ -32,7 +32,7 @@ _CARDS: Final = Path("/dev/dri")
 
 
 class Call(Enum):
-    """Kernel calls: the number of each, and the layout of its structure."""
+    """The kernel's mode-setting calls (DRM ioctls): the number of each, and the format of its structure."""
 
     GETRESOURCES = (0xA0, "4Q8I")
     SETCRTC = (0xA2, "Q7I68s")
@@ -201,6 +201,7 @@ class DisplayOutput:
         self._waits = False
 
     def _choose_connector(self, found: list[Connector]) -> Connector:
+        """Return the connector of the configured display, or the last one if fewer are connected."""
         return found[min(self._display, len(found) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:

@@ -67,7 +67,10 @@ class Cloth:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Spots in one row; ``run`` has the ids of all spots that share the name at the left."""
+    """Spots in one row of the layout.
+
+    ``run`` has the ids of all spots that share the name at the left; it is empty if they share none.
+    """
 
     spots: tuple[Spot, ...]
     run: tuple[str, ...] = ()
@@ -93,13 +96,13 @@ def compute_height_above_spots(table: Table, layout: Layout) -> float:
 def place_chip_beside_label(rect: Rect) -> Point:
     """Return where a chip lies in a cell without hiding its label: at the right, or below."""
     x, y, w, h = rect
-    if is_wide(rect):
+    if is_chip_beside_label(rect):
         return (x + w - 26, y + h / 2)
     return (x + w / 2, y + h * 0.76) if h > LOW else (x + w - 24, y + h - (18 if h >= _LINED[0] else 21))
 
 
-def is_wide(rect: Rect) -> bool:
-    """Return whether a chip lies to the right of the label, not below it."""
+def is_chip_beside_label(rect: Rect) -> bool:
+    """Return whether a cell has room for a chip at the right of its label; otherwise the chip lies below."""
     _, _, w, h = rect
     high, wide = _LINED
     return w > (wide if h >= high else _NARROW)
@@ -108,7 +111,7 @@ def is_wide(rect: Rect) -> bool:
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
     """Return the rectangles of a cell's label and of its odds, both clear of the chips."""
     x, y, w, h = rect
-    if is_wide(rect):
+    if is_chip_beside_label(rect):
         wide = w - 10 - FOR_CHIPS
         return (x + 5, y + 2, wide, h - 26), (x + 5, y + h - 24, wide, 18)
     if h > LOW:
@@ -124,6 +127,7 @@ def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=1024)
 def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Compute :func:`split_common_words`; a tuple can be the key of a cache."""
     common = 0
     while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):
         common += 1
@@ -132,8 +136,11 @@ def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
     return names[0][:common].strip(), [name[common:].strip() for name in names]
 
 
-def _is_run(spots: Sequence[Spot]) -> bool:
-    """Return whether spots of one kind have a row of their own with their name at its left, in every language."""
+def _deserves_own_rows(spots: Sequence[Spot]) -> bool:
+    """Return whether spots of one kind get rows of their own with their common name at the left.
+
+    There must be enough of them, and in every language they must have a common name and short remainders.
+    """
     if len(spots) < _RUN:
         return False
     for code in spots[0].names:
@@ -144,14 +151,17 @@ def _is_run(spots: Sequence[Spot]) -> bool:
 
 
 def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[Row]:
-    """Arrange spots in rows: a run has its own rows, short kinds share a row."""
+    """Arrange spots in rows: spots with a common name have their own rows, other kinds share a row if they fit.
+
+    A row has at most ``most`` spots, each at least as wide as a ``finger``.
+    """
     room = min(most, int(width // max(finger, _WIDE)))
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
         kinds.setdefault(_PRICE.sub("", spot.group), []).append(spot)
     rows: list[Row] = []
     for kind in kinds.values():
-        if _is_run(kind):
+        if _deserves_own_rows(kind):
             run = tuple(spot.id for spot in kind)
             rows += [
                 Row(part, run)
@@ -165,12 +175,13 @@ def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, mo
 
 
 def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
-    """Divide spots into as few rows as possible, of similar length."""
+    """Divide spots into as few rows as possible, of at most ``room`` spots and similar length."""
     each = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + each]) for i in range(0, len(spots), each)]
 
 
 def _find_title_width(width: float) -> float:
+    """Return the width of the name at the left of a row, for a layout of this width."""
     return _TITLE[0] if width > 800 else _TITLE[1]
 
 

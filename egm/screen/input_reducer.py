@@ -41,7 +41,7 @@ from egm.screen.view import (
     is_dismissible_reminder_shown,
     is_marking_decision,
     is_show_running,
-    is_writing,
+    is_text_field_open,
     list_available_bets,
     may_answer,
     should_show_scoreboard,
@@ -71,7 +71,7 @@ def apply_action(
     ``choices`` are the touch targets of the pending decision or the open page, in order.
     """
     if action.char:
-        action = Action("type", action.char) if is_writing(view) else replace(action, char="")
+        action = Action("type", action.char) if is_text_field_open(view) else replace(action, char="")
         if action.name == "type" and view.scene is Scene.SERVICE:
             view = replace(
                 view, focused=False
@@ -89,7 +89,7 @@ def apply_action(
             ), ()  # PLAY stakes nothing on a game that is covered by a page.
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _skip_ahead(view, theme), ()
-    turns = action.name == "menu" and not _is_warning_page_open(view)
+    turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     asks = (
         turns and action == MENU and view.bench_linked
     )  # Query the key's position first: others turn it, too.
@@ -105,8 +105,11 @@ def apply_action(
     return _apply_player_action(view, action, theme)
 
 
-def _is_warning_page_open(view: View) -> bool:
-    """Return whether the open page warns first: a key that is turned back closes the menu at once."""
+def _has_unconfirmed_entries(view: View) -> bool:
+    """Return whether the open service page has entries that closing it would discard.
+
+    The machine then warns instead of closing the page, and the key must be turned again.
+    """
     page = view.snapshot.page if view.snapshot is not None else None
     return page is not None and page.unconfirmed
 
@@ -114,7 +117,8 @@ def _is_warning_page_open(view: View) -> bool:
 def _skip_ahead(view: View, theme: Theme) -> View:
     """Handle PLAY while a game is shown: stop the reels, or end the roll-up and request the next game.
 
-    After the greatest wins, PLAY only ends the roll-up: the next game needs another press.
+    After the greatest wins, PLAY only ends the roll-up: the next game needs another press. PLAY does nothing
+    while a wheel still has to complete its minimum number of turns.
     """
     show, line = view.show, build_view_timeline(view, theme)
     if show is None or line is None:
@@ -175,7 +179,10 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
 
 
 def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
-    """Turn the operator's key of a simulated cabinet: on to open the menu, off while its menu is open."""
+    """Return the commands that turn the operator's key of a simulated cabinet: on, or off while its menu is open.
+
+    If the key is on but its menu is not open, turn the key off and on again.
+    """
     ways: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),
         (True, False): (False, True),
@@ -213,11 +220,13 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
     if name == "bench":
         return replace(view, bench_commands=tuple(value)), tuple(value)
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
-        return _mark(view, name, value)
+        return _apply_keno_action(view, name, value)
     if name in ON_FELT:
         return _apply_on_table(view, name, value)
     if name in {"area", "part"}:
-        return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
+        return (
+            _request_area_stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
+        )
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _apply_choice(view, action) if is_decision_due(view, theme) else (view, ())
     dead = name == "play" and has_unsent_bet(view)  # The status line says what still has to be marked.
@@ -225,6 +234,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
 
 
 def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
+    """Apply a touch on a pending decision: mark a reel or card, or send an answer to the machine."""
     if action.name == "hold":
         return replace(view, held=view.held ^ (1 << int(action.value))), ()
     if action.name == "set_as":
@@ -236,8 +246,8 @@ def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
 
 
 # ---------------------------------------------------------------------- bets
-def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
-    """Mark a number, add or select a card, choose draws or a bonus, or buy a ticket of quick picks."""
+def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Messages]:
+    """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the named ticket."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
         return view, ()
@@ -259,11 +269,14 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
     changed = replace(view, slip=slip, marked_at=view.now)
     if slip.asked == view.slip.asked and name != "quick_pick":
         return changed, ()
-    return changed, marks.request_slip_bet(game, slip, marks.stake_of(snapshot, game))
+    return changed, marks.request_slip_bet(game, slip, marks.find_current_stake(snapshot, game))
 
 
 def _build_quick_pick_slip(view: View) -> marks.Slip | None:
-    """Return the numbers drawn by the last quick pick as a slip, so that the player can edit them, or None."""
+    """Return the numbers of the last quick-pick ticket as a slip, so that the player can edit them.
+
+    Return None if the player has marked numbers since, or if the ticket had several cards.
+    """
     last = find_last_step(view)
     if (
         view.slip.has_marks
@@ -323,7 +336,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
     return replace(view, chips=changed)
 
 
-def _stake(view: View, area: str) -> tuple[View, Messages]:
+def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
     """Request the next stake on a betting area of a wheel."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts("bet"):
@@ -338,7 +351,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
     game = view.game if marks.is_keno(view.game) else None
     marked = game is not None and view.slip.has_marks
-    common = marks.stake_of(view.snapshot, game) if marked and game else view.snapshot.bet_credits
+    common = marks.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
     current = view.slip.list_card_stakes(common)[view.slip.card] if marked else common
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
@@ -362,7 +375,7 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
         "menu": (Intent(name="menu"),),
         "acknowledge": (Intent(name="acknowledge"),),
         "residual": (Intent(name="residual"),),
-        "limit": _limit(action.value),
+        "limit": _request_player_limit(action.value),
         "bet_less": _request_bet_change(view, -1),
         "bet_more": _request_bet_change(view, 1),
         "bet_max": _request_bet_change(view, 0),
@@ -370,8 +383,8 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
     }.get(action.name)
 
 
-def _limit(choice: object) -> tuple[Intent, ...]:
-    """Return the request for a player's own limit from its pair (kind, value)."""
+def _request_player_limit(choice: object) -> tuple[Intent, ...]:
+    """Return the request to set a player's own limit, given as a pair (kind, value); none for any other value."""
     if not isinstance(choice, tuple):
         return ()
     of, value = choice
@@ -411,6 +424,7 @@ def _turn_sheet(view: View, by: int) -> View:
 
 
 def _slide_drawer(view: View) -> View:
+    """Return the view with the drawer of simulated devices starting to open or to close."""
     if not view.with_bench:
         return view
     if view.is_drawer_open:

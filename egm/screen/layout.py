@@ -81,7 +81,7 @@ class Layout:
         return self if self.is_portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
     def with_tray(self, rows: int) -> "Layout":
-        """Return the layout of a Keno board with ``rows`` rows of keys in its tray.
+        """Return the layout of a Keno board with ``rows`` rows of keys in the tray beside or below it.
 
         In portrait, the side panels give up height to the board.
         """
@@ -143,6 +143,7 @@ class Layout:
 def _lay_out_row(
     x: float, y: float, height: float, gap: float, widths: Mapping[str, float]
 ) -> dict[str, Rect]:
+    """Return rectangles of the given widths side by side, ``gap`` apart, by name."""
     rects: dict[str, Rect] = {}
     for name, width in widths.items():
         rects[name] = (x, y, width, height)

@@ -32,17 +32,20 @@ class Slip:
 
     @property
     def asked(self) -> "Slip":
-        """Return the ticket regardless of which card is current."""
+        """Return the slip with the first card as the current one, so that slips of equal marks compare equal."""
         return replace(self, card=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
-        """Return the stake of each card; a card added later has the stake of the last one."""
+        """Return the stake of each card; a card added later has the stake of the last one.
+
+        ``common`` is the stake of all cards if the slip has no separate stakes.
+        """
         known = self.stakes[: len(self.cards)]
         last = known[-1] if known else common
         return (*known, *(last,) * (len(self.cards) - len(known)))
 
     def staked(self, stake: int, common: int) -> "Slip":
-        """Return the slip with this stake on the current card."""
+        """Return the slip with ``stake`` on the current card; ``common`` is the stake of cards without their own."""
         stakes = list(self.list_card_stakes(common))
         stakes[self.card] = stake
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
@@ -74,7 +77,7 @@ def is_keno(game: GameView | None) -> bool:
 
 
 def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
-    """Return how many numbers a card may have (M-03)."""
+    """Return the permitted counts of numbers on a card (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 
@@ -193,7 +196,10 @@ def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]
 
 
 def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
-    """Return the current named ticket: the one in the bet, or the first that can have the bet's price."""
+    """Return the named ticket that the current bet buys: the one named in the bet, or else one of the same price.
+
+    If there is none, return the first named ticket of the game.
+    """
     forms = game.presentation["forms"]
     named = snapshot.bet_wager.get("form")
     fits = [form for form in forms if form["id"] == named] or [
@@ -208,14 +214,14 @@ def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
 
 
 def compute_current_form_price(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
-    """Return what a named ticket costs at the stake in force, in credits; its dearest price if that is less.
+    """Return the price of the named ticket ``form`` at the current stake, in credits, limited to its highest price.
 
-    It is the same whichever ticket is chosen: choosing another keeps the stake.
+    The stake stays the same when the player chooses another named ticket.
     """
     named = find_current_form(game, snapshot)
     stake, more = divmod(snapshot.bet_credits, compute_form_price(game, named, 1))
     if more or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
-        stake = stake_of(snapshot, game)
+        stake = find_current_stake(snapshot, game)
     return min(compute_form_price(game, form, stake), max(list_form_prices(game, form)))
 
 
@@ -266,7 +272,7 @@ def request_slip_bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ..
     return (Intent(name="bet", value=compute_slip_cost(game, slip, stake), options=options),)
 
 
-def stake_of(snapshot: Snapshot, game: GameView) -> int:
+def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
     """Return the stake of the current ticket, or the lowest stake if it has none."""
     for selection in snapshot.bet_wager.get("selections", ()):
         for stake in selection.get("stakes", {}).values():
@@ -279,7 +285,7 @@ def stake_of(snapshot: Snapshot, game: GameView) -> int:
     )
 
 
-def slip_from_wager(wager: Mapping[str, Any]) -> Slip:
+def build_slip_from_wager(wager: Mapping[str, Any]) -> Slip:
     """Return the marks of a bet as a slip; an empty slip for a quick pick."""
     cards, staked = [], []
     for selection in wager.get("selections", ()):

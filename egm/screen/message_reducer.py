@@ -9,7 +9,7 @@ from egm.kernel.service_pages import Replay
 from egm.screen import marks
 from egm.screen.input_reducer import Messages, start_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_field
-from egm.screen.round_result import round_result
+from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_desk_for_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
@@ -61,12 +61,13 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 # ---------------------------------------------------------------------- a game
 def _apply_play(view: View, play: Play) -> View:
+    """Start the show of an outcome. If the same outcome is already shown completely, report it to the machine again."""
     old = view.show
     if old is not None and old.is_complete and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, is_reported=False, play=play))
     steps = read_steps(view.fields.get(play.game_id, {}), play.display, play.cues, play.settlements)
-    result = round_result(play, view.games.get(play.game_id), view.snapshot)
-    show = replace(_follow(view, play, steps), result=result)
+    result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
+    show = replace(_build_continued_show(view, play, steps), result=result)
     view = _prepare_chips_after_round(view, play)
     return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
 
@@ -109,7 +110,7 @@ def _show_decision(view: View, decision: Decision) -> View:
         win_cents=won * view.snapshot.denomination_cents,
         display=display,
     )
-    return replace(changed, show=replace(_follow(view, so_far, steps), is_complete=False))
+    return replace(changed, show=replace(_build_continued_show(view, so_far, steps), is_complete=False))
 
 
 def _list_steps_before_decision(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
@@ -127,8 +128,8 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
     return read_steps(view.fields.get(game_id, {}), display) if steps else ()
 
 
-def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
-    """Return the show of these steps, without repeating those shown before an earlier decision of the same game."""
+def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
+    """Return the show of these steps; steps shown before an earlier decision of the same game are not repeated."""
     old, decision = view.show, view.decision
     if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
         return Show(play, view.now, steps, find_standing_result(view))
@@ -157,7 +158,7 @@ def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
 
 
 def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
-    """Return the last step of the machine's last display, or None if it has none or it fits no game here."""
+    """Return the last step of the machine's last display, or None if it has none or its game is not offered here."""
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
     try:
@@ -179,7 +180,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
     changed = _update_notice(changed, old, snapshot)
-    if old is not None and snapshot.state != "playing" and _show_is_over(view, old, snapshot):
+    if old is not None and snapshot.state != "playing" and _should_remove_shown_game(view, old, snapshot):
         changed = replace(changed, show=None)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)
@@ -205,7 +206,7 @@ def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View
     return view
 
 
-def _show_is_over(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
+def _should_remove_shown_game(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
     """Return whether the shown game is to be removed: another is selected, or its player has taken the money.
 
     The win of a snapshot becomes 0 also when a game is lost after one that was won: the show is then of the
@@ -222,8 +223,8 @@ def _show_is_over(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
 def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the current bet, and its progressive levels."""
     view = _update_chips(view, old, snapshot)
-    bet = marks.slip_from_wager(snapshot.bet_wager)
-    let_go = old is not None and not bet.has_marks and marks.slip_from_wager(old.bet_wager).has_marks
+    bet = marks.build_slip_from_wager(snapshot.bet_wager)
+    let_go = old is not None and not bet.has_marks and marks.build_slip_from_wager(old.bet_wager).has_marks
     if old is None or old.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)
     if old is not None and old.credit_cents != snapshot.credit_cents:

@@ -29,7 +29,7 @@ def pulse(now: float, hertz: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ReelTravel:
-    """The travel of one reel from stop ``start`` to stop ``target`` on a strip of ``length`` cells.
+    """The movement of one reel from stop ``start`` to stop ``target`` on a strip of ``length`` cells.
 
     ``stop_at`` is when it stops, in seconds from the start of the game. Symbols move down, so the strip
     position decreases, by a whole number of cells that ends exactly on ``target``.
@@ -41,7 +41,7 @@ class ReelTravel:
     stop_at: float
 
     def cells(self, motion: Motion) -> int:
-        """Return the distance in cells: the one that ends on ``target`` and is nearest to full speed."""
+        """Return how many cells the reel moves: a distance that ends on ``target``, nearest to full speed."""
         wanted = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
         base = (self.start - self.target) % self.length
         return base + max(0, round((wanted - base) / self.length)) * self.length or self.length
@@ -68,6 +68,7 @@ class ReelTravel:
 
     @staticmethod
     def _compute_overshoot(share: float) -> float:
+        """Return by how many cells the reel has overshot its stop, at a fraction of its settling time."""
         return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
 
 

@@ -136,6 +136,7 @@ class Result:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
+    """Return a name by language code; a plain text, or ``default`` if there is none, is taken as English."""
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
@@ -143,6 +144,7 @@ def _read_names(value: object, default: str) -> dict[str, str]:
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return the features and merchandise that a prize awards, each with its count."""
     return tuple(
         (str(a["name"]), int(a.get("times", 1)))
         for a in pay.get("gives", ())
@@ -157,9 +159,9 @@ def _parse_counted_symbol(name: str, symbols: Mapping[str, object]) -> tuple[int
 
 
 def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return each prize once.
+    """Return the rows of a game's prize table, each prize once.
 
-    These are the prizes of the cheapest bet, and with 0 credits those that only a higher bet buys.
+    The values are those of the cheapest bet; a prize that only a higher bet buys has 0 credits.
     """
     found = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
     for entry in data.get("bets", ()):
@@ -212,7 +214,10 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
 
 
 def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
-    """Return the value of a prize at a bet, in credits: a bet on more of the pay table has its own (C-22)."""
+    """Return the value of a prize at a bet, in credits; ``lowest`` is its value at the lowest bet.
+
+    A bet that buys more of the pay table has its own values (C-22).
+    """
     levels = game.presentation.get("levels", ())
     for entry in game.presentation.get("bets", ()):
         cost = int(entry.get("cost", 0))
@@ -241,7 +246,7 @@ def _find_trigger_counts(
 
 
 def find_awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
-    """Return the reels that need just one more symbol to trigger a feature.
+    """Return the reels on which one more symbol would trigger a feature, given the reels to their left.
 
     This depends only on the visible symbols and the true odds, never on the reel's result: anticipation is as
     frequent if the feature is missed (B-17). Reels that would rarely complete the trigger are left out.
@@ -267,8 +272,8 @@ def _compute_symbol_probability(place: Field, reel: int, symbol: str) -> Fractio
     return Fraction(sum(w for w, shown in zip(weights, shows, strict=True) if shown), sum(weights))
 
 
-def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
-    """Return the stop at which the strip shows the window, the nearest to ``hint``; -1 if it nowhere does."""
+def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
+    """Return the stop at which the strip shows the window, the nearest to ``hint``, or -1 if it shows it at no stop."""
     count = len(strip)
     fits = [
         i
@@ -296,7 +301,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
         first = tuple(int(s) for s in display.get("first_stops", ()))
         return Result(
             window,
-            tuple(_locate(*three) for three in zip(field.strips, window, stops, strict=True)),
+            tuple(_find_stop(*three) for three in zip(field.strips, window, stops, strict=True)),
             wins,
             int(display.get("credits", sum(win.credits for win in wins))),
             stage=str(display.get("stage", BASE)),
@@ -311,6 +316,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
 
 
 def _read_window(data: Any, field: Field) -> Window:
+    """Return the window of symbols by reel. Raises OutcomeError if it does not fit the field."""
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(
@@ -320,9 +326,9 @@ def _read_window(data: Any, field: Field) -> Window:
 
 
 def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
-    """Return the wins of one fall as paid.
+    """Return the wins of one fall of a cascade with the credits that were paid.
 
-    A fall lists its wins for the lowest bet; its step lists them for the bet made.
+    ``of_fall`` has these wins at the lowest bet; ``of_step`` has the wins of the whole step at the bet made.
     """
     return tuple(
         next((win for win in of_step if (win.name, win.positions) == (one.name, one.positions)), one)

@@ -112,7 +112,7 @@ class Painter:
         return surface
 
     def draw_for(self, game: GameView | None) -> None:
-        """Use this game's own symbol pictures from now on."""
+        """Use this game's own symbol pictures from now on; None: the built-in ones."""
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 

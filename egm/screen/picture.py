@@ -15,11 +15,11 @@ from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
-from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key, win_meter
+from egm.screen.scenes.deck import choose_win_meter, draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import draw_drawer, find_tab_rect, lay_out_controls
 from egm.screen.scenes.feature import light_stage_for_feature
 from egm.screen.scenes.glass import draw_glasses
-from egm.screen.scenes.hand import hand_keys, list_felt_touches
+from egm.screen.scenes.hand import lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
 from egm.screen.scenes.lockup import describe_scene, draw_lockup
@@ -30,7 +30,7 @@ from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
 from egm.screen.scenes.stage import Stage, draw_focus, draw_frame_lamps
 from egm.screen.scenes.status import choose_status, draw_status
-from egm.screen.scenes.value import draw_value, value_plate
+from egm.screen.scenes.value import draw_value, find_value_plate_rect
 from egm.screen.scenes.wheel import list_area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
@@ -99,7 +99,7 @@ class Picture:
             _draw_player_area(stage, view.scene)
         if view.accepts("menu"):
             draw_staff_key(stage, self.layout.staff)
-        if _can_leave_residual(view):
+        if _can_give_up_residual_credit(view):
             draw_residual_key(stage)
         if view.focused and is_choosing(view, self.theme):
             places = self._list_content_touches(stage)
@@ -108,7 +108,7 @@ class Picture:
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
-        if _is_quiet(view):
+        if _can_delay_frame(view):
             draw_background(
                 replace(stage, lit=True)
             )  # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
@@ -141,7 +141,7 @@ class Picture:
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
         lines.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.state == "idle":
-            lines.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
+            lines.append(f"{stage.texts.say(choose_win_meter(stage))} {stage.money(snapshot.win_cents)}")
         return _join_sentences(lines)
 
     def _find_focused_action(self, stage: Stage) -> Action | None:
@@ -220,17 +220,17 @@ class Picture:
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
         stage = self._build_stage(view)
-        plate = value_plate(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
+        plate = find_value_plate_rect(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
         if plate is not None and find_due_reminder(stage) is None:
             found.append(Touch(plate, Action("")))
         found += self._list_content_touches(stage)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
-            found += [Touch(rect, action) for rect, action in hand_keys(view, stage.layout)]
+            found += [Touch(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
         if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
             found.append(Touch(stage.layout.field, Action("skip")))
         if view.accepts("menu"):
             found.append(Touch(self.layout.staff, Action("menu")))
-        if _can_leave_residual(view):
+        if _can_give_up_residual_credit(view):
             found.append(Touch(self.layout.message, Action("residual")))
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
@@ -243,8 +243,8 @@ class Picture:
         return None
 
 
-def _is_quiet(view: View) -> bool:
-    """Return whether one late frame would go unnoticed, in a game with features."""
+def _can_delay_frame(view: View) -> bool:
+    """Return whether nobody would notice a late frame: a game with features has been idle for some time."""
     waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
     idle = view.snapshot is not None and view.snapshot.state == "idle"
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
@@ -263,7 +263,7 @@ def _is_round_moving(view: View, theme: Theme) -> bool:
     return view.now - view.show.began < line.spun
 
 
-def _can_leave_residual(view: View) -> bool:
+def _can_give_up_residual_credit(view: View) -> bool:
     """Return whether the player may give up residual credit now, and no other decision is pending."""
     rests = view.snapshot is not None and view.snapshot.residual is not None and view.accepts("residual")
     return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}

@@ -33,7 +33,7 @@ def place_bead_plate(results: Sequence[str]) -> dict[Place, str]:
 
 
 def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
-    """Return one column for each run of one side's wins.
+    """Return the columns of the big road: one for each run of wins of the same side.
 
     A tie is marked on the preceding win; ties before the first win are marked on that win.
     """
@@ -74,7 +74,7 @@ def derive_road_marks(columns: Sequence[Sequence[Win]], back: int) -> list[Colou
 
 
 def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
-    """Arrange marks in columns, one for each run of one colour."""
+    """Arrange marks in columns: each run of equal colours is one column."""
     columns: list[list[Colour]] = []
     for mark in marks:
         if columns and columns[-1][-1] == mark:

@@ -37,7 +37,7 @@ class RoundResult:
         return self.staked_cents > 0 and not self.returned_cents and not self.pays_by_table
 
 
-def round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
+def build_round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
     """Return the result of a round that has ended, or None if the game is not a table game.
 
     ``snapshot`` is the last one before the end: it has the table's state during the round.

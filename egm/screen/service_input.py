@@ -107,6 +107,7 @@ def apply_page_action(
 
 
 def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
+    """Return the request that answers a service page with an action and, if given, the typed text."""
     options = {"page": page.id} if text is None else {"page": page.id, "input": text}
     return (Intent(name="answer", value=action, options=options),)
 

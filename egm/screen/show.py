@@ -78,8 +78,8 @@ class Timeline:
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 
 
-def step_stage(show: Show, index: int) -> str:
-    """Return the stage of a step; empty for a Keno draw."""
+def find_step_stage(show: Show, index: int) -> str:
+    """Return the stage (such as the base game or a feature) in which a step is played; empty for a Keno draw."""
     step = show.steps[index]
     return "" if isinstance(step, KenoStep) else step.stage
 
@@ -94,10 +94,10 @@ def is_feature(show: Show, index: int) -> bool:
 
 def find_feature_steps(show: Show, index: int) -> range:
     """Return the indices of the adjacent steps in the same stage."""
-    stage, first, after = step_stage(show, index), index, index + 1
-    while first and step_stage(show, first - 1) == stage:
+    stage, first, after = find_step_stage(show, index), index, index + 1
+    while first and find_step_stage(show, first - 1) == stage:
         first -= 1
-    while after < len(show.steps) and step_stage(show, after) == stage:
+    while after < len(show.steps) and find_step_stage(show, after) == stage:
         after += 1
     return range(first, after)
 
@@ -108,8 +108,8 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
     ``stand`` is whether the step itself has stopped. A later retrigger is not counted, so that it stays a
     surprise.
     """
-    steps, stage = show.play.display.get("steps") or (), step_stage(show, index)
-    played = [i for i in range(len(show.steps)) if step_stage(show, i) == stage]
+    steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
+    played = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
     number = played.index(index) + 1
     awarded = sum(
         int(award["times"])
@@ -123,7 +123,7 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
 
 def has_title(show: Show, index: int) -> bool:
     """Return whether a step begins a feature whose title was not shown before an earlier decision."""
-    begins = index > show.seen and step_stage(show, index - 1) != step_stage(show, index)
+    begins = index > show.seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
     return begins and is_feature(show, index)
 
 
@@ -140,12 +140,15 @@ def build_timeline(show: Show, motion: Motion, level: int, *, calm: bool = False
 
     ``calm`` is reduced motion: anticipation is left out.
     """
-    return _build_timeline(_Laying(show, motion, id(show), id(motion), level, calm))
+    return _build_timeline(_TimelineKey(show, motion, id(show), id(motion), level, calm))
 
 
 @dataclass(frozen=True, slots=True)
-class _Laying:
-    """The arguments of a timeline, compared by identity: every frame computes the same one several times."""
+class _TimelineKey:
+    """The arguments of :func:`build_timeline` as the key of a cache; show and motion are compared by identity.
+
+    Every frame requests the same timeline several times.
+    """
 
     show: Show = field(compare=False)
     motion: Motion = field(compare=False)
@@ -156,8 +159,9 @@ class _Laying:
 
 
 @lru_cache(maxsize=4)
-def _build_timeline(laying: _Laying) -> Timeline:
-    show, motion, level, calm = laying.show, laying.motion, laying.level, laying.calm
+def _build_timeline(key: _TimelineKey) -> Timeline:
+    """Build the timeline of :func:`build_timeline` for a key of its cache."""
+    show, motion, level, calm = key.show, key.motion, key.level, key.calm
     steps = _build_step_times(replace(show, cuts=()), motion, 1.0, calm=calm)
     pace = 1.0 if steps[-1].spun <= LONGEST else max(QUICKEST, LONGEST / steps[-1].spun)
     if pace < 1 or show.cuts:
@@ -179,26 +183,31 @@ def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) ->
             continue
         card = motion.title if has_title(show, index) else 0.0
         opened = show.opened if index == show.seen else 0
-        time = _scale_step_time(_step_time(step, card, motion, opened, calm=calm), pace, begin)
+        time = _scale_step_time(_build_step_time(step, card, motion, opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
             pause = motion.line_cycle if step.credits else motion.result_hold
             time = replace(time, end=time.spun + pause * pace)
         for cut in show.cuts:
             if time.title <= cut < time.end:
-                time = _cut(time, step, cut)
+                time = _shorten_step(time, step, cut)
         steps.append(time)
         begin = time.end
     return steps
 
 
 def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
+    """Return the times of a step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in time.stops)
     spun = begin + time.spun * pace
     return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
 
 
-def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
-    """Shorten a step at a press of PLAY: skip the title card, stop moving parts, or end a step at rest."""
+def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
+    """Return the times of a step after PLAY was pressed at ``cut``.
+
+    The press skips the title card, stops the moving parts, or ends a step at rest. Of spins of a hold feature
+    and boxes of a pick it skips one at a time.
+    """
     if cut < time.begin:
         return _advance_step(time, time.begin - cut, 0, begin=cut)
     if cut >= time.spun:
@@ -220,7 +229,7 @@ def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
 
 
 def _advance_step(time: StepTime, by: float, first: int, *, begin: float | None = None) -> StepTime:
-    """Move the rest of a step, from part ``first`` on, ``by`` seconds earlier."""
+    """Return the times of a step in which everything from part ``first`` on happens ``by`` seconds earlier."""
     stops = tuple(stop if i < first else stop - by for i, stop in enumerate(time.stops))
     return StepTime(time.title, time.begin if begin is None else begin, stops, time.spun - by, time.end - by)
 
@@ -251,8 +260,8 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
     }
 
 
-def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
-    """Return when the parts of a step happen; the first ``opened`` of them have already happened."""
+def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
+    """Return when the parts of one step happen; the first ``opened`` parts have already happened."""
     if isinstance(step, Result):
         held = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step

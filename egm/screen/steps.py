@@ -138,6 +138,7 @@ def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[D
 
 
 def _build_default_cues(display: Data) -> list[Data]:
+    """Return cues for a table's final state: the ball to its pocket, the dice, or every card dealt."""
     if "pocket" in display:
         return [{"cue": "ball", "pocket": str(display["pocket"])}]
     if "dice" in display:
@@ -185,6 +186,7 @@ def _read_gamble_steps(data: Any) -> list[Step]:
 
 
 def _read_items(data: Any, times: int) -> tuple[Item, ...]:
+    """Return the items of a hold, pick or wheel feature, with the pays multiplied by ``times``."""
     return tuple(_read_item(entry, times) for entry in data)
 
 

@@ -126,6 +126,7 @@ def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
 
 @lru_cache(maxsize=64)
 def _compute_lowest_bet(table: Table) -> int:
+    """Return the minimum that starts a round, in credits, including all bets that must be placed together."""
     return min(
         sum(table.spots[each].least for each in (spot.id, *spot.round))
         + sum(
@@ -190,7 +191,7 @@ def read_table(game: GameView) -> Table:
 
 
 def _link_mutual_needs(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """Return the spots, each with the other spots of its cycle of mutual needs."""
+    """Return the spots; those that need each other in a cycle have the others of the cycle in ``round``."""
 
     def needed(spot: Spot) -> tuple[str, ...]:
         found = [spot.id]
@@ -306,7 +307,10 @@ def build_limits(snapshot: Snapshot) -> Limits:
 
 
 def find_closed_reason(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
-    """Return why a spot takes no bet with these bets (a catalogue key, or ""), and the spots that it needs first."""
+    """Return why a spot takes no bet beside these bets, and the spots on which to bet first.
+
+    The reason is a catalogue key, or "" if the spot takes a bet.
+    """
     if (
         spot.needs is not None
         and not spot.round
@@ -342,7 +346,7 @@ def place_chips(
         spot = table.spots[name]
         bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
         after, why = _add_chip(
-            table, spot, bets, value_of(table, chips, held) * (times or {}).get(name, 1), held
+            table, spot, bets, find_chip_value(table, chips, held) * (times or {}).get(name, 1), held
         )
         if why:
             return replace(chips, explained_spot=name, refused=why)
@@ -353,7 +357,7 @@ def place_chips(
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the spot that receives the chip: the needed spot if both are always bet together."""
+    """Return the spot that receives the chip: if a spot is only bet together with the one it needs, the needed one."""
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
 
@@ -380,14 +384,18 @@ def list_chip_values(table: Table, held: Limits) -> tuple[int, ...]:
     return (least, *(value for value in more if held.most_here is None or value <= held.most_here))
 
 
-def value_of(table: Table, chips: Chips, held: Limits) -> int:
+def find_chip_value(table: Table, chips: Chips, held: Limits) -> int:
     """Return the value of the selected chip, in credits."""
     values = list_chip_values(table, held)
     return chips.value if chips.value in values else values[0]
 
 
 def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
-    """Return the bet on a spot after adding a chip, and why it cannot be added, or ""."""
+    """Return the new bet on a spot after adding ``value``, and why no more can be added, or "".
+
+    The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
+    another ignores ``value``.
+    """
     stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     why, _ = find_closed_reason(spot, bets, held)
     if why:
@@ -405,14 +413,20 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) ->
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, held: Limits) -> int:
-    """Return the bet on the spot that it needs, or 1 if it needs none. For a share, only the new bet counts."""
+    """Return the bet on the spot that this spot's bet depends on, in credits; 1 if it depends on none.
+
+    If this spot's bet must be a fixed share of that bet, standing bets are not counted.
+    """
     if spot.needs is None:
         return 1
     return bets.get(spot.needs, 0) + (held.standing.get(spot.needs, 0) if spot.share is None else 0)
 
 
 def _update_dependent_bets(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
-    """Return the bets without those whose needed bet is gone; linked bets get the amount that follows from it."""
+    """Return the bets after removing those that depend on a bet that is gone.
+
+    A bet that is a fixed share or multiple of another bet gets the amount that follows from it.
+    """
     result = dict(bets)
     for spot in table.spots.values():
         needed, now = _find_needed_bet(spot, result, held), result.get(spot.id, 0)
@@ -426,7 +440,10 @@ def _update_dependent_bets(table: Table, bets: Bets, held: Limits) -> dict[str, 
 
 
 def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """Remove the new bet from a spot; if it has none, mark the standing bet to be taken down, or unmark it."""
+    """Remove the new bet from a spot; if it has none, mark its standing bet to be taken down, or unmark it.
+
+    Refuse this, with the reason in ``refused``, if there is no bet or if another bet depends on it.
+    """
     spot = _find_lead_spot(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:
@@ -442,7 +459,7 @@ def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     return chips.changed(bets, spot)
 
 
-def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
+def is_bet_playing(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
     """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
     if spot not in table.says:
         return None
@@ -452,7 +469,7 @@ def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
 
 def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """Toggle whether a new or standing bet on a spot plays."""
-    now = plays(table, chips, spot, held)
+    now = is_bet_playing(table, chips, spot, held)
     if now is None or held.on(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
     return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
@@ -483,7 +500,11 @@ def double_bets(table: Table, chips: Chips, held: Limits) -> Chips:
 
 
 def _replace_bets(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
-    """Place bets of these amounts, each up to its maximum; refuse all if the credit does not cover them."""
+    """Place bets of these amounts, each up to its maximum.
+
+    Keep the previous bets, and return the reason in ``refused``, if credit or a limit does not cover them
+    all.
+    """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     why = "" if wanted else "nothing"
     for name in table.spots:
@@ -528,7 +549,7 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
 
 
 def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
-    """Return the chips of the current bet, or unchanged chips while the machine's answer is pending.
+    """Return the chips of the machine's current bet, or unchanged chips while its answer to a request is pending.
 
     ``waits``: a request may still be in transit, so that an older bet is not mistaken for its answer.
     """

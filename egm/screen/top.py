@@ -16,10 +16,10 @@ from egm.screen.picture import Picture, Touch
 from egm.screen.scenes.attract import draw_celebration
 from egm.screen.scenes.chrome import draw_hall, draw_marquee
 from egm.screen.scenes.glass import find_base_field, format_prize_name, list_current_prizes
-from egm.screen.scenes.hand import group_name
+from egm.screen.scenes.hand import format_group_name
 from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
-from egm.screen.scenes.pays import format_pay, pays_of
+from egm.screen.scenes.pays import format_pay, list_pays
 from egm.screen.scenes.progressive import draw_level
 from egm.screen.scenes.stage import BLACK, Stage, draw_frame_lamps, draw_rim_panel
 from egm.screen.theme import mix
@@ -167,8 +167,8 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
         ]
         return texts.say("wheel.prizes"), rows
     if view.table is not None:
-        best = [(group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
-        best += [(texts.choose_translation(pay.names), format_pay(stage, pay)) for pay in pays_of(stage)]
+        best = [(format_group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
+        best += [(texts.choose_translation(pay.names), format_pay(stage, pay)) for pay in list_pays(stage)]
         return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
     spots, caught = list_keno_prizes(stage)
     rows = [_Row((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES]]

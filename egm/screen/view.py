@@ -214,7 +214,7 @@ def is_marking_decision(view: View) -> bool:
     return view.decision is not None and view.decision.kind in {"hold", "set"}
 
 
-def is_writing(view: View) -> bool:
+def is_text_field_open(view: View) -> bool:
     """Return whether a text field is open, which receives the keyboard's characters."""
     page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
     return page is not None and page.prompt is not None and page.prompt.kind in WRITTEN
@@ -299,12 +299,14 @@ def list_available_bets(view: View) -> tuple[int, ...]:
         return list_offered_costs(view)
     if not view.slip.has_marks:
         costs = marks.list_form_prices(game, marks.find_current_form(game, snapshot))
-        return tuple(cost for cost in costs if is_taken_here(snapshot, cost))
-    common = marks.stake_of(snapshot, game)
+        return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
+    common = marks.find_current_stake(snapshot, game)
     return tuple(
         stake
         for stake in marks.list_permitted_stakes(game)
-        if is_taken_here(snapshot, marks.compute_slip_cost(game, view.slip.staked(stake, common), stake))
+        if is_cost_within_limits(
+            snapshot, marks.compute_slip_cost(game, view.slip.staked(stake, common), stake)
+        )
     )
 
 
@@ -312,10 +314,10 @@ def list_offered_costs(view: View) -> tuple[int, ...]:
     """Return the costs of the game's bets, in credits, within the venue's limits."""
     if view.game is None or view.snapshot is None:
         return ()
-    return tuple(bet for bet in view.game.bet_options if is_taken_here(view.snapshot, bet))
+    return tuple(bet for bet in view.game.bet_options if is_cost_within_limits(view.snapshot, bet))
 
 
-def is_taken_here(snapshot: Snapshot, credits_: int) -> bool:
+def is_cost_within_limits(snapshot: Snapshot, credits_: int) -> bool:
     """Return whether the cost of a bet is within the venue's limits."""
     cents = credits_ * snapshot.denomination_cents
     most_cents = snapshot.bet_most_cents
@@ -329,7 +331,7 @@ def has_unsent_bet(view: View) -> bool:
         return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
     if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.has_marks:
         return False
-    return view.slip.asked != marks.slip_from_wager(view.snapshot.bet_wager).asked
+    return view.slip.asked != marks.build_slip_from_wager(view.snapshot.bet_wager).asked
 
 
 def compute_bet_credits(view: View) -> int:
@@ -348,7 +350,7 @@ def compute_bet_credits(view: View) -> int:
         return view.chips.credits
     if not marks.is_slip(view.game, view.slip):
         return 0
-    return marks.compute_slip_cost(view.game, view.slip, marks.stake_of(view.snapshot, view.game))
+    return marks.compute_slip_cost(view.game, view.slip, marks.find_current_stake(view.snapshot, view.game))
 
 
 def compute_drawer_share(view: View, motion: Motion) -> float:

@@ -97,7 +97,7 @@ def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> byte
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A browser's message: confirmation of a frame, input, and the window size in pixels."""
+    """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
     shown: bool = False
     did: Tap | Action | None = None
@@ -184,7 +184,7 @@ class _Visitor(ServerConnection):
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the closed connection from those that have not identified themselves yet."""
+        """Remove the closed connection from ``entering``, if it is still listed there."""
         self.leave_entering()
         super().connection_lost(exc)
 
@@ -334,6 +334,7 @@ class Web:
         )
 
     async def _push_message(self, viewer: ServerConnection, message: str) -> None:
+        """Send a queued message to the viewer, and count it as sent."""
         try:
             await self._push(viewer, message)
         finally:
@@ -351,6 +352,7 @@ class Web:
         self._end_loop()
 
     def _end_loop(self) -> None:
+        """Stop the server's event loop, and wait for its thread to end."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=10)
         self._loop.close()
@@ -382,6 +384,7 @@ class Web:
 
     @staticmethod
     async def _push(viewer: ServerConnection, message: bytes | str) -> None:
+        """Send a message to the viewer; do nothing if its connection is closed."""
         with contextlib.suppress(ConnectionClosed):
             await viewer.send(message)
 

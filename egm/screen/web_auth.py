@@ -119,10 +119,11 @@ class Door:
         )
 
     def _answer_page_request(self, query: str) -> Response:
+        """Return the page in a new session for the valid token, as reloaded without a query, or else a refusal."""
         if not query:
             return build_page_response("")
         if is_token(query.removeprefix("token="), self._token):
-            return build_page_response(self._enter())
+            return build_page_response(self._open_session())
         return answer(HTTPStatus.FORBIDDEN, _USED)
 
     def knows(self, session: str) -> bool:
@@ -132,16 +133,16 @@ class Door:
         for each in self._sessions:
             if is_token(_digest_session(session), each.digest):
                 each.heard = now
-                self._remember()
+                self._save_sessions()
                 return True
         return False
 
-    def _enter(self) -> str:
+    def _open_session(self) -> str:
         """Replace the used token, and return a new session for this browser."""
         session, self._token = create_token(), create_token()
         self._sessions.append(_Session(_digest_session(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
-        self._remember()
+        self._save_sessions()
         self.write_address()
         return session
 
@@ -150,7 +151,7 @@ class Door:
         if self._address_file is not None:
             replace_private(self._address_file, self.address + "\n")
 
-    def _remember(self) -> None:
+    def _save_sessions(self) -> None:
         """Save the sessions in the memory that survives a restart of the screen."""
         if self._memory is not None:
             data = json.dumps([[each.digest, each.heard] for each in self._sessions]).encode()

@@ -32,7 +32,7 @@ class WindowError(Exception):
 
 
 def _refuse_no_display() -> None:
-    """Raise WindowError if SDL has silently chosen a driver that shows nothing; naming one is allowed."""
+    """Raise pygame.error if SDL has silently chosen a driver that shows nothing; naming such a driver is allowed."""
     if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
 

@@ -1,9 +1,9 @@
 """Decisions in a shared round: whose turn it is, and the time limit for an answer that others wait for.
 
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
-game of the round then takes the recorded step (:func:`decode_next_entry`). If a seat does not answer in time, the table
-answers for it with the first option that costs nothing. The round does not wait for a seat that cannot play,
-or for standing bets whose seat started no game when betting closed.
+game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
+time, the table answers for it with the first option that costs nothing. The round does not wait for a seat
+that cannot play, or for standing bets whose seat started no game when betting closed.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ ANSWER_SECONDS: Final = 20
 _SECOND_NS: Final = 1_000_000_000
 
 
-def follow(table: SharedTable) -> None:
-    """Let every game that is behind in its round take the steps recorded by the most advanced one."""
+def take_recorded_steps(table: SharedTable) -> None:
+    """In every game that is behind in its round, take the steps recorded by the most advanced game."""
     for seat in list(table.seats.values()):
         while (pending := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending
@@ -36,6 +36,7 @@ def follow(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
+    """Return the seat's game and the event that takes its next recorded step; None if it is not behind."""
     pending = _find_pending_decision(seat)
     if pending is None or pending[0].wager.seat is None:
         return None
@@ -44,11 +45,11 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
     recorded = round_.at(len(game.steps))
     if recorded is None:
         return None
-    return game, _answer_event(seat, recorded.choice, decision)
+    return game, _build_answer_event(seat, recorded.choice, decision)
 
 
-def _answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
-    """Return the event that passes an answer on to a game; the game's current notice stays."""
+def _build_answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
+    """Return the event that enters a recorded answer in a seat's game; the seat's current notice stays on display."""
     values = {"value": choice, "seat": decision.seat, "notice": seat.machine.notice}
     return Event(EventType.CHOOSE, values)
 
@@ -62,7 +63,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
     for seat in table.seats.values():
         pending = _find_pending_decision(seat)
         if pending is not None and _blocks_other_seats(seat.machine, pending[0]):
-            waiting.setdefault(_turn_key(pending[0]), []).append((seat, *pending))
+            waiting.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
     for key in table.pending_turns.keys() - waiting.keys():
         del table.pending_turns[key]
     seats_to_update: list[Seat] = []
@@ -78,7 +79,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
 
 def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, Decision]]) -> None:
-    """Answer a decision whose time has run out, in the game of the seat that was asked if it can play."""
+    """Answer a decision whose time limit is over, in the game of the seat that was asked if that seat can play."""
     own = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
     seat, game, decision = (own or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
@@ -88,12 +89,12 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
     if turn.compute_seconds_left(seat.machine):
         return
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
-    seat.handle(_answer_event(seat, decision.unanswered, decision))
-    follow(table)
+    seat.handle(_build_answer_event(seat, decision.unanswered, decision))
+    take_recorded_steps(table)
 
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
-    """Return whether a seat of the round has an open game."""
+    """Return whether the seat with this number has an open game in the same round as ``game``."""
     opened = (open_game(seat.machine) for seat in table.seats.values())
     return any(
         other is not None and other.round_id == game.round_id and other.wager.seat == seat_number
@@ -101,13 +102,13 @@ def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bo
     )
 
 
-def _turn_key(game: GameRecord) -> str:
+def _build_turn_key(game: GameRecord) -> str:
     """Return the key of a pending turn: the round id, or the play id if each seat is asked separately."""
     return game.play_id if game.wager.seat is None else game.round_id
 
 
 def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
-    """Return whether other seats cannot continue before this decision is answered."""
+    """Return whether other seats must wait until the pending decision of this game is answered."""
     rules = machine.games.get(game.game.id)
     return game.wager.seat is not None or (
         bool(game.round_id) and rules is not None and bool(rules.rules.shared_keys)
@@ -115,7 +116,7 @@ def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
 
 
 def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
-    """Return the seat's open game and its pending decision, or None; decisions of a real wheel are excluded."""
+    """Return the seat's open game and its pending decision, or None; a decision that a real wheel makes is excluded."""
     conversation = seat.machine.state(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     game = None if decision is None else open_game(seat.machine)
@@ -124,12 +125,16 @@ def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
     return game, decision
 
 
-def turn_notices(machine: Machine) -> Iterator[Notice]:
+def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice with the player's remaining time, or with the seat whose turn it is."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     pending = None if seat is None else _find_pending_decision(seat)
-    if table is None or pending is None or (turn := table.pending_turns.get(_turn_key(pending[0]))) is None:
+    if (
+        table is None
+        or pending is None
+        or (turn := table.pending_turns.get(_build_turn_key(pending[0]))) is None
+    ):
         return
     game, decision = pending
     seconds = turn.compute_seconds_left(machine)

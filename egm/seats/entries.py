@@ -19,7 +19,7 @@ class BettingClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberReceived(BettingClosed):
-    """The wheel reported the number of the spin."""
+    """The wheel reported the number of the spin for which betting had been closed."""
 
     number: Count
 

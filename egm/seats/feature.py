@@ -19,7 +19,7 @@ from egm.records.games import open_game
 from egm.records.keys import WheelKey
 from egm.records.wheel import WheelSpin
 from egm.seats import entries
-from egm.seats.answers import answer_overdue_turns, follow, turn_notices
+from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import (
     SharedTable,
     TableEvent,
@@ -32,7 +32,7 @@ from egm.seats.table import (
     plays_in_common,
     withdraw_bets,
 )
-from egm.seats.wheel import decide, iter_wheel_notices
+from egm.seats.wheel import deliver_numbers, iter_wheel_notices
 
 _BETTING: Final = only(State.BETTING)
 
@@ -63,9 +63,9 @@ class BettingClock:
         """Check after every event, and each second while a betting period or time limit runs."""
         while True:
             self._news.clear()
-            self._look()
-            decide(self._machine)
-            follow(self._table)
+            self._close_due_periods()
+            deliver_numbers(self._machine)
+            take_recorded_steps(self._table)
             for seat in answer_overdue_turns(self._table):
                 seat.handle(Event(EventType.MACHINE_CHANGED))
             wait = 1.0 if self._table.betting_deadlines_ns or self._table.pending_turns else None
@@ -77,7 +77,8 @@ class BettingClock:
         """Trigger another check."""
         self._news.set()
 
-    def _look(self) -> None:
+    def _close_due_periods(self) -> None:
+        """Close each betting period that is over, and update the remaining time shown at the seats of the others."""
         for game in list(self._table.betting_deadlines_ns):
             seconds = self._table.compute_seconds_left(game) or 0
             if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):
@@ -100,7 +101,7 @@ def create_betting_clock(context: MachineContext) -> Iterable[Attachment]:
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices of wheel, turns, missed rounds, and the time left for bets."""
     yield from iter_wheel_notices(machine)
-    yield from turn_notices(machine)
+    yield from iter_turn_notices(machine)
     if plays_apart(machine):
         yield Notice(code="bets_apart", severity="warning")
     seconds = compute_betting_seconds_left(machine)

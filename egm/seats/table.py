@@ -31,7 +31,7 @@ class TableEvent(EventName):
 
 @dataclass(slots=True)
 class Seat:
-    """A position at the table: its machine and its event handler."""
+    """A player position at the table: its machine, its event handler, and the game on which it has placed bets."""
 
     machine: Machine
     handle: Callable[[Event], None]
@@ -41,7 +41,7 @@ class Seat:
 
 @dataclass(slots=True)
 class Turn:
-    """An answer that others wait for: its step, its deadline, and the seconds left as last displayed."""
+    """A decision that other seats wait for: its step, its deadline, and the seconds left as last displayed."""
 
     step: int
     due_ns: int
@@ -70,7 +70,7 @@ class SharedTable:
         """Register a position and its event handler."""
         self.seats[machine.position.number] = Seat(machine, handle)
 
-    def joined(self, game: str) -> list[Seat]:
+    def list_seats_with_bets(self, game: str) -> list[Seat]:
         """Return the seats with bets on a game, ordered by position."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
@@ -83,7 +83,10 @@ class SharedTable:
         return _compute_seconds_until(deadline_ns, seat.machine)
 
     def join(self, machine: Machine, game: str, seconds: int | None) -> None:
-        """Add a seat's bets; the first opens the betting period. If ``seconds`` is None, a wheel ends it."""
+        """Register a seat's bets on a game. The first bets open the betting period.
+
+        ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
+        """
         self.seats[machine.position.number].game = game
         if seconds is not None:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
@@ -94,11 +97,11 @@ class SharedTable:
         if seat is None or not seat.game:
             return
         game, seat.game = seat.game, ""
-        if not self.joined(game):
+        if not self.list_seats_with_bets(game):
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
-        """Return whether every position with credit that has selected the game has placed its bets."""
+        """Return whether every position with credit that plays the game has placed its bets."""
         return all(
             seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
             for seat in self.list_seats_at(game)
@@ -109,28 +112,34 @@ class SharedTable:
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Return whether a seat still has to finish or see a round on which the next one depends."""
-        return any(_holds_next(seat.machine, game) for seat in self.list_seats_at(game))
+        """Return whether the next round must wait for a seat to finish the current one, or to see its result."""
+        return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
-        """Close betting: start each seat's game, all with the same numbers and the same state of the table."""
+        """Close betting on a game: start every seat's game, all with the same random numbers and the same table state.
+
+        Seats whose standing bets this round decides take part without new bets.
+        """
         self.betting_deadlines_ns.pop(game, None)
-        seats = self.joined(game)
+        seats = self.list_seats_with_bets(game)
         if not seats:
             return
         standing = [
-            seat for seat in self.list_seats_at(game) if not seat.game and _is_thrown_for(seat.machine, game)
+            seat
+            for seat in self.list_seats_at(game)
+            if not seat.game and _has_bets_in_round(seat.machine, game)
         ]
         for seat in standing:
             seat.machine.state(BetInForce).nothing_new = True
         try:
-            self._begin(game, round_id, sorted((*seats, *standing), key=_number))
+            self._start_games(game, round_id, sorted((*seats, *standing), key=_get_position_number))
         finally:
             for seat in standing:
                 seat.machine.state(BetInForce).nothing_new = False
 
-    def _begin(self, game: str, round_id: str, seats: list[Seat]) -> None:
-        places = _seat_wagers([(seat, find_bet_in_force(seat.machine)) for seat in seats])
+    def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
+        """Start the games of these seats as one round."""
+        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = AsRoundBegins({game: read_shared_state(seats[0].machine, game)})
@@ -147,20 +156,20 @@ class SharedTable:
                 seat.machine.install(AsRoundBegins())
 
 
-def _number(seat: Seat) -> int:
+def _get_position_number(seat: Seat) -> int:
     return seat.machine.position.number
 
 
-def _is_thrown_for(machine: Machine, game: str) -> bool:
-    """Return whether standing bets here are decided by the others' dice although nothing new is staked."""
+def _has_bets_in_round(machine: Machine, game: str) -> bool:
+    """Return whether the round decides standing bets of this position, although it stakes nothing new."""
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
     depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
     return depends_on_throw and table is not None and bool(table.staked) and plays_along(machine, game)
 
 
-def _holds_next(machine: Machine, game: str) -> bool:
-    """Return whether the next round must wait for this seat's answers, or until it has seen the result."""
+def _must_next_round_wait(machine: Machine, game: str) -> bool:
+    """Return whether the next round must wait for this position's answers, or until it has shown the result."""
     opened = open_game(machine)
     if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
         return False
@@ -170,8 +179,8 @@ def _holds_next(machine: Machine, game: str) -> bool:
     return opened.wager.seat is not None or bool(rules.shared_keys)
 
 
-def _seat_wagers(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
-    """Return seat and wager by position number, in order of the positions, without those that find no seat."""
+def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
+    """Return (seat number, wager) by position number; a position whose wager does not fit at the table is omitted."""
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
         if bet is not None:
@@ -203,7 +212,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 
 def plays_apart(machine: Machine) -> bool:
-    """Return whether standing bets here have missed a throw of the other positions."""
+    """Return whether standing bets here have missed a throw of the other positions and so are played alone."""
     return machine.position.of > 1 and not plays_along(machine, find_selected_game(machine))
 
 
@@ -215,6 +224,7 @@ def has_joined(machine: Machine) -> bool:
 
 
 def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
+    """Return the seconds until a monotonic time, rounded up."""
     return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
 
 
@@ -254,6 +264,6 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
-    """Withdraw the bets, then process the event."""
+    """Withdraw this position's bets from the betting period, and return the event unchanged to be processed."""
     machine.state(SharedTable).leave(machine)
     return event

@@ -61,14 +61,17 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
 
 
 def give_up_lost_spin(machine: Machine) -> None:
-    """Give up the current spin because the reader's line is lost: the next report may be of another spin."""
+    """Give up the current spin because the line to the wheel is lost: its next report may be of another spin."""
     if (spin := find_expected_spin(machine)) is not None:
         _give_up(machine, spin, "line_lost")
     machine.state(SharedTable).wheel = None
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
-    """Return the spin that waits for its number, or None; give it up if it began before the last restart."""
+    """Return the spin that waits for its number, or None.
+
+    If it was launched before the last restart, give it up: its number may have been missed.
+    """
     spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
         return None
@@ -110,7 +113,7 @@ def _give_up(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
 
 
 def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
-    """Close betting on each game that the wheel decides; do nothing if no bets are placed."""
+    """Close betting on each game that the wheel decides, and record the spin; do nothing if no bets are placed."""
     games = {seat.game for seat in table.seats.values() if seat.game and waits_for_spin(seat.machine)}
     if not games:
         return
@@ -133,17 +136,23 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         table.close(game, closed.round_id)
 
 
-def decide(machine: Machine) -> None:
-    """Send every game that waits for a wheel the recorded number of its spin."""
+def deliver_numbers(machine: Machine) -> None:
+    """Give the recorded number of its spin to every game that waits for the wheel."""
     find_expected_spin(machine)
     for seat in list(machine.state(SharedTable).seats.values()):
         game, spin = open_game(seat.machine), read_last_spin(seat.machine)
         number = None if game is None else read_recorded_number(seat.machine, game)
-        if number is not None and spin is not None and _is_shown(seat) and is_decided_by_wheel(seat.machine):
+        if (
+            number is not None
+            and spin is not None
+            and _is_in_progress(seat)
+            and is_decided_by_wheel(seat.machine)
+        ):
             seat.handle(Event(EventType.CHOOSE, {"value": str(number), "spin": spin.spin}))
 
 
-def _is_shown(seat: Seat) -> bool:
+def _is_in_progress(seat: Seat) -> bool:
+    """Return whether the seat's open game is in progress in this run of the program."""
     return seat.machine.state(GameInProgress).conversation is not None
 
 

@@ -65,7 +65,7 @@ class LoopLine(SasChannel):
     async def run(self) -> None:
         """Serve the line until cancelled."""
         self._loop = asyncio.get_running_loop()
-        self._publish()
+        self._send_readout()
         self._watch.begin()
         self.served = True
         try:
@@ -209,4 +209,4 @@ class Bench(HostWire):
         attach(room, [self.line])
         if boot:
             room.boot()
-        self.line._publish()
+        self.line._send_readout()

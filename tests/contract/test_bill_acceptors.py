@@ -383,7 +383,7 @@ class TestANoteNobodyCanAccountFor:
             await rig.insert()
             await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
             rig.twin._stop_timers()
-            rig.twin._give_back()
+            rig.twin._start_returning()
             await rig.until(lambda: (open_ := rig.ledger.pending()) is None or open_.outward)
             if killed:
                 await rig.stop()

@@ -34,7 +34,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.felt_glass import find_settled_step, format_spot_lines
 from egm.screen.scenes.help import describe_bet_limits
-from egm.screen.scenes.keno import catch_words, list_keno_prizes
+from egm.screen.scenes.keno import format_catch_award, list_keno_prizes
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -439,12 +439,12 @@ def test_a_keno_glass_shows_every_prize_and_level(room, theme, game, language):
     """A level that a catch wins is its prize, beside the pay or in its place; no remark calls it nothing."""
     stage, loaded = stage_of(room(game), theme, language), load_game(game)
     for level in loaded.rules.definition.progressive:
-        assert stage.texts.choose_translation(level.name.model_dump()) in catch_words(
+        assert stage.texts.choose_translation(level.name.model_dump()) in format_catch_award(
             stage, level.spots, level.catch
         )
     for table in loaded.rules.definition.table:
         for catch, pay in table.pays.items():
-            assert not pay or stage.texts.number(pay) in catch_words(stage, table.spots, catch)
+            assert not pay or stage.texts.number(pay) in format_catch_award(stage, table.spots, catch)
     spots, shown = list_keno_prizes(stage)
     assert {catch for catch, _ in shown} >= {
         level.catch for level in loaded.rules.definition.progressive if level.spots == spots

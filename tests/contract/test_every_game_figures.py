@@ -10,7 +10,7 @@ import pytest
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import return_words
+from egm.screen.scenes.status import format_return
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from paytables import Depth, WagerError, analyse, build_game, list_remarks, list_shipped_games, load_game
@@ -155,7 +155,7 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
     assert told.main_bet == spots[main].group
     of_main = min(bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == told.main_bet)
     least = min(figures, key=lambda bet: bet.rtp)
-    said = return_words(
+    said = format_return(
         Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language)), told
     )
     said, sign = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."

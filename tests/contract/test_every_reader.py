@@ -20,7 +20,7 @@ from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, room_of
 import egm
 import tools.floor
 from egm.app.bench import Bench
-from egm.app.wiring import to_event
+from egm.app.wiring import build_event
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.faults import read
 from egm.config.levels import Kind
@@ -293,7 +293,7 @@ def screen(count, tmp_path):
     refused = []
     server = ScreenServer(
         tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=refused.append,
-        on_intent=lambda intent: room.engine.handle(to_event(intent).type, **to_event(intent).data),
+        on_intent=lambda intent: room.engine.handle(build_event(intent).type, **build_event(intent).data),
     )  # fmt: skip
     samples = [
         {"type": "intent", "name": "bet", "value": 1, "options": {"level": 1}},

@@ -26,7 +26,7 @@ from egm.integrity.signed_file import digest_of
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import Stick, compute_key_digest, read_request, request_of
+from egm.progressive.enrolment import Stick, compute_key_digest, create_request, read_request
 from egm.testing.service_menu import iter_page_words, translate_words
 from meters import Journal, Transaction, open_view
 from tools.cli import main
@@ -168,7 +168,7 @@ async def linked(hand, stick, authority):
     lines = [row.cells for table in hand.page.tables for row in table.rows]
     (key,) = [cells[-1].value for cells in lines if cells[0].value == "service.link.key"]
     request = Stick(stick).read()["request"]
-    Stick(stick).write(request_of(Ed25519PrivateKey.generate(), "FIRST-2"))
+    Stick(stick).write(create_request(Ed25519PrivateKey.generate(), "FIRST-2"))
     asked = read_request(Stick(stick).read()["request"])[1]
     floor(authority, stick, "--key", compute_key_digest(asked))
     await hand.touch("answer")

@@ -98,7 +98,7 @@ class Floor:
         if record is not None and record.phase is EscrowPhase.VENDED:
             self.room.ledgers.paper.vend_confirmed()
         if self.returning and self.escrow is not None:
-            self._give_back()
+            self._start_returning()
             self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
         printing = self.room.ledgers.printing.pending()
         if printing is not None:
@@ -113,7 +113,7 @@ class Floor:
             ledger.moved(job.job_id, PrintState.BARCODE_DONE, "")
         ledger.moved(job.job_id, PrintState.TAKEN, "")
 
-    def _give_back(self) -> None:
+    def _start_returning(self) -> None:
         self.hand.append(self.escrow)
         self.escrow, self.returning = None, False
 
@@ -129,7 +129,7 @@ class Floor:
         """Tell the machine that is up what became of the paper it may have ordered."""
         record = self.room.ledgers.paper.pending()
         if self.escrow is not None:
-            self._give_back()
+            self._start_returning()
             if record is not None and record.phase is EscrowPhase.ORDERED:
                 self.room.ledgers.paper.void_unstacked_paper("returned at power-up")
         self.work()

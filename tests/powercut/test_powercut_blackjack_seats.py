@@ -15,7 +15,7 @@ from egm.people import Role
 from egm.records.games import open_game
 from egm.records.keys import PlayKey
 from egm.records.tables import read_table
-from egm.seats.answers import answer_overdue_turns, follow
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.testing.machine import MachineRig, ScriptedStep
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe
@@ -68,7 +68,7 @@ class Blackjack(LifeOfSeats):
 
     def end(self):
         for _ in range(2 * len(WHOSE)):
-            follow(self.table)
+            take_recorded_steps(self.table)
             answer_overdue_turns(self.table)
             for number, room in enumerate(self.rooms):
                 game = open_game(room.machine)

@@ -58,7 +58,7 @@ class Mystery(Life):
         return room
 
     def begin(self):
-        unproved.note_seal(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
+        unproved.record_commitment(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
 
     def ready(self):
         return self.ended() == 1 and self.room.state is State.IDLE

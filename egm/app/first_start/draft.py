@@ -34,7 +34,7 @@ SIMULATED: Final = ("id003", "tcl", "ioboard")
 
 @dataclass(slots=True)
 class Draft:
-    """The answers so far. ``seed``: tables decided by the builder, to which the answers are added."""
+    """The answers given so far. ``seed``: tables decided by the machine's builder, to which the answers are added."""
 
     seed: Mapping[str, Any] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=dict)
@@ -64,9 +64,9 @@ class Draft:
         return ("site", *(name for name in ("address", "licence_holder") if name in must))
 
     def examine(self) -> Iterator[str]:
-        """Find the games that the jurisdiction admits, one at a time; yield the name of the next one to be examined.
+        """Load the games and keep those that the jurisdiction admits; yield each game's name before examining it.
 
-        Only the builder's own list of games is used, if there is one; otherwise the whole library.
+        If the builder has given a list of games, only those are examined; otherwise the whole library.
         """
         self.games = {}
         slots = [GameSlot(**slot) for slot in self.seed.get("games", ())]
@@ -79,11 +79,11 @@ class Draft:
 
     @property
     def offered_cents(self) -> list[int]:
-        """Return every denomination that any of the chosen games offers, in minor units."""
+        """Return every denomination that at least one of the chosen games offers, in minor units."""
         return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
 
     def list_game_denominations(self, name: str) -> list[int]:
-        """Return the chosen denominations that a game has; if empty, it would not be offered."""
+        """Return the chosen denominations that a game has, in minor units; without any it would not be offered."""
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
     def tables(self) -> dict[str, object]:
@@ -120,7 +120,7 @@ class Draft:
         return "\n".join(_iter_toml_lines(self.tables())) + "\n"
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:
-        """Return the file as it would be read, or its faults."""
+        """Return the parsed cabinet file, or None and the faults of the file."""
         return read(self.text(), CabinetFile)
 
 

@@ -13,14 +13,17 @@ from egm.app.first_start.steps import Move, Step, Way, say_failure, say_refusal
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.progressive.enrolling import build_error_table, build_fact_table
-from egm.progressive.enrolment import Facts, Stick, compute_key_digest, request_of
+from egm.progressive.enrolment import Facts, Stick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkFolder
 from egm.staff.service.words import build_pair_table, say, say_plain
 
 
 @dataclass(slots=True)
 class Link(Step):
-    """The request and the answer; both are optional, since a machine without linked levels needs no link."""
+    """The step that enrols the machine with a progressive controller: certificate request and answer.
+
+    Both are optional, because a machine without linked levels needs no link.
+    """
 
     folder: LinkFolder
     stick: Stick
@@ -59,11 +62,14 @@ class Link(Step):
         return self._build_page(*tables, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Write to or read from the stick; or continue, with or without an enrolment."""
+        """Process a touch: write the request, read the answer, or continue with or without an enrolment.
+
+        Return what follows: another step, the same one, or a refusal.
+        """
         ways = {
-            "request": self._write_request,
+            "request": self._send_enrolment_again,
             "answer": self._read_answer,
-            "next": self._go_on,
+            "next": self._adopt_enrolment,
             "without": self._skip_enrolment,
         }
         if action == "back":
@@ -76,20 +82,23 @@ class Link(Step):
         except (OperatorError, OSError) as error:
             return say_failure(error)
 
-    def _write_request(self, draft: Draft) -> Move:
+    def _send_enrolment_again(self, draft: Draft) -> Move:
+        """Write a certificate request to the stick, and stay on this step."""
         key = self.folder.get_or_create_request_key()
-        self.stick.ask(request_of(key, draft.machine["serial"]))
+        self.stick.ask(create_request(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return Way.STAY
 
     def _read_answer(self, draft: Draft) -> Move:
+        """Read the answer from the stick, check it, and put its certificate into use; stay on this step."""
         answer, key = self.stick.answer(), self.folder.asking()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())
         self.folder.switch(self.folder.stage(answer))
         return Way.STAY
 
-    def _go_on(self, draft: Draft) -> Move:
+    def _adopt_enrolment(self, draft: Draft) -> Move:
+        """Take the enrolment in use into the draft, and continue with the next step; refuse if there is none."""
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return say_refusal("not_offered")
@@ -97,11 +106,15 @@ class Link(Step):
         return Way.ON
 
     def _skip_enrolment(self, draft: Draft) -> Move:
+        """Remove the link from the draft, and continue with the next step."""
         draft.link, draft.link_table = None, {}
         return Way.ON
 
     def _find_valid_enrolment(self, draft: Draft) -> Facts | None:
-        """Return the accepted answer's facts if it is this machine's. Raises EnrolmentError if it is not valid now."""
+        """Return the facts of the certificate in use if it is for this machine, or None.
+
+        Raises EnrolmentError if it is not valid now.
+        """
         facts = self.folder.facts()
         if facts is None or facts.serial != draft.machine.get("serial"):
             return None

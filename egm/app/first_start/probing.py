@@ -38,7 +38,7 @@ PATIENCE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A device that replied on ``port``; ``bench`` is not a port but a simulated device."""
+    """A device that replied on ``port``; a ``port`` of ``bench`` stands for a simulated device."""
 
     protocol: str
     port: str

@@ -46,7 +46,7 @@ RESTORED: Final = "put back from the memory"
 
 @dataclass(slots=True)
 class Proofs(Step):
-    """Authentication by the required number of persons, followed by ``act``.
+    """A step in which the required number of persons authenticate themselves; then ``act`` is executed.
 
     ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
     terminal.
@@ -108,6 +108,7 @@ class Proofs(Step):
         return self._prove(draft, self.number, text)
 
     def _go_back(self) -> Way:
+        """Undo the number just entered, or else the authentication so far, or else return to the previous step."""
         if self.number is not None:
             self.number = None
         elif self.signs:
@@ -151,7 +152,7 @@ class Proofs(Step):
 
 @dataclass(slots=True, kw_only=True)
 class Signing(Proofs):
-    """The whole file, its faults, and the two persons who sign it."""
+    """The step in which two persons sign the whole cabinet file; it also shows the file's faults."""
 
     state: StateFolder
     file: Path
@@ -224,7 +225,7 @@ def _format_device_kinds(draft: Draft) -> Words:
 
 @dataclass(slots=True, kw_only=True)
 class PuttingBack(Proofs):
-    """Restoring the file that was signed last, by two persons of the memory's own roster."""
+    """The step in which two persons of the memory's own roster restore the cabinet file that was signed last."""
 
     state: StateFolder
     file: Path
@@ -258,7 +259,7 @@ class PuttingBack(Proofs):
 
 
 def create_restore_step(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
-    """Return the only step for a state folder that already has a memory; None for a new one.
+    """Return the step that restores the cabinet file, for a state folder that has a memory; None for a new one.
 
     Raises JournalError for a memory that cannot be read.
     """

@@ -30,7 +30,7 @@ _NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
 
 
 class Way(Enum):
-    """Which step of the first start follows an answer: this one, the next or the previous one."""
+    """The step that follows an answer: the same one (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
     ON = auto()
@@ -42,7 +42,7 @@ Move = Way | Words
 
 
 def say_refusal(reason: str) -> Words:
-    """Return why an answer was refused: a code of ``service.refused``."""
+    """Return the text of a refusal; ``reason`` is a code of the catalogue's ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
@@ -56,18 +56,15 @@ def say_failure(error: Exception) -> Words:
 
 
 class Step:
-    """One step. ``enter`` is called when it is reached; then ``begin`` runs in a thread.
-
-    ``changed`` updates the page.
-    """
+    """One step of the first start. ``enter`` is called when it is reached; then ``begin`` runs as a task."""
 
     id: str
 
     def enter(self) -> None:
-        """Show that the step is working, if ``begin`` does anything."""
+        """Prepare the step when it is reached, such as showing that ``begin`` is working. By default, do nothing."""
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
-        """Gather what the page needs; ``changed`` updates the page meanwhile."""
+        """Gather the data for the page, and call ``changed`` whenever the page changes. By default, do nothing."""
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the step's page in its current state."""
@@ -103,13 +100,16 @@ class Welcome(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Go on to the next step if that was touched."""
+        """Continue with the next step if its key was touched."""
         return Way.ON if action == "next" else say_refusal("not_offered")
 
 
 @dataclass(slots=True)
 class Fields(Step):
-    """Fields filled in one after the other; ``fields_of`` returns which, ``take`` stores them in the draft."""
+    """A step with fields to fill in one after the other.
+
+    ``fields_of`` returns the fields, ``take`` stores their values in the draft.
+    """
 
     id: str
     fields_of: Callable[[Draft], tuple[Field, ...]]
@@ -173,7 +173,7 @@ _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 @dataclass(slots=True)
 class Pick(Step):
-    """Choice of one item, with a search if not all fit on the screen."""
+    """A step in which one item is chosen, with a search if not all items fit on the screen."""
 
     id: str
     options: Callable[[], list[tuple[str, Words]]]
@@ -188,7 +188,7 @@ class Pick(Step):
         return self._build_page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Store the touched item and go on."""
+        """Store the touched item in the draft, and continue with the next step."""
         _, _, place = action.partition("pick:")
         options = self.options()
         if action == "back":
@@ -201,7 +201,7 @@ class Pick(Step):
 
 @dataclass(slots=True)
 class Devices(Step):
-    """Probing of the serial ports; shows which devices replied, and can be repeated."""
+    """The step that probes the serial ports and shows which devices replied; the probing can be repeated."""
 
     ports: Callable[[], list[str]]
     id: str = "devices"
@@ -270,7 +270,7 @@ def _format_identification(found: Answer) -> str:
 
 @dataclass(slots=True)
 class Toggle(Step):
-    """Choice of several items of a list, at least one."""
+    """A step in which several items of a list are chosen, at least one."""
 
     id: str
     options: Callable[[Draft], list[tuple[str, Words]]]
@@ -330,7 +330,7 @@ class Toggle(Step):
 
 @dataclass(slots=True)
 class Staff(Step):
-    """Enrolment of the first staff members, each with a PIN of their choice, including those who sign the file."""
+    """The step that enrols the first staff, including those who sign the file, each with a PIN of their choice."""
 
     now: Callable[[], datetime]
     digest: Callable[[str], PinDigest] = PinDigest.of
@@ -358,7 +358,7 @@ class Staff(Step):
         return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, on))
 
     def _list_missing_staff(self, draft: Draft) -> tuple[Table, ...]:
-        """Return how many persons must still be enrolled, and their possible roles."""
+        """Return tables of how many persons must still be enrolled, and of the roles they may have."""
         short = SIGNERS - self._count_signers(draft)
         if short <= 0:
             return ()
@@ -369,6 +369,7 @@ class Staff(Step):
         return (Table(rows=(row,)),)
 
     def _build_question_page(self, entry: list[str]) -> ServicePage:
+        """Return the page that asks for the next field of a new person; ``entry`` has the fields so far."""
         name = ("number", "name", "role", "pin", "again")[len(entry)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
         choices = tuple(Action(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
@@ -410,7 +411,10 @@ class Staff(Step):
         return Way.STAY
 
     def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
-        """Store the next field of a new person; after the repeated PIN, enrol the person."""
+        """Check and store the next field of a new person; after the repeated PIN, enrol the person.
+
+        If the two PINs differ, ask for both again.
+        """
         if len(entry) < 4:
             why = _find_answer_error(draft.roster, len(entry), text)
             if why is None:
@@ -431,6 +435,7 @@ class Staff(Step):
         return Way.STAY
 
     def _count_signers(self, draft: Draft) -> int:
+        """Return how many of the persons may sign the cabinet file."""
         return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
 
     def _are_enough(self, draft: Draft) -> bool:
@@ -438,7 +443,10 @@ class Staff(Step):
 
 
 def _find_answer_error(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
-    """Return why the text is not a valid number, name, role or PIN of a new person, or None."""
+    """Return why ``text`` is not a valid field of a new person, or None if it is.
+
+    ``place`` is the index of the field: 0 the number, 1 the name, 2 the role, 3 the PIN.
+    """
     if not text:
         return say_refusal("missing")
     if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):

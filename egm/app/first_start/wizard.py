@@ -54,7 +54,7 @@ SEED_NAME: Final = "cabinet.seed.toml"
 
 
 class Wizard:
-    """The steps, the current one, and its page; ``done`` is set when the file is written."""
+    """The first start: its steps, the current one, and the page; ``done`` is set when the file is written."""
 
     def __init__(self, steps: Sequence[Step], draft: Draft, changed: Callable[[], None]) -> None:
         """Create the wizard. ``changed`` is called whenever the page changes."""
@@ -105,6 +105,7 @@ class Wizard:
             self._work.cancel()
 
     def _go_to(self, at: int) -> None:
+        """Go to the step with this index, and start its work if it has any."""
         self.close()
         self._at = at
         step = self._steps[at]
@@ -113,6 +114,7 @@ class Wizard:
             self._work = asyncio.ensure_future(self._begin_step(step))
 
     async def _begin_step(self, step: Step) -> None:
+        """Do the work of a step; if it fails, show the reason on the page."""
         try:
             await step.begin(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
@@ -120,6 +122,7 @@ class Wizard:
         self._notify_change()
 
     def _notify_change(self) -> None:
+        """Give the page a new id, and report the change."""
         self._turn += 1
         self._on_change()
 
@@ -132,9 +135,10 @@ def build_steps(
     link: Sequence[Step] = (),
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> tuple[Step, ...]:
-    """Return the steps in order; ``link``: the steps of enrolment with the floor, if it is asked.
+    """Return the steps in order.
 
-    ``digest`` creates the stored digest of a new PIN.
+    ``link``: the steps that enrol the machine with a progressive controller, if any. ``digest`` creates the
+    stored digest of a new PIN.
     """
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
@@ -196,14 +200,14 @@ async def run_first_start(
     stick: Path = STICK,
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> None:
-    """Ask for a cabinet file on the screen; returns once ``file`` is written and signed.
+    """Ask for a cabinet file on the screen; return once ``file`` is written and signed.
 
-    ``seed`` contains the tables decided by the builder, if the file exists. ``stick`` is the device of a
-    plugged-in stick of the floor. If the state folder already has a memory, two of its enrolled persons restore
-    the file signed last instead. Raises OperatorError for an invalid builder's file, JournalError for a
-    memory that cannot be read.
+    ``seed`` is the file with the tables decided by the machine's builder, if it exists. ``stick`` is the
+    device of a memory stick of the controller's staff. If the state folder already has a memory, two of its
+    enrolled persons restore the file signed last instead. Raises OperatorError for an invalid builder's file,
+    JournalError for a memory that cannot be read.
     """
-    draft = Draft(seed=_seed(seed))
+    draft = Draft(seed=_read_builder_tables(seed))
     back = create_restore_step(state, file, clock.now)
     given = "certificate" in dict(draft.seed.get("progressive_link", {}))
     link = () if given else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
@@ -256,7 +260,7 @@ async def run_first_start(
         await server.close()
 
 
-def _seed(path: Path) -> dict[str, object]:
+def _read_builder_tables(path: Path) -> dict[str, object]:
     """Return the builder's tables; empty if there is no such file. Raises OperatorError."""
     try:
         return parse_toml(read_contents(path).decode())

@@ -18,10 +18,10 @@ from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver, parse_tic
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
 from egm.devices.cctalk.events import (
+    compute_mark,
     count_accepted_since,
     is_unchanged,
     list_events_since,
-    mark_of,
     read_accept_counter,
 )
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
@@ -116,7 +116,10 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         await self._pause()
 
     async def _process_events(self, events: Events) -> bool:
-        """Process new events; return False if the validator stopped replying or was busy."""
+        """Process new events; return False if the validator stopped replying or was busy.
+
+        If the validator has restarted, its settings are sent again and its values are queried again.
+        """
         if self._mark is None or self._escrow.is_ordered() or not is_unchanged(self._mark, events):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if instant is None:
@@ -125,7 +128,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         else:
             accepted = read_accept_counter(self._mark)
         if self._mark is None:
-            self._mark = mark_of(events, accepted)
+            self._mark = compute_mark(events, accepted)
         news = list_events_since(self._mark, events)
         passed = count_accepted_since(self._mark, accepted)
         if news.restarted:
@@ -138,9 +141,9 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             clear = self._handle_event(pair) or clear
         if passed and self._escrow.is_ordered():
             self._handle_uneventful_accept(passed)
-        self._show_faults(self._present)
+        self._update_faults(self._present)
         await self._read_bill_path(events, clear=clear, fresh=bool(news.pairs))
-        self._mark = mark_of(events, accepted)
+        self._mark = compute_mark(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
 
@@ -156,15 +159,19 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._emit(Disputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
-        """Determine what is in escrow, if anything; ``fresh``: there are events since the last call."""
+        """Determine from the last event what is in escrow, and handle it; if nothing is, note a clear path.
+
+        ``clear``: the events show that nothing moves. ``fresh``: there are events since the last call, so
+        that an item in escrow during an order is another one than the ordered.
+        """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
         if not self._holds_paper:
             if clear:
-                self._clear("the validator's events show it empty")
+                self._handle_clear_path("the validator's events show it empty")
             return
         if self._escrow.is_ordered() and fresh:  # it arrived after the order: another item
-            self._clear("another paper is in escrow")
+            self._handle_clear_path("another paper is in escrow")
         if not self._escrow.is_ordered():
             self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
 
@@ -202,6 +209,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return False
 
     async def _read_content(self, pair: Pair) -> Content | None:
+        """Return the bill of an event or the ticket read by the validator; None if it is unknown."""
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
@@ -212,7 +220,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     async def _route(self) -> None:
         """Send the order for the bill in escrow: return, stack or extend its time; none if the query is too old."""
         ordered = self._escrow.is_ordered()
-        answer = self._answer(self._mark or 0)
+        answer = self._find_escrow_command(self._mark or 0)
         now = asyncio.get_running_loop().time()
         if answer is Answer.RETURN:
             await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
@@ -242,28 +250,28 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
                 return
             self._applied[header] = data
         if self._worth.is_known:
-            self._show_ready(accepting=self._accepts_anything)
+            self._report_readiness(accepting=self._accepts_anything)
 
     async def _ask_worth(self) -> None:
-        """Query the value of one more type of bill: one per cycle, so that no event waits for it."""
+        """Query the value of one more type of bill. Only one is queried per cycle, so that no event has to wait."""
         kind = self._worth.next_channel
         if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
             return
         answer = await self._ask(Header.BILL_ID, bytes((kind,)))
         if answer is None:
-            self._note_worth(kind, None)
+            self._store_reported_value(kind, None)
             return
         country, value = codec.read_name(answer, _NAME_DIGITS)
         text, currencies = answer.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
-            self._note_worth(kind, ReportedWorth(text, value, currencies))
+            self._store_reported_value(kind, ReportedWorth(text, value, currencies))
             return
         if country not in self._scaling:
             scaling = await self._ask(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
         scaled = self._scaling[country]
         cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])
-        self._note_worth(kind, ReportedWorth(text, cents, currencies))
+        self._store_reported_value(kind, ReportedWorth(text, cents, currencies))
 
 
 def _is_in_escrow(pair: Pair) -> bool:

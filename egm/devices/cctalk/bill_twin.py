@@ -123,13 +123,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
+        """Start after a power loss: stack an item that can no longer be returned, return any other."""
         if self._paper is None:
             self._enter_phase(Phase.READY)
         elif self._paper.past_return:
             self._enter_phase(Phase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
         else:
-            self._give_back()
+            self._start_returning()
 
 
 _FAULT_EVENTS: Final[Mapping[Phase, BillEvent]] = {

@@ -15,7 +15,7 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
-from egm.devices.cctalk.events import count_accepted_since, is_unchanged, list_events_since, mark_of
+from egm.devices.cctalk.events import compute_mark, count_accepted_since, is_unchanged, list_events_since
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
@@ -93,7 +93,7 @@ class CctalkCoinDriver(CctalkDriver):
         self.enable(frozenset())
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Set where accepted coins go: the hopper, or the drop box in the base."""
+        """Set where accepted coins go: the hopper, or the drop box in the cabinet stand."""
         path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
         if path != self._path:
             self._path, self._turned_at = (
@@ -126,21 +126,21 @@ class CctalkCoinDriver(CctalkDriver):
         await self._pause()
 
     async def _ask_worth(self) -> None:
-        """Query the value of one more slot: one per cycle, so that no event waits for it."""
+        """Query the value of one more slot. Only one is queried per cycle, so that no event has to wait."""
         slot = self._worth.next_channel
         if slot is None:
             return
         answer = await self._ask(Header.COIN_ID, bytes((slot,)))
         if answer is None:
-            self._note_worth(slot, None)
+            self._store_reported_value(slot, None)
             return
         country, cents = codec.read_name(answer, _NAME_DIGITS)
         text = answer.decode("ascii", "replace")
-        self._note_worth(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
+        self._store_reported_value(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
 
-    def _note_worth(self, slot: int, reported: ReportedWorth | None) -> None:
+    def _store_reported_value(self, slot: int, reported: ReportedWorth | None) -> None:
         self._worth.note(slot, reported)
-        self._show_worth(self._worth)
+        self._report_value_faults(self._worth)
 
     async def _record_events(self, events: codec.Events) -> bool:
         """Record new events; return False if the acceptor stopped replying or was busy."""
@@ -152,12 +152,12 @@ class CctalkCoinDriver(CctalkDriver):
             return False
         events, accepted = instant
         if position is None:
-            self._ledger.credit_coins_in((), mark_of(events, accepted))
+            self._ledger.credit_coins_in((), compute_mark(events, accepted))
             return True
-        if position == mark_of(events, accepted):
+        if position == compute_mark(events, accepted):
             return True
         news = list_events_since(position, events)
-        self._look_at(news.pairs)
+        self._check_accepted_coins(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
             self._worth = Worth(self._coins, self._currencies)
@@ -175,7 +175,7 @@ class CctalkCoinDriver(CctalkDriver):
         doubt = self._build_coin_doubt(
             unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange
         )
-        self._ledger.credit_coins_in(coins, mark_of(events, accepted), doubt)
+        self._ledger.credit_coins_in(coins, compute_mark(events, accepted), doubt)
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if doubt is not None:
@@ -185,14 +185,18 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _find_coin_path(self, pair: Pair) -> int:
-        """Return where a coin fell; without a report, where it was sent."""
+        """Return the container into which a coin fell; if the acceptor does not report it, the one it was sent to."""
         sent = self._applied.get((Header.SORTER_PATH, pair.a))
         return pair.b or (self._path if sent is None else sent[1])
 
     def _build_coin_doubt(
         self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]
     ) -> CoinDoubt | None:
-        """Return what cannot be credited: coins without an event, events beyond the counter, or unknown slots."""
+        """Return why coins cannot be credited, and their possible value, or None if all are credited.
+
+        ``unseen`` coins passed without an event, ``lost`` events were overwritten, and ``strange`` slots are
+        unknown.
+        """
         values = self._coins.values()
         least_cents = most_cents = 0
         why = []
@@ -212,6 +216,7 @@ class CctalkCoinDriver(CctalkDriver):
         return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
 
     def _handle_other_event(self, pair: Pair) -> None:
+        """Raise the fault that an event reports, or report a rejected coin; ignore accepted coins."""
         if pair.a:
             return
         if pair.b in _FAULTS:
@@ -219,7 +224,7 @@ class CctalkCoinDriver(CctalkDriver):
         else:
             self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
 
-    def _look_at(self, pairs: tuple[Pair, ...]) -> None:
+    def _check_accepted_coins(self, pairs: tuple[Pair, ...]) -> None:
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
@@ -232,15 +237,17 @@ class CctalkCoinDriver(CctalkDriver):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
+        """Raise a fault that ends by itself after some seconds."""
         until = asyncio.get_running_loop().time() + _FAULT_SECONDS
         self._faults_until |= {fault: until}
 
     def _show_fault(self) -> None:
+        """Report the faults whose time has not run out yet."""
         now = asyncio.get_running_loop().time()
         over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
         for fault in over:
             self._faults_until.pop(fault, None)
-        self._show_faults(dict.fromkeys(self._faults_until, ""))
+        self._update_faults(dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:

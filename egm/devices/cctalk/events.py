@@ -18,15 +18,19 @@ _ACCEPT_RING: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The new events, oldest first, in ``pairs``; ``lost`` more came before them and are gone."""
+    """The events since the last reading.
+
+    ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
+    ``restarted``: the device has been reset since.
+    """
 
     pairs: tuple[Pair, ...]
     lost: int
     restarted: bool
 
 
-def mark_of(events: Events, accepted: int) -> int:
-    """Return the mark after reading all of ``events`` and then the accept counter."""
+def compute_mark(events: Events, accepted: int) -> int:
+    """Return the position after all of ``events`` and the accept counter, as one number for the ledger."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
@@ -42,8 +46,8 @@ def count_accepted_since(mark: int, accepted: int) -> int:
 
 
 def is_unchanged(mark: int, events: Events) -> bool:
-    """Return whether certainly nothing has happened since ``mark``; a counter of 0 proves nothing."""
-    return events.counter != 0 and mark & 0xFFFFFF == mark_of(events, 0)
+    """Return whether certainly nothing has happened since ``mark``; if the counter is 0, return False."""
+    return events.counter != 0 and mark & 0xFFFFFF == compute_mark(events, 0)
 
 
 def list_events_since(mark: int, events: Events) -> News:
@@ -51,7 +55,7 @@ def list_events_since(mark: int, events: Events) -> News:
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
     known = len(events.pairs)
     if events.counter == 0:
-        return News((), 0, restarted=mark & 0xFFFFFF != mark_of(events, 0))
+        return News((), 0, restarted=mark & 0xFFFFFF != compute_mark(events, 0))
     ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
     if ahead < known:  # the mark's own event is still stored, and must be the same event
         restarted = counter != 0 and events.pairs[ahead] != newest

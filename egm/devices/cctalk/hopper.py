@@ -88,14 +88,14 @@ class CctalkHopperDriver(CctalkDriver):
                 self._serial = await self._ask(Header.SERIAL)
         else:
             try:
-                await self._work()
+                await self._advance_payout()
                 self._note_valid_message()
             except ProtocolError as error:
                 self._refuse(error)
         await self._pause()
 
-    async def _work(self) -> None:
-        """Query the hopper and advance the open payout by one step."""
+    async def _advance_payout(self) -> None:
+        """Query the hopper's status, and advance the open payout by one step; do nothing if a reply is missing."""
         answer = await self._ask(Header.HOPPER_STATUS)
         test = await self._ask(Header.TEST_HOPPER)
         count = await self._ask(Header.DISPENSE_COUNT)
@@ -103,7 +103,7 @@ class CctalkHopperDriver(CctalkDriver):
             return
         status, total = codec.read_hopper_status(answer), codec.read_count(count)
         await self._ask_levels()
-        self._show(codec.read_hopper_test(test))
+        self._report_faults(codec.read_hopper_test(test))
         if self._stop_wished and await self._ask(Header.EMERGENCY_STOP) is not None:
             self._stop_wished = False
             return
@@ -112,7 +112,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._total_at_rest = None
             await self._ask(Header.EMERGENCY_STOP)
             return
-        self._watch(total, paying=record is not None)
+        self._record_strayed_coins(total, paying=record is not None)
         if record is None:
             if self._wish is not None:
                 payout_id, coins = self._wish
@@ -136,10 +136,10 @@ class CctalkHopperDriver(CctalkDriver):
                     record, "another hopper is in its place" if stranger else "its count fell"
                 )
             else:
-                await self._continue(record, status, paid)
+                await self._advance_ordered_payout(record, status, paid)
 
-    def _watch(self, total: int, *, paying: bool) -> None:
-        """Record coins that leave without an order (extra coin paid, or a hand in the hopper)."""
+    def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
+        """Record coins that left the hopper without an order, and report them as disputed."""
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
@@ -148,12 +148,17 @@ class CctalkHopperDriver(CctalkDriver):
         self._total_at_rest = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
+        """Enable the hopper, and if that succeeds send the dispense command once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
-    async def _continue(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
-        """Advance an ordered payout: order again if it was lost, record progress, finish, or stop it."""
+    async def _advance_ordered_payout(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
+        """Advance a payout for which the hopper has an order.
+
+        Order again if the order was lost, record coins that have left, close the payout when it is complete,
+        and stop it if it makes no progress.
+        """
         if status.counter == record.events_before and not paid and not status.remaining:
             await self._order_again(record)
             return
@@ -188,20 +193,23 @@ class CctalkHopperDriver(CctalkDriver):
         self._withdrawn = False
 
     def _end_overdue_order(self) -> None:
-        """Give up a payout without progress for too long: unsent, failed, or disputed if coins may be out."""
+        """Give up a payout without progress for too long.
+
+        It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
+        """
         record = self._ledger.pending()
         if record is None and self._wish is None:
             self._note_progress()
         elif self._timer.add_elapsed() <= ORDER_SECONDS:
             return
         elif record is None:
-            self._give_up_unsent()
+            self._close_unordered_payout()
         elif self._may_be_paying:
             self._close_as_disputed(record, "the hopper did not say what became of the order")
         else:
             self._finish(record, record.paid_coins)
 
-    def _give_up_unsent(self) -> None:
+    def _close_unordered_payout(self) -> None:
         """End a payout that was never ordered, because the hopper's status could not be read."""
         if self._wish is not None:
             (payout_id, coins), self._wish = self._wish, None
@@ -231,7 +239,7 @@ class CctalkHopperDriver(CctalkDriver):
         )
 
     async def _ask_levels(self) -> None:
-        """Query now and then whether it is full; a hopper without level sensors is queried once per session."""
+        """Query from time to time whether the hopper is full; one without level sensors is queried once per session."""
         now = asyncio.get_running_loop().time()
         if self._levels_at is None or now < self._levels_at:
             return
@@ -242,8 +250,8 @@ class CctalkHopperDriver(CctalkDriver):
         else:
             self._is_full = codec.read_is_full(answer)
 
-    def _show(self, test: codec.HopperTest) -> None:
-        """Report the faults of the self-test and the levels, and coins paid without an order."""
+    def _report_faults(self, test: codec.HopperTest) -> None:
+        """Report the faults that self-test and level sensors show, and the fault of coins paid without an order."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""
@@ -257,4 +265,4 @@ class CctalkHopperDriver(CctalkDriver):
             faults[FaultCode.SENSOR_STUCK] = ""
         if self._is_full:
             faults[FaultCode.HOPPER_FULL] = ""
-        self._show_faults(faults)
+        self._update_faults(faults)

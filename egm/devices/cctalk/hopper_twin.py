@@ -56,6 +56,7 @@ class CctalkHopperTwin(CctalkTwin):
         return b""
 
     def _build_readings(self) -> dict[Header, bytes]:
+        """Return the data of every reply that states a reading, by query."""
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
@@ -73,6 +74,7 @@ class CctalkHopperTwin(CctalkTwin):
         }
 
     def _stop_paying(self) -> bytes:
+        """End the payout; return the number of unpaid coins as reply data."""
         self._stop_timers()
         left, self._remaining = self._remaining, 0
         self._unpaid += left
@@ -84,30 +86,32 @@ class CctalkHopperTwin(CctalkTwin):
         self._counter = self._counter % 255 + 1
         self._remaining, self._paid, self._unpaid = data[3], 0, 0
         self._timed_out = False
-        self._schedule_step(_PAY_SECONDS, self._turn)
+        self._schedule_step(_PAY_SECONDS, self._turn_disc)
         return bytes((self._counter,))
 
-    def _turn(self) -> None:
-        """Turn the disc once: pay a coin, if there is one."""
+    def _turn_disc(self) -> None:
+        """Turn the disc once: pay a coin if there is one, and after the last one any coins of a simulated overpay."""
         if self._jammed or not self.level_coins:
-            self._schedule_step(_EMPTY_SECONDS, self._give_up)
+            self._schedule_step(_EMPTY_SECONDS, self._end_unpaid_order)
             return
         self._drop_coin()
         self._remaining -= 1
         self._paid += 1
         if self._remaining:
-            self._schedule_step(_PAY_SECONDS, self._turn)
+            self._schedule_step(_PAY_SECONDS, self._turn_disc)
             return
         while self._extra and self.level_coins:  # a disc that does not stop in time
             self._extra -= 1
             self._drop_coin()
 
     def _drop_coin(self) -> None:
+        """Move a coin from the hopper to the tray, and count it."""
         self.level_coins -= 1
         self.tray_coins += 1
         self._total = (self._total + 1) % _COUNT_RING
 
-    def _give_up(self) -> None:
+    def _end_unpaid_order(self) -> None:
+        """End the order without paying the remaining coins, because no coin leaves."""
         self._timed_out = True
         self._remaining, self._unpaid = 0, self._remaining
 

@@ -49,9 +49,10 @@ class CctalkDriver(LineDriver[Frame]):
         )
 
     async def _ask(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
-        """Return the reply's data, or None for silence. Use one try for what must not be done twice.
+        """Send a query and return the data of its reply, or None if there is no reply after ``tries`` attempts.
 
-        A reply does not name its query, so old data on the line is discarded first.
+        Use one try for a command that must not be executed twice. A reply does not name its query, so old
+        data on the line is discarded first.
         """
         for _ in range(tries):
             async with self._line.turn:
@@ -65,7 +66,7 @@ class CctalkDriver(LineDriver[Frame]):
         return None
 
     def _note_unanswered(self, header: Header, tries: int) -> None:
-        """Count a query that alone goes unanswered; without its reply the device cannot be used."""
+        """Count a query that gets no reply while others do; after enough of them, raise a device failure."""
         if header in _MAY_BE_UNANSWERED or self._silent_questions != tries:
             return
         self._missing = self._missing or {}
@@ -74,6 +75,7 @@ class CctalkDriver(LineDriver[Frame]):
             self._set_found(FaultCode.FAILURE, _describe_missing_answer(header))
 
     def _note_answered(self, header: Header) -> None:
+        """Note the reply to a query, and clear the fault that it was missing."""
         if self._missing is not None:
             self._missing.pop(header, None)
         if self._found.get(FaultCode.FAILURE) == _describe_missing_answer(header):
@@ -84,10 +86,10 @@ class CctalkDriver(LineDriver[Frame]):
         return await self._ask(header, data) == b""
 
     async def _read_events_with_counter(self, events: Header) -> tuple[Events, int] | None:
-        """Return the device's events and its accept counter at the same moment.
+        """Return the device's events and its accept counter as of the same moment, or None.
 
-        The counter is read between two equal replies about events; None if they differ (try again in the next
-        cycle) or for silence. Raises :class:`~egm.devices.framing.ProtocolError`.
+        The counter is read between two replies about events. None means that these differ (try again in the
+        next cycle) or that a reply is missing. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
         before = await self._ask(events)
         count = await self._ask(Header.ACCEPT_COUNT)

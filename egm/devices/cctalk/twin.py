@@ -56,6 +56,7 @@ class CctalkTwin(Twin[Frame]):
             self._send(Frame(HOST, self.address, Header.REPLY, answer).encode())
 
     def _find_common_reply(self, message: Frame) -> bytes:
+        """Return the data of a reply that every ccTalk device gives. Raises KeyError for another query."""
         return {
             Header.SIMPLE_POLL: b"",
             Header.MANUFACTURER: b"SIM",

@@ -94,7 +94,7 @@ class EbdsDriver(BillDriver[Frame]):
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._ask(Ask(self._ack, Query.TYPE))
-        answer = self._answer(self._ack) if self._settled else Answer.UNDECIDED
+        answer = self._find_escrow_command(self._ack) if self._settled else Answer.UNDECIDED
         poll = Poll(
             ack=self._ack,
             notes=sum(1 << code - 1 for code in self._wanted_notes),
@@ -115,7 +115,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._note_tries -= 1
             await self._ask(NoteQuery(poll, code))
         else:
-            self._note_worth(code, None)
+            self._store_reported_value(code, None)
         if self._worth.next_channel != code:
             self._note_tries = _NOTE_TRIES
 
@@ -132,7 +132,7 @@ class EbdsDriver(BillDriver[Frame]):
                     self._emit(Identified(device=self.name, identity=message.text))
                 case NoteRow(status=status):
                     if isinstance(question, NoteQuery) and message.index == question.index:
-                        self._note_worth(question.index, _compute_reported_worth(message))
+                        self._store_reported_value(question.index, _compute_reported_worth(message))
                     self._handle_status(status, question)
                 case Status():
                     self._handle_status(message, question)
@@ -151,7 +151,7 @@ class EbdsDriver(BillDriver[Frame]):
         faults = {code: "" for bit, code in _FAULTS.items() if bits & bit}
         if not bits & Bits.BOX_PRESENT:
             faults[FaultCode.STACKER_REMOVED] = ""
-        self._show_faults(faults)
+        self._update_faults(faults)
         if not self._settled:
             self._settled = True
             return
@@ -164,9 +164,9 @@ class EbdsDriver(BillDriver[Frame]):
         elif bits & Bits.STACKING:
             self._escrow.moving(to_box=True)
         elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
-            self._clear("the acceptor is idle")
+            self._handle_clear_path("the acceptor is idle")
         if bits & Bits.IDLING and isinstance(question, Poll) and self._worth.is_known:
-            self._show_ready(accepting=bool(question.notes or question.barcodes) and not faults)
+            self._report_readiness(accepting=bool(question.notes or question.barcodes) and not faults)
 
     def _read_content(self, status: Status) -> Content | None:
         if status.barcode:

@@ -86,6 +86,7 @@ class EbdsTwin(BillTwin[Frame]):
                 return self._note_row(index, self._build_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: Poll) -> None:
+        """Apply a poll: the enabled notes and tickets, and the answer for the item in escrow."""
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
             self.stack_escrowed_item()
@@ -153,4 +154,4 @@ class EbdsTwin(BillTwin[Frame]):
             self._enter_phase(Phase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
         else:
-            self._give_back()
+            self._start_returning()

@@ -140,16 +140,16 @@ class Id003Driver(BillDriver[Frame]):
         status = report.status
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
-        self._show_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
+        self._update_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
         if entered and (status in _POWER_UP or status is Status.INITIALIZE):
             self._applied.clear()
             self._worth = Worth(self._notes, self._currencies)
             self._questions[Command.CURRENCY] = 0
             self._ready = None
         if status in _CLEAR:
-            self._clear(f"the acceptor is {status.name.lower()}")
+            self._handle_clear_path(f"the acceptor is {status.name.lower()}")
             if status in _IDLE_STATES and (status is Status.IDLE) is self._accepts_anything:
-                self._show_ready(accepting=self._accepts_anything)
+                self._report_readiness(accepting=self._accepts_anything)
         elif status is Status.ESCROW:
             self._handle_escrowed_item(self._read_content(report), report.data)
         elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:
@@ -205,10 +205,11 @@ class Id003Driver(BillDriver[Frame]):
     def _note_table(self, table: Mapping[int, ReportedWorth | None]) -> None:
         """Store the reported values of all note codes; one that is omitted accepts nothing."""
         for code in self._notes:
-            self._note_worth(code, table.get(code, ReportedWorth("nothing", 0)))
+            self._store_reported_value(code, table.get(code, ReportedWorth("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Frame | None:
-        match self._answer():
+        """Return the command that carries out the answer for the item in escrow, or None if none is due."""
+        match self._find_escrow_command():
             case Answer.STACK:
                 return Frame(Command.STACK_1)
             case Answer.RETURN:

@@ -141,6 +141,7 @@ class Id003Twin(BillTwin[Frame]):
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _finish_interrupted(self) -> None:
+        """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
         if self._revend:
             self._enter_phase(Phase.IN_BOX)
         else:

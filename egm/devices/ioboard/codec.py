@@ -100,7 +100,10 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """Sets these outputs, drops the edges up to ``ack``, and is answered within ``wait`` hundredths of a second."""
+    """A command that sets the outputs and drops the edges up to ``ack``.
+
+    The board replies within ``wait`` hundredths of a second, earlier if an input changes.
+    """
 
     ack: int
     wait: int

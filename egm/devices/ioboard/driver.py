@@ -126,16 +126,20 @@ class IoBoardDriver(LineDriver[Message]):
 
     @property
     def _may_pulse(self) -> bool:
-        """Return whether the pulses owed are plausible for a running machine; totals of zero only query."""
+        """Return whether the pulses owed to the hard meters are few enough for a running machine.
+
+        Return False while the totals or the board's counts are unknown. Totals of zero are only queried.
+        """
         if self._totals is None or self._counted is None:
             return False
         owed = [total - count for total, count in zip(self._totals, self._counted, strict=True)]
         return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
 
     def _show_all_faults(self) -> None:
+        """Report the faults of the sensors, and a fault if the hard meters differ too much from the soft ones."""
         apart = self._totals is not None and self._counted is not None and not self._may_pulse
         detail = f"counted {self._counted}, metered {self._totals}"
-        self._show_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
+        self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
     def _handle_status(self, status: Status) -> None:
@@ -155,7 +159,7 @@ class IoBoardDriver(LineDriver[Message]):
             self._show_inputs()
 
     def _do_levels_differ(self, status: Status) -> bool:
-        """Return whether the levels differ from what the edges led to: then edges were lost."""
+        """Return whether the inputs' levels differ from what the reported edges led to, because edges were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
@@ -175,7 +179,7 @@ class IoBoardDriver(LineDriver[Message]):
                 if edge.level and self._known and not edge.unattended:
                     self._emit(ButtonPressed(device=self.name, button=name))
             case _:
-                self._show_sensors()
+                self._report_sensor_faults()
 
     def _show_inputs(self) -> None:
         """Report the state of all doors and keys."""
@@ -188,9 +192,10 @@ class IoBoardDriver(LineDriver[Message]):
             )
 
         self._emit(InputsKnown(device=self.name, doors_open=on("door"), keys_on=on("key")))
-        self._show_sensors()
+        self._report_sensor_faults()
 
-    def _show_sensors(self) -> None:
+    def _report_sensor_faults(self) -> None:
+        """Report a fault for each sensor of the board whose level is bad."""
         first = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {
             _SENSOR_FAULTS[name]: name

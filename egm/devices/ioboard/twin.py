@@ -62,6 +62,7 @@ class IoBoardTwin(Twin[Message]):
         self._schedule_step(_PULSE_SECONDS, self._finish_pulse)
 
     def _finish_pulse(self) -> None:
+        """End a pulse, and start the next one if a meter is still behind."""
         self._pulsing = False
         self._pulse()
 
@@ -69,26 +70,29 @@ class IoBoardTwin(Twin[Message]):
         """Apply a poll: lamps and acknowledged edges; reply at once if there is news, else after the wait."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
-        self._forget_up_to(poll.ack)
-        self._release()
+        self._drop_edges(poll.ack)
+        self._cancel_delayed_reply()
         if self._edges or self._lost or not poll.wait:
             self._answer()
         else:
             # Not scaled by the mechanics' speed: the wait is part of the protocol.
             self._held = asyncio.get_running_loop().call_later(poll.wait / 100, self._answer)
 
-    def _forget_up_to(self, ack: int) -> None:
+    def _drop_edges(self, ack: int) -> None:
+        """Drop the edges up to the acknowledged one; drop none if that number is not stored."""
         numbers = [edge.number for edge in self._edges]
         if ack in numbers:
             for _ in range(numbers.index(ack) + 1):
                 self._edges.popleft()
 
-    def _release(self) -> None:
+    def _cancel_delayed_reply(self) -> None:
+        """Cancel a delayed reply, if there is one."""
         if self._held is not None:
             self._held.cancel()
             self._held = None
 
     def _answer(self) -> None:
+        """Send the status: the inputs, the first unacknowledged edges, and whether edges were lost."""
         self._held = None
         edges = tuple(list(self._edges)[: codec.EDGES_MAX])
         self._send(Status(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
@@ -96,6 +100,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the inputs
     def _is_attended(self) -> bool:
+        """Return whether the machine has polled the board recently."""
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
@@ -115,12 +120,12 @@ class IoBoardTwin(Twin[Message]):
             self._edges.popleft()
             self._lost = True
         if self._held is not None:
-            self._release()
+            self._cancel_delayed_reply()
             self._answer()
 
     def power_lost(self) -> None:
         """Keep inputs and edges, which the board's battery preserves."""
-        self._release()
+        self._cancel_delayed_reply()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
         for button in codec.BUTTONS:  # nobody keeps a button pressed that long
@@ -208,7 +213,7 @@ class IoBoardTwin(Twin[Message]):
         return "a door without an edge"
 
     def _turn(self, values: Values) -> str:
-        """Set ``meter`` (0 to 5) to ``pulses``, as if turned by hand or on another board."""
+        """Set ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
         place, pulses = number(values, "meter"), number(values, "pulses")
         if not 0 <= place < codec.HARD_METERS:
             raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")

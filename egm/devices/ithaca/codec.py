@@ -97,7 +97,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Discards what was sent, and the state of the bar code."""
+    """A command that discards what was sent, and clears the state of the bar code."""
 
     def encode(self) -> bytes:
         """Return the message as the byte to send."""

@@ -44,7 +44,7 @@ class AskStatus:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """Discards everything, and the state of the bar code: ``^C|a|^``."""
+    """A command that discards everything, and clears the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""

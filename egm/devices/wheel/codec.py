@@ -76,7 +76,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The number repeated by itself, or an error in the reader's own words."""
+    """A line of the reader that is no status report: the number by itself, or an error as text."""
 
     text: str
 

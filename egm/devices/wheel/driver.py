@@ -43,13 +43,14 @@ class WheelDriver(LineDriver[Report]):
             return
         self._note_reply()
         failed = Warnings.FAILURE in report.warnings
-        self._show_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
+        self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
         turned = self._build_wheel_turned(report)
         if turned != self._told:
             self._told = turned
             self._emit(turned)
 
     def _build_wheel_turned(self, report: Status) -> WheelTurned:
+        """Build the event of a report; it has a number only if the spin is decided without a warning."""
         void = report.phase in {Phase.BETTING, Phase.BALL_IN_TRACK, Phase.NO_MORE_BETS} and bool(
             report.warnings & _VOID
         )

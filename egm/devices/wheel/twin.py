@@ -63,9 +63,10 @@ class WheelTwin(Twin[Report]):
             self._lands = None
         if phase in COURSE:
             seconds, following = COURSE[phase]
-            self._schedule_step(seconds, lambda: self._go_on(following))
+            self._schedule_step(seconds, lambda: self._enter_next_phase(following))
 
-    def _go_on(self, following: Phase) -> None:
+    def _enter_next_phase(self, following: Phase) -> None:
+        """Enter the next phase; after a faulty spin, launch the ball again in the same game."""
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter_phase(following)
         else:  # a faulty spin is void: the ball is launched again, in the same game
@@ -132,6 +133,7 @@ class WheelTwin(Twin[Report]):
         return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _set_warning(self, warning: Warnings, text: str) -> str:
+        """Mark the current spin as faulty for a reason, and return ``text``."""
         self._warnings |= warning
         return text
 
@@ -155,6 +157,7 @@ class WheelTwin(Twin[Report]):
         return self._hold_phase(Phase.WAITING, "open")
 
     def _hold_phase(self, phase: Phase, text: str) -> str:
+        """Enter a phase and stay in it, and return ``text``."""
         self._stop_timers()
         self._begun = True
         self._enter_phase(phase)

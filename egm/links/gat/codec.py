@@ -142,6 +142,7 @@ def _decode_initiate(payload: bytes) -> Initiate:
 
 
 def _expect(payload: bytes, size: int) -> None:
+    """Raise ProtocolError unless the payload has exactly ``size`` bytes."""
     if len(payload) != size:
         raise ProtocolError(PROTOCOL, f"{len(payload)} bytes of payload, {size} expected", payload)
 

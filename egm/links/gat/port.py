@@ -44,6 +44,7 @@ class _FarEnd:
         os.set_blocking(self._near, False)
 
     def fileno(self) -> int:
+        """Return the file descriptor of the machine's end."""
         return self._near
 
     def close(self) -> None:
@@ -53,11 +54,12 @@ class _FarEnd:
 
 
 def _open_own(path: str, _: LineSettings) -> Handle:
+    """Open the machine's own end of a pseudo-terminal."""
     return _FarEnd(Path(path))
 
 
 class GatPort:
-    """The port on which one verifier is served."""
+    """The port through which one verifier queries the machine."""
 
     name = "gat"
 
@@ -96,7 +98,7 @@ class GatPort:
             self._calculation.cancel()
 
     async def _calculate(self) -> None:
-        """Execute orders one after the other, each until it is done or superseded."""
+        """Compute the signatures of one requested calculation after another."""
         while True:
             order = await self._orders.get()
             async with asyncio.TaskGroup() as group:
@@ -104,6 +106,7 @@ class GatPort:
             self._calculation = None
 
     async def _sign(self, order: Order) -> None:
+        """Compute the signatures of an order, and store them or the reason for the failure."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
             values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
@@ -113,6 +116,7 @@ class GatPort:
             self._service.done(values)
 
     async def _listen(self) -> None:
+        """Open the port and serve the verifier; open it again after it is lost."""
         try:
             while True:
                 try:
@@ -125,6 +129,7 @@ class GatPort:
             self._line.close()
 
     async def _serve(self) -> None:
+        """Read packets and reply to them; a pause within a packet discards it."""
         reader: FrameReader[Packet] = FrameReader(codec.cut)
         started = False
         while True:
@@ -133,10 +138,10 @@ class GatPort:
             if not data:
                 reader.flush(codec.PROTOCOL)
             for item in reader.feed(data):
-                self._hear(item)
+                self._reply_to(item)
 
-    def _hear(self, item: Packet | ProtocolError) -> None:
-        """Reply to a packet; noise and unknown requests get no reply, as GAT specifies."""
+    def _reply_to(self, item: Packet | ProtocolError) -> None:
+        """Reply to a packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
         if isinstance(item, ProtocolError):
             return
         try:

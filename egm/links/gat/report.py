@@ -56,9 +56,10 @@ def build_signatures_report(
 
 
 def build_identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
-    """Return what is installed: version, machine, and the digest of each component as signed by ``signer``.
+    """Return a report of what is installed: the version, the machine, and the digest of each signed component.
 
-    Without a signer nobody vouches for the software, and the report says so.
+    ``signer`` is who signed the components. If it is empty, nobody vouches for the software, and the report
+    says so.
     """
     if form is Format.TEXT:
         signed = signer or "nobody: a development installation"

@@ -33,14 +33,15 @@ _NEVER: Final = 0xFFFFFFFF
 _SIGNER: Final = "signed by"
 
 
-def _state_of(last: GatCalculation) -> Calculation:
+def _find_progress(last: GatCalculation) -> Calculation:
+    """Return the progress of a calculation as the protocol states it."""
     if not last.finished:
         return Calculation.CALCULATING
     return Calculation.ERROR if last.trouble else Calculation.FINISHED
 
 
 class Service:
-    """The machine's side of the conversation with one verifier.
+    """The machine's replies to one verifier, and the record of the last calculation.
 
     ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
     one without either.
@@ -62,7 +63,7 @@ class Service:
 
     def resume(self) -> None:
         """Restart a calculation that a power loss interrupted."""
-        last = self._last
+        last = self._read_last_calculation
         if last is None or last.finished:
             return
         try:
@@ -74,10 +75,10 @@ class Service:
         """Return the reply to a packet. Raises ProtocolError for a packet that gets none."""
         match codec.read_request(packet):
             case StatusQuery():
-                last = self._last
+                last = self._read_last_calculation
                 if last is None:
                     return codec.encode_status_reply(Calculation.REQUESTED, ready=False)
-                state = _state_of(last)
+                state = _find_progress(last)
                 return codec.encode_status_reply(state, ready=state is Calculation.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
@@ -133,6 +134,7 @@ class Service:
         self._finish(replace(last, trouble=why))
 
     def _finish(self, last: GatCalculation) -> None:
+        """Record the end of a calculation, with its results or the reason for its failure."""
         self._machine.post(
             GAT_RESULT,
             GatResult(
@@ -149,29 +151,31 @@ class Service:
 
     # ------------------------------------------------------------------ what is remembered
     @property
-    def _last(self) -> GatCalculation | None:
+    def _read_last_calculation(self) -> GatCalculation | None:
+        """Return the last calculation recorded, or None if there was none."""
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
-        last = self._last
+        last = self._read_last_calculation
         if last is None or not last.kind or not last.finished:
             return codec.encode_last_status_reply(0, _NEVER)
         ago = self._machine.clock.now() - datetime.fromisoformat(last.finished)
         return codec.encode_last_status_reply(last.level, int(ago.total_seconds()))
 
     def _build_results_reply(self, form: int, frame: int) -> Packet:
-        last = self._last
+        last = self._read_last_calculation
         known = form in set(Format)
-        if last is None or not known or _state_of(last) is not Calculation.FINISHED:
+        if last is None or not known or _find_progress(last) is not Calculation.FINISHED:
             return codec.encode_no_results_reply(frame)
-        report = self._report(last, Format(form))
+        report = self._build_report(last, Format(form))
         start = (frame - 1) * codec.DATA_BYTES_MAX
         data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
         if not data:
             return codec.encode_no_results_reply(frame)
         return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
-    def _report(self, last: GatCalculation, form: Format) -> bytes:
+    def _build_report(self, last: GatCalculation, form: Format) -> bytes:
+        """Return the results of a calculation as a report in the requested format."""
         if last.kind == Kind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
         if last.kind == Kind.IDENTITY:

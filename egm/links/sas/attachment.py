@@ -63,12 +63,12 @@ class SasChannel:
                 settings.port, strict=settings.framing == "strict", link=context.folder.find_sas_port(name)
             ),
             run_effect=self._schedule,
-            report=self._report,
+            report=self._pass_to_loop,
             monotonic_ns=context.clock.monotonic_ns,
             busy_ns=settings.busy_ms * 1_000_000,
         )
         self.host = Host(
-            name, settings, self._answered, context, send=self._line.send, republish=self._publish
+            name, settings, self._answered, context, send=self._line.send, republish=self._send_readout
         )
         self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
@@ -97,7 +97,7 @@ class SasChannel:
     async def run(self) -> None:
         """Serve the line until cancelled."""
         self._loop = asyncio.get_running_loop()
-        self._publish()
+        self._send_readout()
         self._watch.begin()
         raise_priority(LOOP_PRIORITY)
         self._line.start()
@@ -131,7 +131,8 @@ class SasChannel:
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
-    def _publish(self) -> None:
+    def _send_readout(self) -> None:
+        """Send the current readout to the line, which replies to the host from it."""
         self._line.send(self._reader.readout())
 
     # ------------------------------------------------------------------ from the line's thread
@@ -141,19 +142,23 @@ class SasChannel:
         try:
             if self._loop is None:
                 raise RuntimeError("not running")
-            self._loop.call_soon_threadsafe(self._run, ask, future)
+            self._loop.call_soon_threadsafe(self._run_effect, ask, future)
         except RuntimeError:  # the machine is stopping
             future.cancel()
         return future
 
-    def _report(self, news: News) -> None:
+    def _pass_to_loop(self, news: News) -> None:
+        """Pass a report of the line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_news, news)
 
     # ------------------------------------------------------------------ for it, on the loop
-    def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
-        """Run an effect. A failure of the machine itself stops it, by way of ``MachineContext.handle``."""
+    def _run_effect(self, ask: Ask, future: "Future[Reply | None]") -> None:
+        """Run the effect of a poll, and set its reply in ``future``: None for an invalid poll.
+
+        If the machine itself fails, record that the poll was not answered, and raise the error.
+        """
         if ask.poll.effect is None or not future.set_running_or_notify_cancel():
             return
         try:
@@ -192,14 +197,17 @@ class SasChannel:
 
 
 class _Cursor:
-    """The last entry of journal ``mark`` that a host has received. Losing it only repeats reports."""
+    """The stored sequence number of the last journal entry that a host has received, of the journal named ``mark``.
+
+    Losing it only repeats reports.
+    """
 
     def __init__(self, path: Path, mark: str) -> None:
         self._path = path
         self._mark = mark
 
     def read(self, *, default: int) -> int:
-        """Return the entry; 0 if it belongs to another journal, which was cleared."""
+        """Return the sequence number, 0 if it belongs to an earlier journal, or ``default`` if none is stored."""
         try:
             heard, mark = self._path.read_text(encoding="ascii").split()
             return int(heard) if mark == self._mark else 0
@@ -207,6 +215,7 @@ class _Cursor:
             return default
 
     def write(self, sequence: int) -> None:
+        """Store the sequence number of the last entry that the host has received."""
         replace_transient(self._path, f"{sequence} {self._mark}")
 
 

@@ -35,7 +35,10 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Run the effect of ``poll``, then :meth:`Channel.reply_to_request`; or :meth:`Channel.busy` if it takes long."""
+    """Run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
+
+    If the effect takes too long, call :meth:`Channel.busy` first.
+    """
 
     poll: Poll
     request: LongPoll
@@ -52,7 +55,7 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The host has received every exception up to this journal entry."""
+    """Report that the host has received every exception that journal entries up to this one raised."""
 
     sequence: int
 
@@ -66,7 +69,7 @@ class LinkChanged:
 
 @dataclass(frozen=True, slots=True)
 class QueueFull:
-    """The exception queue has overflowed, or is empty again afterwards."""
+    """Report that the exception queue has overflowed, or that it is empty again afterwards."""
 
     full: bool
 
@@ -85,7 +88,7 @@ Action: TypeAlias = Send | Ask | Confirmed | Reported | LinkChanged | QueueFull 
 
 @dataclass(frozen=True, slots=True)
 class _LastReply:
-    """The last reply: to which poll, its bytes, and what its acknowledgement means."""
+    """The last reply: the poll that it answers, its bytes, and what follows from its acknowledgement."""
 
     to: bytes
     """The long poll's frame; empty for a general poll."""
@@ -152,7 +155,7 @@ class Channel:
 
     # ------------------------------------------------------------------ from the line
     def hear(self, heard: Heard, now_ns: int) -> Iterator[Action]:
-        """Process what was received on the line; yield the actions that follow."""
+        """Process a decoded message of the line; yield the actions that follow."""
         match heard:
             case GeneralPoll(address=self.address):
                 yield from self._note_poll(now_ns)
@@ -175,12 +178,14 @@ class Channel:
                 return
 
     def _note_poll(self, now_ns: int) -> Iterator[Action]:
+        """Note that the host polls; if it had stopped polling, report that the link is up again."""
         self._polled_ns = now_ns
         if not self._up:
             self._up = True
             yield LinkChanged(up=True)
 
     def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[Action]:
+        """Handle a poll of another machine: it acknowledges this machine's last reply."""
         self._synchronised = True
         yield from self._process_acknowledgement(now_ns)
 

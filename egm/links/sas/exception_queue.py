@@ -51,6 +51,8 @@ class SasException:
 
 @dataclass(slots=True)
 class _Unserved:
+    """An exception that stays raised until a long poll serves it, and when it is due to be sent again."""
+
     exception: SasException
     due_ns: int
 
@@ -92,10 +94,10 @@ class ExceptionQueue:
         return self._waiting[0] if self._waiting else None
 
     def heard(self, exception: SasException, now_ns: int) -> None:
-        """Remove an exception that the host has received, so that the next one follows.
+        """Remove an exception from the queue, because the host has received it; the next one follows.
 
-        A priority exception that a long poll serves stays queued, and is sent again later if it still
-        applies.
+        A priority exception that a long poll serves stays raised, and is sent again later unless it was
+        served.
         """
         if self._waiting and self._waiting[0] is exception:
             self._waiting.popleft()
@@ -109,13 +111,13 @@ class ExceptionQueue:
             del self._urgent[exception.code]
 
     def open_to(self, poll: int) -> tuple[SasException, ...]:
-        """Return the pending exceptions that a long poll serves; its reply does not cover later ones."""
+        """Return the pending priority exceptions that a long poll serves; exceptions raised later are not covered."""
         return tuple(
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
     def served(self, exceptions: tuple[SasException, ...]) -> None:
-        """Remove these exceptions: the host has the reply that serves them."""
+        """Remove these exceptions, because the host has received the reply that serves them."""
         for exception in exceptions:
             standing = self._urgent.get(exception.code)
             if standing is not None and standing.exception is exception:

@@ -73,8 +73,9 @@ class Host:
     def set_time(self, host_time: datetime) -> None:
         """Store the host's time as its difference from the machine's, in whole seconds.
 
-        Rounded up, so that it never reads back earlier than it was sent. A difference that reads back the
-        same or a second later is not stored again, so that frequent time messages are not recorded each time.
+        The difference is rounded up, so that the host never reads an earlier time than it sent. If the stored
+        difference already gives that time or a second more, nothing is recorded: hosts may send the time
+        often.
         """
         ahead = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
         if self.clock_offset_seconds - ahead in {0, 1}:
@@ -91,7 +92,7 @@ class Host:
         self.context.handle(Event(event, values))
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
-        """Raise an exception that no journal entry raises by itself."""
+        """Queue an exception for this host that no journal entry raises by itself."""
         self.send(SasException(code, data, event))
 
     def withdraw(self, code: int) -> None:

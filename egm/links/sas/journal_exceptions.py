@@ -51,7 +51,7 @@ def list_raised_exceptions(entries: Entries) -> frozenset[int]:
 def iter_exceptions(
     entry: StoredEntry, entries: Entries, readout: Readout, answered: frozenset[int], selected_before: int
 ) -> Iterator[SasException]:
-    """Yield the exceptions of an entry.
+    """Yield the exceptions that a journal entry raises.
 
     ``answered``: the polls that the host may use; ``selected_before``: the number of the game selected until
     now. A priority exception that none of the polls serves is not raised, because it could never be cleared.
@@ -65,7 +65,7 @@ def iter_exceptions(
 def _iter_exception_codes(
     entry: StoredEntry, entries: Entries, readout: Readout, selected_before: int
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield exception code, event data and event code (0: as the exception)."""
+    """Yield (exception code, event data, event code) of each exception; event code 0 means the exception code."""
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != HANDPAY_PENDING.kind:
         yield _HANDPAY_PENDING, b"", 0  # from a game, a host's bonus or a prize exchanged for money

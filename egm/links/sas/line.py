@@ -83,10 +83,10 @@ def restore_priority() -> None:
 
 
 class Line(threading.Thread):
-    """One line: ``opened`` opens its port, ``run_effect`` and ``report`` reach the machine's loop.
+    """The thread that serves one line to a host: ``opened`` opens its port.
 
-    ``run_effect`` schedules a poll's effect and returns its future at once; ``report`` receives news of the
-    channel (confirmations, the link). Both may be called from this thread.
+    ``run_effect`` schedules a poll's effect on the machine's loop and returns its future at once; ``report``
+    passes news of the channel (confirmations, the link) to that loop. Both may be called from this thread.
     """
 
     def __init__(
@@ -180,26 +180,26 @@ class Line(threading.Thread):
             self._take_news()
             now = self._now()
             for action in self._channel.tick(now):
-                self._do(port, action)
+                self._perform(port, action)
             data = port.read(max(0, self._channel.deadline_ns - now) / 1e9)
             if not data:
                 continue
             self._heard_ns = self._now()
             for heard in self._framing.hear(data, self._heard_ns):
                 self._take_news()
-                self._count(heard)
+                self._count_message(heard)
                 for action in self._channel.hear(heard, self._heard_ns):
-                    self._do(port, action)
+                    self._perform(port, action)
 
     def _take_news(self) -> None:
-        """Process everything that the loop has passed, in order; also while nobody polls."""
+        """Process all messages that the machine's loop has passed, in order, even while the host does not poll."""
         if self._readout is not None:
             self._channel.readout = self._readout
         while self._inbox:
             match self._inbox.popleft():
                 case SasException() as exception:
                     for action in self._channel.post(exception, self._now()):
-                        self._do(None, action)
+                        self._perform(None, action)
                 case Withdrawn(code=code):
                     self._channel.withdraw(code)
                 case Delivered(code=code, reply=reply):
@@ -207,7 +207,8 @@ class Line(threading.Thread):
                 case RealTime(on=on):
                     self._channel.real_time = on
 
-    def _count(self, heard: Heard) -> None:
+    def _count_message(self, heard: Heard) -> None:
+        """Count a received message: a poll of this machine, a message to another one, or broken bytes."""
         match heard:
             case Broken():
                 self._counts["broken"] += 1
@@ -217,15 +218,15 @@ class Line(threading.Thread):
             case Elsewhere():
                 self._counts["elsewhere"] += 1
 
-    def _do(self, port: Port | None, action: Action) -> None:
+    def _perform(self, port: Port | None, action: Action) -> None:
         """Perform an action of the channel; actions that send are skipped if the line is closed."""
         match action:
             case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
                 if not wakeup:
-                    self._measure()
+                    self._count_reply_time()
             case Ask() if port is not None:
-                self._ask(port, action)
+                self._run_or_check_effect(port, action)
             case Send() | Ask():  # the line is closed
                 return
             case _:
@@ -235,15 +236,20 @@ class Line(threading.Thread):
                     self._counts["refused"] += 1
                 self._report(action)
 
-    def _measure(self) -> None:
+    def _count_reply_time(self) -> None:
+        """Count a reply by the time since its poll was received."""
         took_ns = self._now() - self._heard_ns
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
         self._counts["answers"] += 1
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
-    def _ask(self, port: Port, ask: Ask) -> None:
-        """Start an effect, or check one that was still running at the last poll."""
+    def _run_or_check_effect(self, port: Port, ask: Ask) -> None:
+        """Start the effect of a poll, or check the one that was still running at the host's last poll, and reply.
+
+        If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
+        broadcast gets no reply.
+        """
         frame = ask.request.frame
         if self._pending is not None and self._pending[0] == frame:
             future = self._pending[1]
@@ -264,4 +270,4 @@ class Line(threading.Thread):
             self._take_news()  # consequences of the effect must apply before its reply is sent
             actions = self._channel.reply_to_request(ask.poll, ask.request, reply)
         for action in actions:
-            self._do(port, action)
+            self._perform(port, action)

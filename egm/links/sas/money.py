@@ -28,7 +28,7 @@ Standing = tuple[int, str]
 
 
 class MoneyNews:
-    """Source of the exceptions about money for one host: it raises and withdraws them."""
+    """The source of one host's exceptions about money: raises those that apply and withdraws the others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -44,7 +44,7 @@ class MoneyNews:
         self._last = now
 
     def link(self, *, up: bool) -> None:
-        """Handle the start or stop of polling: while the host is away, nothing is pending for it."""
+        """Handle the start or the stop of polling; while the host does not poll, no exception is pending for it."""
         money = self._host.machine.state(HostMoney)
         if money.line == self._host.name:
             money.online = up
@@ -53,6 +53,7 @@ class MoneyNews:
             self.changed()
 
     def _iter_standing(self) -> Iterator[Standing]:
+        """Yield the exceptions that apply now, of those about tickets and transfers that the host's polls can serve."""
         if 0x71 in self._host.polls:
             yield from self._iter_ticket_exceptions()
         if 0x72 in self._host.polls:
@@ -75,6 +76,7 @@ class MoneyNews:
             yield PRINTED, unread.ticket.number
 
     def _iter_transfer_exceptions(self) -> Iterator[Standing]:
+        """Yield the exceptions about transfers that apply now, each with the id of its transfer if it has one."""
         transfers = find_transfers(self._host)
         if transfers is None:
             return

@@ -34,7 +34,7 @@ class PollType(StrEnum):
 
 
 class Urgency(StrEnum):
-    """The queue in which an exception waits: ordinary or priority."""
+    """The way in which an exception waits: queued, with priority, either of these, or in real-time reporting only."""
 
     QUEUED = "queued"
     PRIORITY = "priority"
@@ -68,7 +68,7 @@ class PollName:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionName:
-    """An exception: code, name, where it waits, and whether it is in the smallest published set (Montana)."""
+    """An exception: its code, its name, how it waits, and whether it is in the smallest published set (Montana)."""
 
     code: int
     name: str

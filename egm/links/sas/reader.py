@@ -39,7 +39,7 @@ class Readings:
 
 
 class Reader:
-    """Reader of the machine for one host. Pass every journal entry once to :meth:`note`."""
+    """The reader of the machine's data for one host. Pass every journal entry once to :meth:`note`."""
 
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
@@ -64,10 +64,10 @@ class Reader:
         self._last_ticket_cents = 0
         self._stacker_bills = 0
         self._stacker_cents = 0
-        self._look_back()
+        self._collect_from_journal()
 
-    def _look_back(self) -> None:
-        """Collect what :meth:`note` would have stored from the journal so far."""
+    def _collect_from_journal(self) -> None:
+        """Collect from the existing journal what :meth:`note` would have stored."""
         journal = self._host.machine.journal
         removals = (
             entry.sequence
@@ -78,11 +78,11 @@ class Reader:
             self.note(entry)
         for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):
-                self._keep_last(entry)
+                self._store_last_amount(entry)
 
     def note(self, entry: StoredEntry) -> None:
         """Store what the meters do not show: the last bill and ticket, and the content of the stacker."""
-        self._keep_last(entry)
+        self._store_last_amount(entry)
         details = _get_entry_details(entry)
         if entry.kind == BILL_IN.kind:
             self._stacker_bills += 1
@@ -90,7 +90,8 @@ class Reader:
         elif entry.kind == FAULT_RAISED.kind and details.get("code") == _STACKER_REMOVED:
             self._stacker_bills = self._stacker_cents = 0
 
-    def _keep_last(self, entry: StoredEntry) -> None:
+    def _store_last_amount(self, entry: StoredEntry) -> None:
+        """Store the amount of the last bill or of the last ticket, if the entry is about one."""
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:
@@ -157,6 +158,7 @@ def _to_hundredths(fraction: Any) -> int:
 
 
 def _build_local_clock(host: Host) -> Any:
+    """Return a function that returns the local time at the venue as the host has set it."""
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 

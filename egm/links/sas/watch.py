@@ -22,7 +22,7 @@ _PASSING: Final = (FULL, DELAY)
 
 
 class LinkWatch:
-    """Watches one host's line, on the loop. The start of its silence is in the journal and survives a restart."""
+    """The watch over one host's polling. When the host stopped polling is in the journal and survives a restart."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -30,6 +30,7 @@ class LinkWatch:
 
     @property
     def _source(self) -> str:
+        """Return the name under which a host's silence disables the machine."""
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:
@@ -40,7 +41,7 @@ class LinkWatch:
         if self._host.machine.profile.host.silence_seconds is None:
             return
         if self._read_silent_since() is None:
-            self._post(HOST_AWAITED, silent=True)
+            self._record_event(HOST_AWAITED, silent=True)
         self._count_down()
 
     def _wait_for_start_up(self) -> None:
@@ -57,10 +58,10 @@ class LinkWatch:
             self._timer.cancel()
             self._timer = None
         if up:
-            self._post(HOST_LINK_UP, silent=False)
+            self._record_event(HOST_LINK_UP, silent=False)
             self._host.handle(EventType.ENABLED, source=self._source)
         else:
-            self._post(HOST_LINK_LOST, silent=True)
+            self._record_event(HOST_LINK_LOST, silent=True)
             self._count_down()
 
     def handle_queue_full(self, *, full: bool) -> None:
@@ -73,7 +74,8 @@ class LinkWatch:
         else:
             self._host.handle(EventType.ENABLED, source=source)
 
-    def _post(self, entry: Entry[HostNamed], *, silent: bool) -> None:
+    def _record_event(self, entry: Entry[HostNamed], *, silent: bool) -> None:
+        """Record an event of the host's link; ``silent``: it has stopped polling now, otherwise it polls."""
         machine = self._host.machine
         machine.post(
             entry,
@@ -86,6 +88,7 @@ class LinkWatch:
         )
 
     def _read_silent_since(self) -> datetime | None:
+        """Return when the host stopped polling, or None if it polls."""
         stored = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
         return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 

@@ -77,8 +77,8 @@ class Framing(Protocol):
         ...
 
 
-def _finish(frame: bytes) -> Heard:
-    """Return the message in a frame of full length, or Broken."""
+def _build_message(frame: bytes) -> Heard:
+    """Return the long poll in a complete frame, or Broken if its CRC is wrong."""
     if has_crc(frame[1]) and not is_intact(frame):
         return Broken("crc", frame)
     return LongPoll(frame)
@@ -98,7 +98,7 @@ class StrictFraming:
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
-            yield from self._give_up("gap")
+            yield from self._discard_message("gap")
         self._heard_ns = now_ns
         for byte in data:
             if self._escape:
@@ -122,7 +122,7 @@ class StrictFraming:
 
     def _process_marked_byte(self, byte: int) -> Iterator[Heard]:
         """Process a byte with the wakeup bit: a message begins, whatever came before."""
-        yield from self._give_up("cut")
+        yield from self._discard_message("cut")
         if byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)
         elif byte in {self._address, BROADCAST}:
@@ -138,14 +138,15 @@ class StrictFraming:
         self._message.append(byte)
         size = find_frame_size(self._message)
         if size is None:
-            yield from self._give_up("unknown")
+            yield from self._discard_message("unknown")
         elif len(self._message) == size:
             frame = bytes(self._message)
             self._message.clear()
             self._listening = False
-            yield _finish(frame)
+            yield _build_message(frame)
 
-    def _give_up(self, why: str) -> Iterator[Heard]:
+    def _discard_message(self, why: str) -> Iterator[Heard]:
+        """Discard the message received so far and yield it as broken; ignore bytes until the next message begins."""
         self._escape = b""
         self._listening = False
         if self._message:
@@ -178,10 +179,10 @@ class LenientFraming:
             if self._lost:
                 yield Broken("stray", data[position:])
                 return
-            yield from self._take(byte)
+            yield from self._process_byte(byte)
 
-    def _take(self, byte: int) -> Iterator[Heard]:
-        """Process one byte by the lengths of known polls; yield what it completes."""
+    def _process_byte(self, byte: int) -> Iterator[Heard]:
+        """Process one byte, using the lengths of known polls; yield the message that it completes, if any."""
         if not self._message and byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return
@@ -193,7 +194,7 @@ class LenientFraming:
         elif len(self._message) == size:
             frame = bytes(self._message)
             self._message.clear()
-            heard = _finish(frame)
+            heard = _build_message(frame)
             self._lost = isinstance(heard, Broken)
             yield heard if self._lost or frame[0] in {self._address, BROADCAST} else Elsewhere(frame[0])
 

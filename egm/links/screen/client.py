@@ -21,9 +21,9 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Result of one poll: the messages in order, and whether the link came up or went down.
+    """The result of one call of ``poll``: the messages in order, and whether the link came up or went down.
 
-    ``error``: what is wrong with the link, if it is more than an absent peer.
+    ``error``: what is wrong with the link, unless the other end is only absent.
     """
 
     messages: tuple[Message, ...] = ()
@@ -55,7 +55,7 @@ class Client:
         return self._socket is not None
 
     def send(self, message: Message) -> bool:
-        """Queue a message; return False without a peer (a request is never stored for later)."""
+        """Queue a message; return False without a connection, in which case the message is dropped."""
         if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
             return False
         self._outbox += encode(message)
@@ -89,6 +89,7 @@ class Client:
         self._outbox.clear()
 
     def _back_off(self, now: float) -> None:
+        """Schedule the next attempt to connect, each time after twice the wait."""
         self._next_try = now + self._wait
         self._wait = min(WAIT_MOST, self._wait * 2)
 

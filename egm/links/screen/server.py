@@ -63,7 +63,10 @@ class ScreenServer:
 
     @property
     def living(self) -> int:
-        """Return the number of those that are alive: a hung program keeps its socket and shows an outdated picture."""
+        """Return the number of screens seen by a player that are alive.
+
+        A hung program keeps its socket open and shows an outdated picture, so it is not counted.
+        """
         now_s = self._now_s()
         return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
 
@@ -112,5 +115,6 @@ class ScreenServer:
             writer.close()
 
     def _forget(self, writer: asyncio.StreamWriter) -> None:
+        """Remove a disconnected screen from the lists."""
         self._writers.discard(writer)
         self._screens.pop(writer, None)

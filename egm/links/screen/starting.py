@@ -21,7 +21,10 @@ class StartUpActivity:
 
 
 def say(file: Path, activity: StartUpActivity | None) -> None:
-    """Write the current activity; None when the machine is up. A full disk is ignored."""
+    """Write the current start-up activity to the file, or remove the file when the machine is up (None).
+
+    A full disk is ignored.
+    """
     with suppress(OSError):
         if activity is None:
             file.unlink(missing_ok=True)

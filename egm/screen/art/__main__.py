@@ -27,7 +27,10 @@ _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
 
 
 def main() -> None:
-    """Answer for each picture: an empty line and its pixels, or a line with the reason for their absence."""
+    """Read pictures from the standard input; for each, write its pixels or the reason why it cannot be drawn.
+
+    The answer is an empty line followed by the pixels, or one line with the reason.
+    """
     close_process()
     os.nice(5)
     pygame.display.init()
@@ -40,7 +43,10 @@ def main() -> None:
 
 
 def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
-    """Draw a picture in a child process; return an empty line and its pixels, or the reason for a failure."""
+    """Draw a picture in a child process; return a line feed and its pixels, or the reason for a failure.
+
+    If the pictures before it took more than ``all_seconds`` of processor time, return that reason at once.
+    """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if used.ru_utime + used.ru_stime > all_seconds:
         return f"the pictures before it took {all_seconds:g} s to draw".encode()
@@ -62,7 +68,10 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
 
 
 def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
-    """Draw one picture within the limits; return the child's exit status."""
+    """Draw one picture with limited memory and time; write its pixels, or the reason for a failure, to ``out``.
+
+    Return the exit status of the child process: 0 if the picture can be used.
+    """
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     memory = pages * resource.getpagesize() + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

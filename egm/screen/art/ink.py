@@ -161,7 +161,10 @@ class Ink:
             self._put(cut, box.topleft, paint)
 
     def glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
-        """Draw a soft glow (or a shadow, if dark) of the outline, ``spread`` units wide."""
+        """Draw a soft glow (or a shadow, if the colour is dark) around the outline.
+
+        It is ``spread`` units wide and lies ``dy`` units below the outline.
+        """
         shrink = 4
         small = pygame.Surface(
             (max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),

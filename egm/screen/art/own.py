@@ -47,11 +47,11 @@ def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes |
         output = io.BytesIO(asyncio.run(_run_drawing_process(head + b"".join(data for _, data in pictures))))
     except OSError as error:
         return [f"could not be drawn: {error.strerror}"] * len(pictures)
-    return [_answer(output) for _ in pictures]
+    return [_read_answer(output) for _ in pictures]
 
 
 async def _run_drawing_process(request: bytes) -> bytes:
-    """Return the output of the drawing process, partial after a timeout. Raises OSError."""
+    """Run the drawing process and return its output, incomplete after a timeout. Raises OSError."""
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.screen.art", f"{_all_seconds:g}"),
         stdin=asyncio.subprocess.PIPE,
@@ -72,8 +72,8 @@ async def _run_drawing_process(request: bytes) -> bytes:
     return bytes(output)
 
 
-def _answer(output: IO[bytes]) -> bytes | str:
-    """Return the next answer of the process; an error if the process ended before it."""
+def _read_answer(output: IO[bytes]) -> bytes | str:
+    """Read the next answer of the drawing process: a picture's pixels, or why it could not be drawn."""
     reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
         return reason
@@ -81,14 +81,14 @@ def _answer(output: IO[bytes]) -> bytes | str:
     return pixels if len(pixels) == PIXEL_BYTES else "could not be drawn"
 
 
-def own_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
-    """Return a game's picture as a premultiplied square of ``side`` pixels, or None if it cannot be used.
+def get_game_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
+    """Return the game's picture ``wanted`` as a premultiplied square of ``side`` pixels, or None if it is unusable.
 
-    The reason is reported once. ``others`` of the same game are drawn with it, because they will be needed
-    too.
+    The reason is reported once. The pictures ``others`` of the same game are drawn and cached with it,
+    because they will be needed too.
     """
     if wanted not in _cache:
-        _keep(wanted, others)
+        _draw_into_cache(wanted, others)
     picture = _cache[wanted]
     if picture is None:
         return None
@@ -97,8 +97,8 @@ def own_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> p
     return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
 
 
-def _keep(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
-    """Draw these pictures, and remove the oldest ones from the cache."""
+def _draw_into_cache(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
+    """Draw the pictures that are not cached yet and cache them; remove the oldest if the cache is too large."""
     new = [file for file in dict.fromkeys((*others, wanted)) if file not in _cache]
     files = {file: data for file in new if (data := read_unchanged_file(file)) is not None}
     _cache.update(dict.fromkeys(new))

@@ -15,7 +15,7 @@ import pygame
 from egm.kernel.messages import ArtFile
 from egm.screen.art.files import render_own_drawing
 from egm.screen.art.ink import Ink, Linear, Radial
-from egm.screen.art.own import own_picture
+from egm.screen.art.own import get_game_picture
 from egm.screen.art.paths import ellipse, polygon, scale
 from egm.screen.theme import HERE, Colour, mix, parse_colour
 
@@ -77,7 +77,7 @@ _LETTERS: Final = _build_gradient((0, "#ffffff"), (1, "#ffe9b0"))
 
 
 def is_blank(symbol: str) -> bool:
-    """Return whether a symbol of this identifier is an empty stop."""
+    """Return whether a symbol of this identifier is a blank, which shows nothing."""
     return symbol.lower() in _BLANK
 
 
@@ -106,7 +106,7 @@ def draw_symbol(
     """
     side = min(size)
     file = pictures.get(symbol)
-    if file is not None and (own := own_picture(file, side, pictures.values())) is not None:
+    if file is not None and (own := get_game_picture(file, side, pictures.values())) is not None:
         return own
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)

@@ -5,7 +5,7 @@ import signal
 import sys
 
 from egm.private_process import close_process
-from egm.screen.audio.making import COMMON, write
+from egm.screen.audio.making import COMMON, write_family_sounds
 from egm.screen.audio.scores import read_sound_table
 
 
@@ -17,7 +17,7 @@ def main() -> None:
         sys.exit(f"one of {', '.join((COMMON, *read_sound_table().families))} is wanted")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # End when the reader has gone.
     os.nice(10)
-    write(family, sys.stdout.buffer)
+    write_family_sounds(family, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

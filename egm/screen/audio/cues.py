@@ -8,7 +8,7 @@ which of them play, so a feature's music cannot outlast the feature.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.screen.audio.making import Studio, own_family
+from egm.screen.audio.making import Studio, build_own_family_name
 from egm.screen.audio.mixer import Speakers
 from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
 from egm.screen.show import Timeline, find_anticipated_reel, has_title, is_feature
@@ -59,13 +59,13 @@ class Sounds:
             return
         family = find_sound_family(after, self._theme)
         if self._studio is not None and (after.games is not before.games or after.game is not before.game):
-            self._fetch(self._studio, family, after)
-        self._go_round(after, family, self._speakers)
+            self._request_sounds(self._studio, family, after)
+        self._update_loops(after, family, self._speakers)
         for cue in list_cues_between(before, after, self._theme):
             self._play_once(cue, self._choose_sound_family(cue, family, after), after, self._speakers)
 
-    def _fetch(self, studio: Studio, family: str, view: View) -> None:
-        """Request the synthesis of sounds that will be needed, those of the game on the screen first."""
+    def _request_sounds(self, studio: Studio, family: str, view: View) -> None:
+        """Request the sounds of all offered games, those of ``family`` (the game on the screen) first."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
         studio.request_families(family, *(look.name for look in looks))
         for game in view.games.values():
@@ -78,14 +78,15 @@ class Sounds:
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
         """Return the family of a cue's sound: the game's own if it supplies a usable one, or else its look's."""
         game = view.game
-        own = "" if game is None or cue not in game.art.sounds else own_family(game)
+        own = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
         return own if own and self._studio is not None and self._studio.get(cue, own) is not None else family
 
     def _is_made(self, cue: str, family: str) -> bool:
+        """Return whether a sound has been synthesised; without a studio, always True."""
         return self._studio is None or self._studio.get(cue, family) is not None
 
-    def _go_round(self, view: View, family: str, speakers: Speakers) -> None:
-        """Stop unneeded loops, start new ones, and set the level of the others."""
+    def _update_loops(self, view: View, family: str, speakers: Speakers) -> None:
+        """Stop the looped sounds that no longer apply, start new ones, and set the level of the others."""
         wanted = list_loops_to_play(view, self._theme)
         for channel, (cue, own, level) in list(self._loops.items()):
             if wanted.get(channel) != cue or own != self._choose_sound_family(cue, family, view):
@@ -128,7 +129,7 @@ def find_sound_family(view: View, theme: Theme) -> str:
 
 # ---------------------------------------------------------------------- what lasts
 def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
-    """Return the loops to play at this moment, by channel."""
+    """Return the cue of the loop to play on each channel at this moment."""
     show, line = view.show, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
@@ -217,7 +218,7 @@ def _list_game_cues(before: View, after: View, theme: Theme) -> list[str]:
             names.append("title")
         for part, stop in enumerate(time.stops):
             if was < stop <= now:
-                names.append(_stop_cue(step, part))
+                names.append(_find_stop_cue(step, part))
     if line.level > 0 and was < line.spun <= now:
         names.append(f"win_{line.level}")
     if line.level > 0 and line.rolled > line.spun and was < line.rolled <= now:
@@ -225,8 +226,8 @@ def _list_game_cues(before: View, after: View, theme: Theme) -> list[str]:
     return names
 
 
-def _stop_cue(step: object, part: int) -> str:
-    """Return the cue of a part of a step that has stopped."""
+def _find_stop_cue(step: object, part: int) -> str:
+    """Return the cue to play when part ``part`` of a step (a reel, a ball, a card or a box) has stopped."""
     if isinstance(step, GambleStep | PickStep):
         return "card"
     if isinstance(step, KenoStep):

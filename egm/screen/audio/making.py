@@ -10,7 +10,7 @@ from typing import IO, Final
 from egm.isolated import build_python_command
 from egm.kernel.messages import GameView
 from egm.screen.art.files import read_unchanged_file
-from egm.screen.audio.scores import CHANNELS, CUES, list_common_cues, own_cues, synthesise_cue
+from egm.screen.audio.scores import CHANNELS, CUES, list_common_cues, list_own_cues, synthesise_cue
 from egm.screen.audio.synthesis import limit_peak
 from egm.terminal import echo
 from paytables.assets import read_samples
@@ -22,16 +22,22 @@ _LONGEST_BYTES: Final = 4_000_000
 _AGAIN_SECONDS: Final = 5.0
 
 
-def write(family: str, out: IO[bytes]) -> None:
-    """Write every sound of a family, or the common ones: a line of name and length, then the samples."""
-    for cue in list_common_cues() if family == COMMON else own_cues():
+def write_family_sounds(family: str, out: IO[bytes]) -> None:
+    """Write every sound of a family to ``out``; for the family COMMON, the sounds that all games share.
+
+    Each sound is a line with its name and its length in bytes, followed by its samples.
+    """
+    for cue in list_common_cues() if family == COMMON else list_own_cues():
         data = synthesise_cue(cue, family)
         out.write(f"{cue} {len(data)}\n".encode() + data)
         out.flush()
 
 
-async def read(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
-    """Yield the sounds that :func:`write` wrote, until the stream ends. Raises ValueError for invalid data."""
+async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
+    """Yield the name and the samples of each sound that :func:`write_family_sounds` wrote.
+
+    Raises ValueError for invalid data.
+    """
     while line := await stream.readline():
         cue, length = line.decode("ascii").split()
         if cue not in CUES or not 0 <= int(length) <= _LONGEST_BYTES:
@@ -42,13 +48,16 @@ async def read(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]
             return
 
 
-def own_family(game: GameView) -> str:
+def build_own_family_name(game: GameView) -> str:
     """Return the name of the sound family that a game supplies itself."""
     return f"own:{game.digest}"
 
 
 class Studio:
-    """A store of sounds by cue and family. A sound that is missing is being made, and is silent until then."""
+    """A store of sounds by cue and family, which a thread synthesises on request.
+
+    A sound that has not been synthesised yet is silent.
+    """
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, str], bytes] = {}
@@ -70,13 +79,13 @@ class Studio:
             self._waiting.extendleft(reversed(new))
             self._call.notify()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="sounds", daemon=True)
+            self._thread = threading.Thread(target=self._synthesise_requested, name="sounds", daemon=True)
             self._thread.start()
 
     def store_game_sounds(self, game: GameView) -> None:
-        """Store the sounds supplied by a game; those above their channel's peak are made softer."""
+        """Store the sounds supplied by a game; lower those that exceed the peak of their channel."""
         for cue, file in game.art.sounds.items():
-            place = (cue, own_family(game))
+            place = (cue, build_own_family_name(game))
             if place in self._tried or cue not in CUES:
                 continue
             self._tried.add(place)
@@ -84,7 +93,7 @@ class Studio:
                 self._made[place] = limit_peak(read_samples(data), CHANNELS[CUES[cue].channel])
 
     def get(self, cue: str, family: str) -> bytes | None:
-        """Return a sound's samples, or None if it is not made yet or does not exist."""
+        """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
         how = CUES.get(cue)
         return None if how is None else self._made.get((cue, family if how.own else COMMON))
 
@@ -97,8 +106,8 @@ class Studio:
                 with contextlib.suppress(ProcessLookupError):
                     self._process.kill()
 
-    def _work(self) -> None:
-        """Make the sounds of one waiting family after another, until closed (runs in a thread)."""
+    def _synthesise_requested(self) -> None:
+        """Synthesise one requested family after another until closed (runs in a thread)."""
         while True:
             with self._call:
                 while not self._waiting and not self._closed:
@@ -107,15 +116,15 @@ class Studio:
                     return
                 family = self._waiting.popleft()
             try:
-                asyncio.run(self._make(family))
+                asyncio.run(self._synthesise_family(family))
             except OSError as error:  # No descriptor or memory for a process: try again later.
                 echo(f"screen: the sounds of {family}: {error.strerror}; they are tried again", err=True)
                 with self._call:
                     self._waiting.append(family)
                     self._call.wait_for(lambda: self._closed, timeout=_AGAIN_SECONDS)
 
-    async def _make(self, family: str) -> None:
-        """Compute the sounds of a family in a child process and store them."""
+    async def _synthesise_family(self, family: str) -> None:
+        """Synthesise the sounds of a family in a child process and store them."""
         process = await asyncio.create_subprocess_exec(
             *build_python_command("egm.screen.audio", family),
             stdout=asyncio.subprocess.PIPE,
@@ -128,7 +137,7 @@ class Studio:
         stream = process.stdout
         try:
             if stream is not None:
-                async for cue, data in read(stream):
+                async for cue, data in read_family_sounds(stream):
                     self._made[cue, family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()

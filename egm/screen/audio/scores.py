@@ -37,10 +37,11 @@ class SoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A cue's playback: its channel, whether it loops until stopped, whether a game may supply it.
+    """The playback of a cue: its channel, whether it repeats until stopped, its loudness, and whose sound it is.
 
-    ``share`` is its peak, as a share of its channel's. For ``drive`` see
-    :func:`egm.screen.audio.synthesis.mix_notes`. ``own`` is whether each family has its own sound.
+    ``of_play`` is whether the cue belongs to game play, so that a host may silence it and a game may supply
+    its own sound. ``own`` is whether each family has its own sound. ``share`` is its peak as a fraction of
+    its channel's. For ``drive`` see :func:`egm.screen.audio.synthesis.mix_notes`.
     """
 
     channel: str
@@ -226,8 +227,8 @@ def _build_accompaniment(family: Family, bars: int) -> Notes:
     return notes
 
 
-def _run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
-    """Return degrees played in sequence on the leading instrument."""
+def _build_run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
+    """Return the notes of scale degrees played in sequence on the leading instrument, ``step`` seconds apart."""
     return [
         Note(family.lead, start + i * step, family.pitch(d), step * 1.6, 0.8) for i, d in enumerate(degrees)
     ]
@@ -244,8 +245,8 @@ def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Note
     ]
 
 
-def _turn(family: Family) -> tuple[Notes, float]:
-    """Return the sound of spinning reels: a whirr, and a walking figure over it; two bars at double time."""
+def _build_spin_loop(family: Family) -> tuple[Notes, float]:
+    """Return the looped sound of spinning reels, a whirr with a walking figure over it, and its length in seconds."""
     found, step = read_sound_table().instruments, family.eighth / 2
     notes: Notes = [Note(found["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for place in range(16):
@@ -261,7 +262,7 @@ def _turn(family: Family) -> tuple[Notes, float]:
 
 
 def _build_anticipation(family: Family) -> tuple[Notes, float]:
-    """Return a trill over a drum roll, looped until the reel stops."""
+    """Return a trill over a drum roll, which is looped until the reel stops, and its length in seconds."""
     found, step = read_sound_table().instruments, 0.085
     top = family.octave
     notes = [
@@ -271,8 +272,8 @@ def _build_anticipation(family: Family) -> tuple[Notes, float]:
     return notes, 12 * step
 
 
-def _count(family: Family) -> tuple[Notes, float]:
-    """Return the sound of money being counted: a looped run of short notes."""
+def _build_count_up_loop(family: Family) -> tuple[Notes, float]:
+    """Return the looped sound of a win being counted up, a run of short notes, and its length in seconds."""
     found, step, top = read_sound_table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(found["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
@@ -280,16 +281,16 @@ def _count(family: Family) -> tuple[Notes, float]:
     return notes, 8 * step
 
 
-def _win(family: Family, grade: int) -> Notes:
-    """Return the music of a win by grade: a turn, a fanfare, a phrase of the theme, the theme with bells."""
+def _build_win_music(family: Family, grade: int) -> Notes:
+    """Return the music of a win by its grade: 1 three notes, 2 a fanfare, 3 a bar of the theme, 4 two with bells."""
     top, e = family.octave, min(family.eighth, 0.2)
     if grade == 1:
-        return _run(family, (top, top + 2, top + 4), 0.1)
+        return _build_run(family, (top, top + 2, top + 4), 0.1)
     if grade == 2:
-        return [*_run(family, (0, 2, 4, top), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
+        return [*_build_run(family, (0, 2, 4, top), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
     bars = 1 if grade == 3 else 2
     start = 5 * 0.09
-    opening = _run(family, (0, 2, 4, top, top + 2), 0.09)
+    opening = _build_run(family, (0, 2, 4, top, top + 2), 0.09)
     under = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
     theme = [
         _delay_note(note, start)
@@ -309,8 +310,8 @@ def _delay_note(note: Note, by: float) -> Note:
     return Note(note.instrument, note.start + by, note.pitch, note.seconds, note.strength)
 
 
-def _stop(family: Family, number: int) -> Notes:
-    """Return the sound of a stopping reel: a knock, and a note that rises from reel to reel."""
+def _build_reel_stop(family: Family, number: int) -> Notes:
+    """Return the sound of a stopping reel: a knock, and a note that is higher for each further reel."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
     knock = read_sound_table().instruments["knock"]
     return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
@@ -319,7 +320,7 @@ def _stop(family: Family, number: int) -> Notes:
 def _build_title_fanfare(family: Family) -> Notes:
     top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
-    run = _run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
+    run = _build_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
     return [*roll, *run, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
 
 
@@ -328,7 +329,9 @@ def _build_closing_tune(family: Family) -> Notes:
         *_build_chord(family, 3, 0, 0.28),
         *_build_chord(family, 4, 0.32, 0.28),
         *_build_chord(family, 0, 0.64, 1.2),
-        *_run(family, (family.octave, family.octave + 2, family.octave + 4, 2 * family.octave), 0.1, 0.7),
+        *_build_run(
+            family, (family.octave, family.octave + 2, family.octave + 4, 2 * family.octave), 0.1, 0.7
+        ),
     ]
 
 
@@ -342,16 +345,16 @@ def _build_attract_tune(family: Family) -> Notes:
 
 
 _ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
-    "credit": lambda f: _run(f, (f.octave, f.octave + 4), 0.1),
+    "credit": lambda f: _build_run(f, (f.octave, f.octave + 4), 0.1),
     "attract": _build_attract_tune,
     "count_end": lambda f: _build_chord(f, 0, 0, 0.8),
     "title": _build_title_fanfare,
     "closing": _build_closing_tune,
 }
 _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
-    "turn": _turn,
+    "turn": _build_spin_loop,
     "anticipation": _build_anticipation,
-    "count": _count,
+    "count": _build_count_up_loop,
     "feature": lambda f: (
         [*_build_accompaniment(f, 4), *_build_melody(f, f.melody, f.lead, 0.9)],
         32 * f.eighth,
@@ -368,7 +371,7 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
         return _ROUND[cue](plays)
     name, _, number = cue.rpartition("_")
     if name in {"stop", "win"}:
-        return (_stop if name == "stop" else _win)(plays, int(number)), 0.0
+        return (_build_reel_stop if name == "stop" else _build_win_music)(plays, int(number)), 0.0
     return _ONCE[cue](plays), 0.0
 
 
@@ -379,7 +382,7 @@ def synthesise_cue(cue: str, family: str) -> bytes:
     return mix_notes(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)
 
 
-def own_cues() -> tuple[str, ...]:
+def list_own_cues() -> tuple[str, ...]:
     """Return the cues for which each family has its own sound."""
     return tuple(name for name, cue in CUES.items() if cue.own)
 

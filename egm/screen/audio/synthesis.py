@@ -58,6 +58,7 @@ def hertz_from_midi_number(number: float) -> float:
 
 
 def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: int) -> list[float]:
+    """Return ``count`` samples of a sine of ``pitch`` Hz that decays by ``decay`` per second."""
     turn = math.tau * pitch / RATE
     shrink = math.exp(-decay / RATE)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink
@@ -84,7 +85,7 @@ def _generate_noise(count: int, dull: int) -> "array.array[float]":
 
 @lru_cache(maxsize=512)
 def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
-    """Return a note at full strength, in 8 bytes a sample because hundreds of notes are cached."""
+    """Return the samples of a note at full strength, packed in 8 bytes each because hundreds of notes are cached."""
     count = max(1, round(RATE * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
     full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
@@ -132,7 +133,7 @@ def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: f
     length = round(loop * RATE) or max(at + len(data) for at, data, _ in rung)
     total = [0.0] * length
     for at, data, strength in rung:
-        _lay(total, at % length if loop else at, data, strength)
+        _add_note_samples(total, at % length if loop else at, data, strength)
     most = max(map(abs, total)) or 1.0
     if drive > 1:
         level = drive / most
@@ -142,8 +143,8 @@ def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: f
     return array.array("h", map(int, map(mul, total, repeat(scale)))).tobytes()
 
 
-def _lay(total: list[float], at: int, data: Sequence[float], strength: float) -> None:
-    """Add a note at an offset; what exceeds the end wraps to the beginning."""
+def _add_note_samples(total: list[float], at: int, data: Sequence[float], strength: float) -> None:
+    """Add the samples of a note to ``total`` from an offset; what exceeds the end is added at the beginning."""
     done = 0
     while done < len(data):
         room = min(len(data) - done, len(total) - at)

@@ -12,8 +12,8 @@ _LISTED: Final = 4
 _TURN: Final = frozenset({"answer_within", "seat_answers"})
 
 
-def answer_words(stage: Stage, decision: Decision, option: str) -> str:
-    """Return the text of an option, with what it adds to the stake."""
+def format_answer(stage: Stage, decision: Decision, option: str) -> str:
+    """Return the text of a decision's option, with the amount that it adds to the stake, if any."""
     words = format_option(stage, option)
     cost = decision.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
@@ -41,7 +41,7 @@ def format_question(stage: Stage, decision: Decision) -> str:
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
 
 
-def turn_words(stage: Stage, decision: Decision) -> str:
+def format_turn(stage: Stage, decision: Decision) -> str:
     """Return the question, with the time left if others at the table are waiting.
 
     If another player is deciding, return that notice.
@@ -65,4 +65,4 @@ def _format_answer_list(stage: Stage, decision: Decision) -> str:
     options = [option for option in decision.options if isinstance(option, str)]
     if not options or len(options) < len(decision.options) or len(options) > _LISTED:
         return ""
-    return " / ".join(answer_words(stage, decision, option) for option in options)
+    return " / ".join(format_answer(stage, decision, option) for option in options)

@@ -13,8 +13,8 @@ from egm.screen.art.symbols import render_drawing
 from egm.screen.motion import clamp, compute_roll_up_amount, ease_out
 from egm.screen.painter import Style, build_gold_gradient
 from egm.screen.scenes.prizes import format_prizes_won
-from egm.screen.scenes.stage import BLACK, Stage, stage_name
-from egm.screen.show import Show, is_feature, step_stage
+from egm.screen.scenes.stage import BLACK, Stage, format_stage_name
+from egm.screen.show import Show, find_step_stage, is_feature
 from egm.screen.theme import fade, mix
 from egm.screen.view import build_view_timeline, is_decision_due
 
@@ -66,7 +66,10 @@ def draw_attract(stage: Stage) -> None:
 
 
 def draw_celebration(stage: Stage) -> None:
-    """Draw a win above the first level: its name, the amount rolling up, and a proportional number of coins."""
+    """Draw the celebration of a win above the first level: its name, its amount rolling up, and coins.
+
+    The number of coins is proportional to the win.
+    """
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.snapshot is None:
         return
@@ -95,8 +98,10 @@ def draw_celebration(stage: Stage) -> None:
         p.shade((x, y, w, h) if large else (x, top, w, high), _VEIL if large else _BAND)
         play = view.show.play
         named = bool(play.progressives or play.prizes)  # named before the feature they came from
-        name = closing if closing and not named else _name(stage, play, line.level)
-        sum_ = _sum(stage, view.show.play, compute_roll_up_amount(view.show.play.win_cents, since, length))
+        name = closing if closing and not named else _format_win_name(stage, play, line.level)
+        sum_ = _format_win_amount(
+            stage, view.show.play, compute_roll_up_amount(view.show.play.win_cents, since, length)
+        )
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
@@ -123,7 +128,7 @@ def draw_celebration(stage: Stage) -> None:
             )
 
 
-def _name(stage: Stage, play: Play, level: int) -> str:
+def _format_win_name(stage: Stage, play: Play, level: int) -> str:
     """Return the name of a prize or progressive that was won, or else of the win's level (from 2 on)."""
     if play.prizes:
         return format_prizes_won(stage, play.prizes)
@@ -133,8 +138,12 @@ def _name(stage: Stage, play: Play, level: int) -> str:
     return stage.texts.say("progressive.won", name=names)
 
 
-def _sum(stage: Stage, play: Play, win_cents: int) -> str:
-    """Return the amount of a win; of a prize alone its value, of a progressive not settled yet its value."""
+def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
+    """Return the amount of a win as text.
+
+    If only merchandise was won, this is its value. If a progressive's amount is not known yet, it is a text
+    that says so.
+    """
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
         return stage.texts.say("win.worth", amount=stage.money(value_cents))
@@ -180,11 +189,11 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
 
 
 def _find_closing_title(stage: Stage, show: Show) -> str:
-    """Return the title of the card that ends a feature, or "" if the game does not end with one."""
+    """Return the title of the card that closes a feature, or "" if the game does not end with a feature."""
     last = len(show.steps) - 1
     if not show.is_complete or not is_feature(show, last):
         return ""
-    return stage.texts.say("feature.total", name=stage_name(stage, step_stage(show, last)))
+    return stage.texts.say("feature.total", name=format_stage_name(stage, find_step_stage(show, last)))
 
 
 def _draw_celebration_items(stage: Stage, since: float, count: int, length: float) -> None:
@@ -221,7 +230,7 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
 
 
 def _spread(i: int, by: float) -> float:
-    """Return a number between 0 and 1 that differs for each index."""
+    """Return a number from 0 to below 1 that differs from item to item: the fractional part of ``i`` times ``by``."""
     return i * by % 1.0
 
 

@@ -65,7 +65,7 @@ def _draw_idle(stage: Stage) -> None:
     last, result = find_last_step(view), find_standing_result(view)
     if last is not None and not isinstance(last, Result):
         over = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
-        _draw(stage, last, over, LONGEST)
+        _draw_step_without_reels(stage, last, over, LONGEST)
         return
     field = fields[result.stage] if result else next(iter(fields.values()))
     if result is None or view.snapshot is None or not view.snapshot.win_cents:
@@ -77,14 +77,15 @@ def _draw_idle(stage: Stage) -> None:
 
 
 def _draw_step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+    """Draw a step of the show, on reels or of any other kind."""
     step: Step = show.steps[index]
     if isinstance(step, Result):
         _draw_reels(stage, show, index, time, since)
     else:
-        _draw(stage, step, time, since)
+        _draw_step_without_reels(stage, step, time, since)
 
 
-def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
+def _draw_step_without_reels(stage: Stage, step: Step, time: StepTime, since: float) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
         draw_hold(stage, step, time, since)
@@ -99,6 +100,7 @@ def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
 
 
 def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+    """Draw a step on reels: they spin, then each window of a cascade and its wins are shown in turn."""
     step = show.steps[index]
     game = stage.view.game
     assert isinstance(step, Result)

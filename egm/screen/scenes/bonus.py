@@ -113,11 +113,12 @@ def _draw_hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bo
 
 
 def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
+    """Draw the coin on which an item's award is written."""
     return render_drawing("blank_coin", min(size))
 
 
 # ---------------------------------------------------------------------- picks
-def pick_boxes(field: Rect, count: int) -> list[Rect]:
+def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
     """Return the rectangle of each box of a pick."""
     x, y, w, h = field
     columns = max(1, min(count, round(math.sqrt(count * w / h))))
@@ -149,7 +150,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
     p.text(words, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
-    for i, rect in enumerate(pick_boxes(stage.layout.field, count)):
+    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
         if i in opened:
             p.panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
             item = opened[i]
@@ -312,6 +313,7 @@ def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
 
 
 def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """Draw the middle of a bonus wheel."""
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), BLACK)
     ink.fill(ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))

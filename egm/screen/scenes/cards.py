@@ -10,7 +10,7 @@ from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.dealt import Hand, build_current_hands, find_flying_card, read_final_hands
 from egm.screen.scenes.faces import BACK, draw_card
-from egm.screen.scenes.pays import draw_pays_columns, pays_columns, pays_of
+from egm.screen.scenes.pays import draw_pay_columns, lay_out_pay_columns, list_pays
 from egm.screen.scenes.places import (
     CLEAR,
     LARGEST,
@@ -18,7 +18,7 @@ from egm.screen.scenes.places import (
     Place,
     Room,
     compute_first_hand_height,
-    hand_place,
+    place_hand,
     place_hands_in_rows,
     place_small_hand_cards,
     place_small_hands,
@@ -63,8 +63,8 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
         low = _HOLD + 12 if _can_hold_cards(stage) else 0.0
         key = find_suits_rect(stage.layout)
         top = key[1] + key[3] - y
-        if stage.layout.is_telephone and pays_of(stage):
-            top = max(py + ph - y for (_, py, _, ph), _ in pays_columns(stage, (x, y, w, h), key))
+        if stage.layout.is_telephone and list_pays(stage):
+            top = max(py + ph - y for (_, py, _, ph), _ in lay_out_pay_columns(stage, (x, y, w, h), key))
         full = h + (2 * stage.layout.finger if stage.layout.is_telephone else 0)
         return (x, y + top, w, full - low - top)
     return (x, y, w, compute_height_above_spots(table, stage.layout) - 8)
@@ -77,12 +77,13 @@ def find_suits_rect(layout: Layout) -> Rect:
 
 
 def _can_hold_cards(stage: Stage) -> bool:
+    """Return whether cards of the game can be held and drawn to, as in video poker."""
     game = stage.view.game
     return game is not None and bool(game.presentation.get("hold"))
 
 
 def _read_published_count(stage: Stage, hand: str, what: str) -> int:
-    """Return a number that the game publishes for a hand, such as its most ``cards`` or its ``low`` hand's; else 0."""
+    """Return a number that the game publishes for a hand, such as its maximum of ``cards``; 0 if it publishes none."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return next((int(one.get(what, 0)) for one in data if one["id"] == hand), 0)
@@ -104,7 +105,10 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
 
 
 def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
-    """Return the ids of the additional hands from one deal that the bet buys; none after the round."""
+    """Return the ids of the additional hands of a multi-hand bet, all of which are played from one deal.
+
+    Return none after the round, or if the hands would be too small to see.
+    """
     snapshot = stage.view.snapshot
     table = stage.view.table
     if (
@@ -120,8 +124,8 @@ def _list_additional_hands(stage: Stage, *, dealt: bool) -> list[str]:
     ]
 
 
-def _share(count: int) -> float:
-    """Return the share of the field for the small hands, out of ``count`` hands from one deal."""
+def _compute_small_hands_share(count: int) -> float:
+    """Return the share of the field's height that the small hands of a multi-hand bet take."""
     return _SMALL if count > _MANY else 0.5
 
 
@@ -131,12 +135,17 @@ def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float
     Return 0 if the small hands would be too small to see.
     """
     x, y, w, h = find_cards_rect(stage, table)
-    high = min(h * _share(count), h - compute_first_hand_height(max(stage.layout.finger, _KEY)))
+    high = min(
+        h * _compute_small_hands_share(count), h - compute_first_hand_height(max(stage.layout.finger, _KEY))
+    )
     return high if count > 1 and place_small_hands((x, y, w, high), count - 1)[0][3] >= _SEEN_FROM else 0.0
 
 
 def _parse_split_number(hand: str, base: str) -> int:
-    """Return a hand's number among those split from one; it keeps this when another hand is split again."""
+    """Return the number of a hand among those split from ``base``: 1, or the number at the end of its id.
+
+    It keeps this number when another hand is split again.
+    """
     number = hand.removeprefix(base).lstrip("-")
     return int(number) if number.isdecimal() else 1
 
@@ -172,26 +181,31 @@ def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
-def _number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
+def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
     """Return a hand's number among those split from one, or 0 if it was not split."""
     base, names = _find_base_hand(stage, hand)
     split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
     return _parse_split_number(hand, base) if len(split) > 1 and hand in split else 0
 
 
-def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
+def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     """Return the name of a hand on the table; a number alone if all hands but the bank's are split from one."""
     base, names = _find_base_hand(stage, hand)
-    name, number = stage.texts.choose_translation(names[base]) if base else "", _number(stage, hand, hands)
+    name, number = (
+        stage.texts.choose_translation(names[base]) if base else "",
+        _find_split_number(stage, hand, hands),
+    )
     if not number:
         return name
     alone = len({_find_base_hand(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
     return stage.texts.say("felt.hand" if alone else "felt.hand_of", name=name, number=number)
 
 
-def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
+def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     """Return the name of a bet, with the number of its hand if that was split."""
-    number = _number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
+    number = (
+        _find_split_number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
+    )
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
@@ -236,9 +250,9 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Plac
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
         full = h if small_height else h + _HOLD  # If the other hands come later, no card is held any more.
-        high = small_height or full * _share(len(hands))
+        high = small_height or full * _compute_small_hands_share(len(hands))
         small_areas = place_small_hands((x, y, w, high), len(hands) - 1)
-        first = hand_place((x, y + high, w, full - high), Room(_BESIDE, holds=True))
+        first = place_hand((x, y + high, w, full - high), Room(_BESIDE, holds=True))
         return [first, *(place_small_hand_cards(area, _BESIDE) for area in small_areas)]
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     own = list(dict.fromkeys(bases))
@@ -256,7 +270,7 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Plac
         of = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
         parts = place_split_hands(area, len(of), room) if len(of) > 1 else [area]
         found += [
-            hand_place(part, room, len(hand.cards), LARGEST if room.low else highest)
+            place_hand(part, room, len(hand.cards), LARGEST if room.low else highest)
             for hand, part in zip(of, parts, strict=True)
         ]
     return found
@@ -299,8 +313,8 @@ def draw_cards(
     """Draw the hands, and on a telephone the pay table above them if the game has no spots."""
     table = stage.view.table
     assert table is not None
-    if stage.layout.is_telephone and not table.spots and pays_of(stage):
-        draw_pays_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
+    if stage.layout.is_telephone and not table.spots and list_pays(stage):
+        draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
     if step is None:
         _draw_waiting_places(stage, table)
         return
@@ -321,7 +335,7 @@ def draw_cards(
         if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
         _draw_hand_cards(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
-        words = "  ·  ".join(_hand_texts(stage, hand, hands, still=time is None))
+        words = "  ·  ".join(_format_hand_texts(stage, hand, hands, still=time is None))
         if words:
             turn = time is None and decision is not None and hand.id == decision.display.get("hand")
             _draw_hand_text(stage, place, words, lit=turn)
@@ -362,25 +376,25 @@ def _draw_small_hand(stage: Stage, place: Place, hand: Hand) -> None:
         )
 
 
-def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
+def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
     """Return the label of a hand: at a shared table the player's own or a seat's, and the number of a split one."""
     ids = [each.id for each in hands]
     if hand.seat is None:
-        return hand_name(stage, hand.id, ids)
-    name, number = stage.texts.say("felt.own"), _number(stage, hand.id, ids)
+        return format_hand_name(stage, hand.id, ids)
+    name, number = stage.texts.say("felt.own"), _find_split_number(stage, hand.id, ids)
     if not hand.own:
         name = stage.texts.say("felt.seat", number=hand.seat + 1)
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
+def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
     """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
-    texts = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
+    texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
     if still and hand.says:
         texts.append(stage.texts.choose_translation(hand.says))
     decision = stage.view.decision
     if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
-        texts.append(_set_as(stage, decision))
+        texts.append(_format_set_hands(stage, decision))
     if still and hand.staked and stage.view.snapshot is not None:
         texts.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
     if still and hand.became:
@@ -393,12 +407,12 @@ def format_settlement(stage: Stage, name: str) -> str:
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has(key):
         return stage.texts.say(key)
-    named = next((pay.names for pay in pays_of(stage) if pay.name == name), None)
+    named = next((pay.names for pay in list_pays(stage) if pay.name == name), None)
     return stage.texts.choose_translation(named) if named else name
 
 
-def _set_as(stage: Stage, decision: Decision) -> str:
-    """Return the values of the two hands as they would be set by the current marks."""
+def _format_set_hands(stage: Stage, decision: Decision) -> str:
+    """Return the values of the two hands as the current marks would set them; "" if that setting is not permitted."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     found = ways.get(str(stage.view.held))
     return "" if found is None else stage.texts.choose_translation(found)
@@ -413,7 +427,7 @@ def _draw_waiting_places(stage: Stage, table: Table) -> None:
                 draw_card(stage, rect, BACK)
             continue
         _draw_hand_outline(stage, place)
-        words = hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
+        words = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
         if words:
             _draw_hand_text(stage, place, words, lit=False)
 

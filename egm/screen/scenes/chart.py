@@ -59,12 +59,12 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
             cell: Rect = (left + place * wide + 1, top + 1, wide - 2, high - 2)
             p.panel(cell, radius=4, fill=_FILLS[letter])
             if letter != ".":
-                p.label(_sign(stage, letter), cell, Style("strong", size, "text"))
+                p.label(_format_letter(stage, letter), cell, Style("strong", size, "text"))
     words = stage.texts.say("chart.legend")
     p.write_paragraph(words, (x, y + (len(rows) + 1) * high + 8, w, 56), Style("text", "caption", "text"))
 
 
-def _sign(stage: Stage, letter: str) -> str:
+def _format_letter(stage: Stage, letter: str) -> str:
     """Return the letter of an answer in the language; D, E and P are the same in both."""
     key = f"chart.{letter}"
     return stage.texts.say(key) if stage.texts.has(key) else letter

@@ -57,17 +57,18 @@ def find_chip_colour(table: Table, credits_: int) -> Colour:
     return CHIPS[max(0, min(place, len(CHIPS) - 1))]
 
 
-def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
+def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -> None:
     """Draw what a spot has returned, stake included, centred on ``at`` in place of its chip.
 
     The amount is shortened like a chip's value; the list next to the layout has it in full.
     """
     p, words = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
-    p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)
+    p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _draw_return_plate)
     p.text(words, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
 
 
-def _back_art(size: tuple[int, int]) -> pygame.Surface:
+def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:
+    """Draw the plate on which a returned amount is written."""
     ink = Ink(size, (_BACK, 32.0), 2)
     ink.fill(box(0, 0, _BACK, 32, 14), parse_colour("#7dffb2"))
     ink.fill(box(2, 2, _BACK - 4, 28, 12), (8, 30, 20, 255))

@@ -124,6 +124,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
 
 
 def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """Draw the recess of the cabinet in which the game field lies."""
     fill = Linear(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
     return draw_rim_panel(size, stage.painter.scale, stage.theme, stage.look, radius=20, rim=5, fill=fill)
 

@@ -13,7 +13,7 @@ from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.asked import format_question
-from egm.screen.scenes.bonus import draw_board_background, draw_boxes, pick_boxes
+from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_table
 from egm.screen.scenes.reels import Grid, draw_still
@@ -48,9 +48,11 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
             return []
         grid = Grid(stage.layout.field, field.heights)
         high = max(66.0, stage.layout.finger)
-        return [(_hold_key(grid, reel, high), Action("hold", reel)) for reel in range(len(grid.heights))]
+        return [
+            (_find_hold_key_rect(grid, reel, high), Action("hold", reel)) for reel in range(len(grid.heights))
+        ]
     if decision.kind == "pick":
-        boxes = pick_boxes(stage.layout.field, _pick(view).boxes)
+        boxes = lay_out_pick_boxes(stage.layout.field, _build_pick_step(view).boxes)
         return [
             (boxes[option], Action("choose", option))
             for option in decision.options
@@ -70,13 +72,14 @@ def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Act
     ]
 
 
-def _hold_key(grid: Grid, reel: int, high: float) -> Rect:
+def _find_hold_key_rect(grid: Grid, reel: int, high: float) -> Rect:
+    """Return the rectangle of the key that holds a reel."""
     x, y, w, h = grid.reel(reel)
     return (x + 14, y + h - high - 8, w - 28, high)
 
 
-def _pick(view: View) -> PickStep:
-    """Return the boxes of the decision as a step."""
+def _build_pick_step(view: View) -> PickStep:
+    """Return a pick decision as a step with its boxes."""
     last = view.show.steps[-1] if view.show is not None else None
     if isinstance(last, PickStep):
         return last
@@ -89,7 +92,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
     if decision.kind == "hold":
         _draw_held_reels(stage)
     elif decision.kind == "pick":
-        step = _pick(stage.view)
+        step = _build_pick_step(stage.view)
         opened: dict[int, Item] = dict(step.opened)
         draw_boxes(stage, step.boxes, opened, open_all=True)
     elif decision.kind == "double_up":

@@ -102,13 +102,13 @@ def draw_meters(stage: Stage) -> None:
         format_promotional_credit(stage),
     )
     _draw_meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
-    key = win_meter(stage)
+    key = choose_win_meter(stage)
     colour = "win" if shown.win_cents and _has_profit(stage) else "steel"
     _draw_meter(stage, "win", say(key), shown.win_cents, shown.win_cents // max(1, unit), colour)
 
 
-def win_meter(stage: Stage) -> str:
-    """Return the name of the last meter: what a table returns includes stakes, so it is not called a win."""
+def choose_win_meter(stage: Stage) -> str:
+    """Return the text key of the last meter: a win, or what a table has returned, which includes stakes."""
     game = stage.view.game
     if game is None or not is_table(game) or game.presentation.get("hold"):
         return "meter.win"
@@ -119,7 +119,7 @@ def _has_profit(stage: Stage) -> bool:
     """Return whether the last meter shows a win: at a table, more than was staked."""
     result = find_settled_result(stage)
     if result is None or result.pays_by_table:
-        return win_meter(stage) == "meter.win"
+        return choose_win_meter(stage) == "meter.win"
     return result.returned_cents > result.staked_cents
 
 
@@ -214,7 +214,7 @@ def _choose_play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
-    if _takes(stage) and (view.focused or _open_prompt(view)):
+    if _activates_focus(stage) and (view.focused or _open_prompt(view)):
         return "key.choose_max" if view.focused else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
@@ -238,8 +238,8 @@ def _open_prompt(view: View) -> Prompt | None:
     return page.prompt if page is not None else None
 
 
-def _takes(stage: Stage) -> bool:
-    """Return whether PLAY activates the focused target; while reels or cards are marked, it confirms these instead."""
+def _activates_focus(stage: Stage) -> bool:
+    """Return whether PLAY activates the focused target. While reels or cards are marked, PLAY confirms them instead."""
     if can_place_chips(stage.view, stage.theme):
         return False
     return is_choosing(stage.view, stage.theme) and not is_marking_decision(stage.view)

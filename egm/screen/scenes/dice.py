@@ -106,6 +106,7 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
 
 
 def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
+    """Draw the puck that marks the point, showing ON or OFF."""
     x, y = at
     stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, on=on))
     ink: Colour = BLACK if on else WHITE

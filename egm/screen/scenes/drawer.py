@@ -51,8 +51,8 @@ def _find_device_with_entry(view: View, entry: str) -> str | None:
     return next((name for name, state in view.bench.items() if entry in state), None)
 
 
-def _grow(rect: Rect) -> float:
-    """Return how much the drawer's controls are enlarged; in portrait there is more height."""
+def _compute_enlargement(rect: Rect) -> float:
+    """Return the factor by which the drawer's controls are enlarged; in portrait there is more height."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
@@ -62,15 +62,15 @@ def _find_section_tops(layout: Layout) -> dict[str, float]:
     for part, (_, rows) in (_PARTS_SLIM if layout.is_telephone else _PARTS).items():
         tops[part] = y
         y += rows * (_ROW if not layout.is_telephone else layout.finger + 7) + _HEADING
-    grow = 1.0 if layout.is_telephone else _grow(layout.drawer)
+    grow = 1.0 if layout.is_telephone else _compute_enlargement(layout.drawer)
     return {part: grow * y for part, y in tops.items()}
 
 
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
     """Return every control of the bench's devices, with the drawer shifted by ``slide`` units."""
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
-    high = layout.finger if layout.is_telephone else _grow(layout.drawer) * (_ROW - 7)
-    step = high + 7 * (1.0 if layout.is_telephone else _grow(layout.drawer))
+    high = layout.finger if layout.is_telephone else _compute_enlargement(layout.drawer) * (_ROW - 7)
+    step = high + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
     def place(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]

@@ -9,8 +9,8 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial, create_painted_surface
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import PREMULTIPLIED, Style, build_gold_gradient
-from egm.screen.scenes.stage import Stage, stage_name
-from egm.screen.show import Show, StepTime, Timeline, count_games_awarded, is_feature, step_stage
+from egm.screen.scenes.stage import Stage, format_stage_name
+from egm.screen.show import Show, StepTime, Timeline, count_games_awarded, find_step_stage, is_feature
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade
 from egm.screen.view import View, build_view_timeline
@@ -54,7 +54,7 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
     if not view.reduced_motion:
         _draw_searchlights(stage, arrive * (1 - clamp((share - 0.9) * 10)))
     _, games = count_games_awarded(show, index, stand=False)
-    name = stage_name(stage, step_stage(show, index))
+    name = format_stage_name(stage, find_step_stage(show, index))
     style = Style("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
     high = 0.0 if view.reduced_motion else 40 * (1 - arrive)
     middle = y + h / 2 + (54 if games > 1 else 0)

@@ -17,15 +17,15 @@ from egm.screen.cloth import (
     lay_out_tabs,
     list_street_sheets,
 )
-from egm.screen.flow import Cell, Cloth, is_wide, split_common_words, split_label_and_odds
+from egm.screen.flow import Cell, Cloth, is_chip_beside_label, split_common_words, split_label_and_odds
 from egm.screen.layout import find_middle
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import answer_words, format_question
+from egm.screen.scenes.asked import format_answer, format_question
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
-from egm.screen.scenes.chips import CHIP, STANDING, draw_back, draw_chip, find_chip_colour
+from egm.screen.scenes.chips import CHIP, STANDING, draw_chip, draw_returned_amount, find_chip_colour
 from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import find_settled_step
-from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
+from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, lay_out_hand_keys
 from egm.screen.scenes.pays import format_spot_odds
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
 from egm.screen.scenes.scoreboard import draw_board, should_show_board
@@ -39,7 +39,7 @@ from egm.screen.table import (
     Table,
     build_limits,
     find_closed_reason,
-    plays,
+    is_bet_playing,
     read_bets_in_force,
 )
 from egm.screen.theme import Colour, mix, parse_colour
@@ -123,7 +123,7 @@ def draw_felt(stage: Stage) -> None:
         draw_board(stage, table)
     elif table.felt == "cards":
         draw_cards(stage, last_round, before, time, since)
-        for rect, action in hand_keys(view, stage.layout) if not table.spots else ():
+        for rect, action in lay_out_hand_keys(view, stage.layout) if not table.spots else ():
             draw_hand_key(stage, table, rect, action)
     elif table.felt == "craps":
         draw_point(stage, last_round, moving=time is not None)
@@ -207,7 +207,7 @@ def _draw_felt(stage: Stage, table: Table, over: TableStep | None) -> None:
                     stage, rect, _format_racetrack_key(stage, table, action), lit=action.name == "neighbours"
                 )
         if stage.layout.is_telephone:
-            for rect, action in hand_keys(view, stage.layout):
+            for rect, action in lay_out_hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
     _draw_bets(stage, table, laid, laid_now, done)
 
@@ -267,7 +267,7 @@ def _draw_row_title(stage: Stage, table: Table, cell: Cell) -> None:
 def _draw_spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, chip: bool) -> None:
     """Draw a spot's label, and its odds below unless the name of its row states them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
-    sign = _sign(stage, table, spot)
+    sign = _format_spot_label(stage, table, spot)
     row = [table.spots[each] for each in cell.row]
     if row:
         tail = split_common_words([stage.texts.choose_translation(each.names) for each in row])[1][
@@ -281,7 +281,7 @@ def _draw_spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bo
     printed = Style("text", _choose_smallest_text_size(stage), "meter" if plain else ink)
     above, below = split_label_and_odds(cell.rect)
     if not low:
-        above = (*above[:3], h - 6 if is_wide(cell.rect) else max(above[3], h * 0.76 - 24))
+        above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _fits(stage, sign, above, small):
         p.label(sign, above, style, least=small.size)
         if low:
@@ -290,7 +290,7 @@ def _draw_spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bo
             )
         return
     lies_over = p.measure(sign, small) > w - 10  # A name on several lines takes the complete cell.
-    wide = is_wide(cell.rect) or lies_over
+    wide = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
     if low:
@@ -322,7 +322,7 @@ def _choose_smallest_text_size(stage: Stage) -> str:
     return "tiny" if not stage.layout.is_telephone else "caption"
 
 
-def _sign(stage: Stage, table: Table, spot: Spot) -> str:
+def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
     """Return the label of a spot: the single result that it covers if that is clear, or else its name."""
     if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
@@ -380,7 +380,7 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableSt
             if new < 0:
                 stage.painter.text("\u00d7", (x, y), Style("heavy", "title", "alarm", 2), width=CHIP)
         if returned.get(spot):
-            draw_back(stage, (x, y), returned[spot])
+            draw_returned_amount(stage, (x, y), returned[spot])
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP)
         if held is not None and new + stood > 0 and not returned.get(spot):
@@ -389,16 +389,16 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableSt
 
 def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
     """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
-    now = plays(table, stage.view.chips, spot, held)
+    now = is_bet_playing(table, stage.view.chips, spot, held)
     come_out = held.felt.point is None
     if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
         return
     x, y = at
-    make = partial(_ring_art, colour=stage.theme.colour("win") if now else BLACK)
+    make = partial(_draw_ring, colour=stage.theme.colour("win") if now else BLACK)
     stage.painter.art(("said", now), (x - 26, y - 26, 52, 52), make)
 
 
-def _ring_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the ring around a chip: dark if the bet is off, in the colour of wins if it plays."""
     ink = Ink(size)
     ink.stroke(ellipse(50, 49, 44), 11, WHITE)
@@ -425,7 +425,7 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in places:
         if action.name == "choose":
-            draw_button(stage, rect, answer_words(stage, decision, str(action.value)), size="body")
+            draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":
             on = action.name != "play" or may_answer(stage.view)
             draw_button(stage, rect, stage.texts.say(f"decide.{_SETTING[action.name]}"), size="body", on=on)

@@ -9,21 +9,21 @@ from egm.screen.painter import Rect, Style
 from egm.screen.roads import count_most_and_least
 from egm.screen.round_result import RoundResult
 from egm.screen.scenes.asked import format_option
-from egm.screen.scenes.cards import format_settlement, split_hand
-from egm.screen.scenes.hand import draw_hand_key, group_name, hand_keys, list_felt_touches
+from egm.screen.scenes.cards import add_split_number, format_settlement
+from egm.screen.scenes.hand import draw_hand_key, format_group_name, lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.pays import (
     PayRow,
     compute_rows_height,
+    draw_pay_panels,
     draw_rows,
     format_spot_odds,
     list_pay_rows,
-    pays_glasses,
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
 from egm.screen.scenes.rotor import POCKETS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, build_limits, find_closed_reason, plays
+from egm.screen.table import Spot, Table, build_limits, find_closed_reason, is_bet_playing
 from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
@@ -53,11 +53,11 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     view, table = stage.view, stage.view.table
     assert table is not None
     if stage.layout.is_telephone:
-        _strip(stage, table)
+        _draw_strip(stage, table)
         return
-    for rect, action in hand_keys(view, stage.layout) if table.spots else ():
+    for rect, action in lay_out_hand_keys(view, stage.layout) if table.spots else ():
         draw_hand_key(stage, table, rect, action)
-    if not table.spots and pays_glasses(stage):
+    if not table.spots and draw_pay_panels(stage):
         return
     x, y, w, h = right
     top = _draw_results(stage, table, right)
@@ -83,7 +83,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
         used = stage.painter.write_paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
     first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
-    _pay_lists(stage, table, shown, first if over is None or decision is not None else None, over)
+    _draw_pay_lists(stage, table, shown, first if over is None or decision is not None else None, over)
 
 
 def find_settled_step(stage: Stage) -> TableStep | None:
@@ -112,7 +112,7 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
         return ""
     felt = str(display.get("felt", ""))
     if felt == "craps":
-        return _throw_words(stage, result)
+        return _format_throw(stage, result)
     if felt == "dice":
         return say("felt.ended_dice", dice=code, total=sum(int(die) for die in display.get("dice", ())))
     if "pocket" in display:
@@ -126,7 +126,7 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
     return _describe_winner(stage, result) if table.roads else ""
 
 
-def _throw_words(stage: Stage, result: RoundResult) -> str:
+def _format_throw(stage: Stage, result: RoundResult) -> str:
     """Return the result of a throw of craps: its sum, and what happened to the point."""
     display, before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
@@ -180,7 +180,7 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     found = list_shown_results(stage)
     room = int((w - 28) // 60)
     for i, result in enumerate(found[:room]):
-        _result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
+        _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
     words, top = stage.texts.say("felt.past"), y + 96
     used = p.write_paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
     return top + used
@@ -202,13 +202,13 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
         p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
         for i, (sign, times_) in enumerate(row):
             cell: Rect = (left + i * wide, top + 28, wide - 6, high - 34)
-            _result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
+            _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
             at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
             p.text(f"\u00d7{times_}", at, Style("numbers", "caption", "text"), width=cell[2] * 0.42)
 
 
-def _result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
-    """Draw a result in its colour on the wheel."""
+def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
+    """Draw the sign of a past result in the colour that it has on the wheel."""
     p = stage.painter
     fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
     p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _LINE)
@@ -267,7 +267,7 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
     name = "" if about is None else stage.texts.choose_translation(about.names)
     step = find_last_step(stage.view)
     if isinstance(step, TableStep):
-        name = split_hand(stage, name, step, str(decision.display.get("hand", "")))
+        name = add_split_number(stage, name, step, str(decision.display.get("hand", "")))
     low = Style("strong", "caption", "text")
     lines = [(name, "", Style("heavy", "body", stage.look.accent))] if name else []
     if "staked" in decision.display:
@@ -276,12 +276,14 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
     for option, cost in decision.costs.items():
         lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
-        words = stage.texts.say("felt.odds", odds=_pays_in_words(stage, added))
+        words = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added))
         lines.append((words, "", replace(low, paint="meter")))
     return lines
 
 
-def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over: TableStep | None) -> None:
+def _draw_pay_lists(
+    stage: Stage, table: Table, rect: Rect, first: Spot | None, over: TableStep | None
+) -> None:
     """Draw the pay lists of spots, ``first`` before others, as far as there is room.
 
     The rows that a round has won are lit.
@@ -307,7 +309,7 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
         at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), each, _ROW)
 
 
-def _pays_in_words(stage: Stage, spot: Spot) -> str:
+def _format_spot_pay(stage: Stage, spot: Spot) -> str:
     """Return the pay of a spot as text: its terms, or its odds; of several, the highest, marked as a maximum."""
     return stage.texts.choose_translation(spot.terms) if spot.terms else format_spot_odds(stage, spot)
 
@@ -319,7 +321,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
         return []
     held = build_limits(view.snapshot)
     spot = held.spot(spot)
-    odds = _pays_in_words(stage, spot)
+    odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
     highest = held.most(spot, view.chips.bets) or spot.most
     highest -= highest % spot.step
@@ -335,7 +337,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     if new:
         key = "felt.staked" if new > 0 else "felt.taken_down"
         lines.append((say(key, amount=stage.money(abs(new) * unit_cents)), "text"))
-    playing_ = plays(table, view.chips, spot.id, held)
+    playing_ = is_bet_playing(table, view.chips, spot.id, held)
     if playing_ is not None and standing + new > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
     why = view.chips.refused if view.chips.explained_spot == spot.id else ""
@@ -385,7 +387,7 @@ def _draw_settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -
         spot, back = table.spots.get(str(each.get("spot", ""))), int(each["credits"])
         named = format_settlement(stage, str(each["name"]))
         name = stage.texts.choose_translation(spot.names) if spot is not None else named
-        name = split_hand(stage, name, over, str(each.get("hand", "")))
+        name = add_split_number(stage, name, over, str(each.get("hand", "")))
         place: Rect = (x, at - step / 2, w * 0.7, step)
         p.label(name, place, Style("strong", "caption", "text"), align="left")
         style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
@@ -393,7 +395,7 @@ def _draw_settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -
     return top - rect[1] + step * min(room, len(rows))
 
 
-def _strip(stage: Stage, table: Table) -> None:
+def _draw_strip(stage: Stage, table: Table) -> None:
     """Draw a telephone's strip above the layout: the selected spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
     spot = find_selected_spot(stage, table)
@@ -427,7 +429,7 @@ def _strip(stage: Stage, table: Table) -> None:
     wide = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in found) else 74
     room = int((w - 24) // wide)
     for i, result in enumerate(found[:room]):
-        _result(stage, table, result, (x + 12 + i * wide, place[1] + 4, wide - 4, 38), newest=i == 0)
+        _draw_result(stage, table, result, (x + 12 + i * wide, place[1] + 4, wide - 4, 38), newest=i == 0)
 
 
 def describe_felt_status(stage: Stage) -> str:
@@ -474,7 +476,13 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         least, most = (stage.money(each * unit) for each in (spots[0].least, highest))
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
-        p.text(group_name(stage, spots), (x, at), style, align="left", width=w * (0.36 if not slim else 0.7))
+        p.text(
+            format_group_name(stage, spots),
+            (x, at),
+            style,
+            align="left",
+            width=w * (0.36 if not slim else 0.7),
+        )
         place = (x + w * (0.5 if not slim else 1.0), at)
         p.text(
             odds, place, replace(style, paint="meter"), align="right", width=w * (0.13 if not slim else 0.26)

@@ -26,7 +26,7 @@ _MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning"
 
 
 def format_page_text(stage: Stage, words: Words) -> str:
-    """Return a text of a page in the attendant's language."""
+    """Return a text of a service page in the language of the person who reads the page."""
     if words.kind == "say":
         return format_message(stage, str(words.value), words.values)
     return stage.texts.format_page_words(words, stage.money)

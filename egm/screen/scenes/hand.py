@@ -11,7 +11,7 @@ from egm.screen.scenes.cards import find_suits_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.table import Chips, Spot, Table, build_limits, list_chip_values, value_of
+from egm.screen.table import Chips, Spot, Table, build_limits, find_chip_value, list_chip_values
 from egm.screen.view import (
     Action,
     Page,
@@ -31,7 +31,7 @@ _SIGNS: Final = {"take": "\u2212", "ask": "?"}
 _NAMED: Final = 6
 
 
-def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
+def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     """Return the keys in rows: chips and tools, actions on all chips, parts of the layout."""
     values = table.chips if view.snapshot is None else list_chip_values(table, build_limits(view.snapshot))
     held = [Action("chip", value) for value in values]
@@ -52,14 +52,14 @@ def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     return [*rows, *(kinds[i : i + each] for i in range(0, len(kinds), each))]
 
 
-def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the rectangles of the keys: on the left panel, or on a telephone below the layout."""
     table = view.table
     if table is None:
         return []
     if not table.spots:
         return [(find_suits_rect(layout), Action("suits"))] if table.suits else []
-    rows = _hand(view, table, layout)
+    rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.field
         high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
@@ -90,7 +90,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
     places = lay_out_felt(table, view.chips, layout).places
-    return [*hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *places]
+    return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *places]
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
@@ -99,7 +99,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
     if action.name == "chip" and snapshot is not None:
-        lit = chips.tool == "chip" and value_of(table, chips, build_limits(snapshot)) == action.value
+        lit = chips.tool == "chip" and find_chip_value(table, chips, build_limits(snapshot)) == action.value
         draw_button(stage, inner, "", lit=lit)
         side = min(w, h) - 12
         credits_ = int(action.value)
@@ -153,17 +153,17 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
         return str(int(part) + 1)
     if table.felt != "roulette":
         page = list_page_spots(table, stage.layout, int(part))
-        names = [group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
+        names = [format_group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
         return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
     if stage.layout.is_telephone:
         numbers = len(spots[0].covers)
         same = [group for group in table.groups.values() if len(group[0].covers) == numbers]
         return f"\u00d7{numbers}" + "\u2032" * same.index(spots)
-    return group_name(stage, spots)
+    return format_group_name(stage, spots)
 
 
-def group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
+def format_group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
     """Return the name of a group of bets: what their names have in common before any number."""
     names = [stage.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:

@@ -16,14 +16,14 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
 from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.glass import find_base_field, format_prize_name
-from egm.screen.scenes.keno import catch_words
+from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
 from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
-from egm.screen.scenes.pays import draw_pays, pays_of
+from egm.screen.scenes.pays import draw_pays, list_pays
 from egm.screen.scenes.reels import LINE_COLOURS, render_symbol
-from egm.screen.scenes.reminder import draw_limits, limit_keys
-from egm.screen.scenes.stage import Stage, draw_button, draw_caption, draw_rim_panel, stage_name
-from egm.screen.scenes.status import help_line, return_words
+from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
+from egm.screen.scenes.stage import Stage, draw_button, draw_caption, draw_rim_panel, format_stage_name
+from egm.screen.scenes.status import format_help_line, format_return
 from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel
 from egm.screen.table import build_limits
 from egm.screen.view import Action, list_offered_costs
@@ -69,8 +69,8 @@ def list_help_sheets(stage: Stage) -> list[Sheet]:
         pages.append(Sheet(say("help.prizes"), draw_wheel_prizes))
     entries = list_prize_pages(stage)
     pages += [Sheet(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
-    if pays_of(stage):
-        pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=pays_of(stage))))
+    if list_pays(stage):
+        pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=list_pays(stage))))
     if find_strategy_chart(stage) is not None:
         pages.append(Sheet(say("chart.title"), draw_chart))
     pages += [
@@ -133,7 +133,7 @@ def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     pages = list_help_sheets(stage)
     if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
         return []
-    return limit_keys(stage.view, _find_content_rect(stage.layout.sheet))
+    return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.sheet))
 
 
 def _find_content_rect(sheet: Rect) -> Rect:
@@ -221,7 +221,7 @@ def _format_additional_awards(stage: Stage, prize: Prize) -> str:
         str(one["id"]): stage.texts.choose_translation(one["name"]) for one in read_merchandise_prizes(stage)
     }
     gifts = [
-        (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
+        (kinds.get(given) or format_stage_name(stage, given) or given.capitalize(), times)
         for given, times in prize.gives
     ]
     return " + ".join(
@@ -260,7 +260,7 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     unit = describe_bet_limits(stage)
     y += p.write_paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
-    paid = return_words(stage, game)
+    paid = format_return(stage, game)
     y += p.write_paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18
     y += (
         p.write_paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text"))
@@ -399,7 +399,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         words = stage.texts.say("keno.catch", count=catch)
         p.text(words, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
         for i, spot in enumerate(spots):
-            words = catch_words(stage, int(spot), catch) or NO_PRIZE
+            words = format_catch_award(stage, int(spot), catch) or NO_PRIZE
             p.text(
                 words,
                 (x + head + (i + 0.5) * column, middle),
@@ -455,6 +455,6 @@ def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
     y += p.write_paragraph(chance, (x, y, w, h), Style("strong", size, stage.look.accent)) + 30
     y += p.write_paragraph(limits, (x, y, w, h), Style("text", size, "text")) + 24
-    line = help_line(stage)
+    line = format_help_line(stage)
     if line:
         p.write_paragraph(line, (x, y, w, h), Style("strong", size, "win"))

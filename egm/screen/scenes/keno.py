@@ -50,8 +50,8 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         slip = view.slip
         _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
         if len(slip.current) > 1 and not stage.layout.is_telephone:
-            board = _split(stage.layout)[0]
-            places = [(place_of(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
+            board = _split_board_and_tray(stage.layout)[0]
+            places = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
             draw_letters(stage, places, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
             _draw_tray_background(stage, describe_slip(stage))
@@ -92,15 +92,15 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if not is_keno(game) or game is None or not view.accepts("bet"):
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
-    board = _split(layout)[0]
+    board = _split_board_and_tray(layout)[0]
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
         other = "quick_pick" if view.slip.has_marks or not _should_show_marks(view) else "form"
         return [
             (_find_quick_pick_rect(layout), Action(other)),
-            (_mark_key(layout), Action("slip")),
+            (_find_slip_key_rect(layout), Action("slip")),
             (board, Action("slip")),
         ]
-    found = [(place_of(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
+    found = [(find_number_rect(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
     anew = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
         if view.slip.has_marks or not _should_show_marks(view)
@@ -121,14 +121,14 @@ def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
 
 
-def _mark_key(layout: Layout) -> Rect:
+def _find_slip_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the key that opens the slip on a telephone."""
     x, y, w, h = _find_quick_pick_rect(layout)
     return (x - w - 12, y, w, h)
 
 
 def _find_quick_pick_rect(layout: Layout) -> Rect:
-    x, y, w, h = _split(layout)[1]
+    x, y, w, h = _split_board_and_tray(layout)[1]
     if not layout.is_portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
     if layout.is_telephone:
@@ -143,7 +143,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     game, slip = view.game, view.slip
     if game is None:
         return []
-    x, y, w, h = _split(layout)[1]
+    x, y, w, h = _split_board_and_tray(layout)[1]
     upper = y + h - (202 if not layout.is_portrait else 138)
     if not slip.has_marks:
         return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _should_show_marks(view) else []
@@ -277,7 +277,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
 
 def _draw_purchase(stage: Stage) -> None:
     """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
-    x, y, w, h = _split(stage.layout)[1]
+    x, y, w, h = _split_board_and_tray(stage.layout)[1]
     p, (words, price_cents) = stage.painter, describe_purchase(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
     if stage.layout.is_telephone:  # On a telephone, the slip has the other texts.
@@ -319,7 +319,7 @@ def draw_letters(stage: Stage, places: Sequence[tuple[Rect, int]], letters: Mapp
             stage.painter.text(letters[number], (x + 14, y + 14), style, width=18)
 
 
-def place_of(board: Rect, size: tuple[int, int], number: int) -> Rect:
+def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
     """Return the rectangle of a number on the board."""
     x, y, w, h = board
     numbers, columns = size
@@ -333,7 +333,7 @@ def find_best_card(step: KenoStep) -> Card | None:
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 
-def _split(layout: Layout) -> tuple[Rect, Rect]:
+def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
     """Return the rectangles of the board and of the tray beside it, or in portrait below it."""
     x, y, w, h = layout.field
     if layout.is_portrait:
@@ -357,8 +357,8 @@ def _draw_board(
     fresh: float,
 ) -> None:
     """Draw the board with every number: marked, drawn, and drawn last (``fresh``)."""
-    board = _split(stage.layout)[0]
-    places = [(place_of(board, size, n), n) for n in range(1, size[0] + 1)]
+    board = _split_board_and_tray(stage.layout)[0]
+    places = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
     draw_places(stage, places, marked, balls, fresh)
 
 
@@ -431,7 +431,7 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
 
 def _draw_tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
     """Draw the drawn balls in the order in which they came."""
-    x, y, w, h = _split(stage.layout)[1]
+    x, y, w, h = _split_board_and_tray(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
     _draw_tray_background(stage, words + paid)
     head = 44.0 if not stage.layout.is_telephone else 36.0
@@ -446,7 +446,7 @@ def _draw_tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], dra
 
 
 def _draw_tray_background(stage: Stage, words: str) -> None:
-    (x, y, w, h), p = _split(stage.layout)[1], stage.painter
+    (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
     p.text(words, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
 
@@ -473,7 +473,7 @@ def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
 
 def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
     """Draw the number of cards and their catches at the tray's foot."""
-    (x, y, w, h), p = _split(stage.layout)[1], stage.painter
+    (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn = set(balls)
     caught = [len(drawn & set(card.numbers)) for card in step.cards]
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
@@ -506,7 +506,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     table = game.presentation.get("tables", {}).get(str(spots), {})
     caught = {int(catch) for catch in table}
     caught |= {int(one["catch"]) for one in _list_levels_of_card(game, spots)}
-    return spots, [(catch, catch_words(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
+    return spots, [(catch, format_catch_award(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
 
 
 def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
@@ -514,7 +514,7 @@ def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
     return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
 
 
-def catch_words(stage: Stage, spots: int, catch: int) -> str:
+def format_catch_award(stage: Stage, spots: int, catch: int) -> str:
     """Return what a catch wins for one credit staked: credits, a named level, both, or nothing."""
     game = stage.view.game
     if game is None:

@@ -24,7 +24,7 @@ _NARROW: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: a title, column heads or a row, with the table's shares of the width."""
+    """One line of a service page: a title, column heads or a row, with each column's share of the width."""
 
     kind: Literal["title", "head", "row"]
     cells: tuple[str, ...]
@@ -103,12 +103,13 @@ def _count_columns(table: Table) -> int:
 
 
 def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
+    """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(format_page_text(stage, words) for words in table.columns)
     inset = 40.0 if any(row.mark for row in table.rows) else 0.0
     shares = _compute_column_shares(stage, [heads, *rows], count, wide - inset)
-    aligned = tuple(_align(table.rows, i, count) for i in range(count))
+    aligned = tuple(_choose_alignment(table.rows, i, count) for i in range(count))
     lines: list[Line] = []
     if table.title is not None:
         lines.append(Line("title", (format_page_text(stage, table.title),), ("left",), (1.0,), _TITLE))
@@ -124,7 +125,7 @@ def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> lis
     return lines
 
 
-def _align(rows: Sequence[Row], column: int, count: int) -> Align:
+def _choose_alignment(rows: Sequence[Row], column: int, count: int) -> Align:
     """Return a column's alignment: right for numbers after the first column, and for the second of two."""
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
     if column and kinds and kinds <= {"money", "number"}:

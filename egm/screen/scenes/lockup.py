@@ -86,7 +86,7 @@ def _compute_needed_height(stage: Stage, scene: Scene, words: "Words", width: fl
 
 
 def _format_who_can_help(stage: Stage, words: "Words", width: float) -> list[str]:
-    """Return the text of who can end the stop, in lines that fit the plate."""
+    """Return the text that says who can clear the lock-up, in lines that fit the plate."""
     return stage.painter.wrap_evenly(words.who, width - 80, Style("strong", "body")) if words.who else []
 
 
@@ -130,7 +130,7 @@ def describe_scene(stage: Stage, scene: Scene) -> Words:
     if scene is Scene.BOOT and snapshot is None:
         return _describe_start_up(stage.view.starting or StartUpActivity("link"))
     return {
-        Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_ends_door(snapshot))),
+        Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
         Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
@@ -138,7 +138,7 @@ def describe_scene(stage: Stage, scene: Scene) -> Words:
     }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
 
 
-def _ends_door(snapshot: Snapshot | None) -> str:
+def _format_door_remedy(snapshot: Snapshot | None) -> str:
     """Return how to end a door lock-up: close the door, and inspect the logic board if its door was open."""
     examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
     return "door.examined" if examined else "door.attendant"
@@ -154,11 +154,12 @@ def _describe_lost_machine(stage: Stage) -> Words:
 
 @cache
 def _load_catalogue(language: str) -> Texts:
+    """Return the texts of a language, from the cache."""
     return Texts(language)
 
 
 def _describe_start_up(activity: StartUpActivity) -> Words:
-    """Return the progress of a machine that has not reported its language yet, in every language."""
+    """Return the start-up progress as text in every language: the machine has not reported its language yet."""
     each = [_load_catalogue(language) for language in LOCALES]
     key = f"boot.{activity.what}" if each[0].has(f"boot.{activity.what}") else "boot.link"
     lines = tuple(texts.say(key, **activity.values) for texts in each)
@@ -279,7 +280,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     p.art(
         ("sign", scene, words.sign),
         (x + w / 2 - _SIGN / 2, y - _SIGN * _RAISED, _SIGN, _SIGN),
-        lambda size: _sign(size, words.sign or _SIGNS[scene][1], colour),
+        lambda size: _draw_sign(size, words.sign or _SIGNS[scene][1], colour),
     )
     title, large, lines, who = words.title, words.large, words.lines, words.who
     top = y + 148
@@ -367,7 +368,7 @@ def _draw_plate_background(
     return ink.finish()
 
 
-def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
+def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
     """Return a scene's sign in its colour, distinguished by outline and by content."""
     ink = Ink(size)
     body: Callable[[float], list[tuple[float, float]]] = {

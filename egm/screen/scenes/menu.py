@@ -20,7 +20,7 @@ from egm.screen.scenes.faces import draw_card
 from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, build_metal_gradient, draw_button, draw_rim_panel
-from egm.screen.scenes.status import return_words
+from egm.screen.scenes.status import format_return
 from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
@@ -220,7 +220,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     room -= sum(part for _, part in facts)
     if room >= _LEAST_PICTURE:
         high = min(room, h * 0.4)
-        _show_symbols(stage, (x + 30, y + 12 + head + _APART + (room - high) / 2, w - 60, high), game)
+        _draw_prize_symbols(stage, (x + 30, y + 12 + head + _APART + (room - high) / 2, w - 60, high), game)
     if chosen:
         p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
         p.text(
@@ -234,7 +234,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
 def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
     """Return a tile's texts about its game with their heights, as far as they leave room for a picture."""
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
-    versions = [(each, return_words(stage, game)) for each in format_bet_range(stage, game)]
+    versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
     ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
     for spare in (_LEAST_PICTURE, 0.0):
         for way in ways:
@@ -259,7 +259,7 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     return f"{stage.texts.say(key, unit=first, last=last)}  \u00b7  {bets}", bets
 
 
-def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
+def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw the symbols of the game's three highest prizes, or Keno balls, chips or cards."""
     x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
@@ -267,10 +267,10 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     if field is None:
         if "areas" in game.presentation:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
-            _show_art(stage, rect, game, symbols[-4:])
+            _draw_symbol_row(stage, rect, game, symbols[-4:])
             return
         if is_table(game):
-            _show_table(stage, rect, game)
+            _draw_table_picture(stage, rect, game)
             return
         side = min(h, w / len(_BALLS) - 8)
         left = x + (w - len(_BALLS) * (side + 8) + 8) / 2
@@ -282,10 +282,12 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
         field.prizes,
         key=lambda prize: -compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options)),
     )
-    _show_art(stage, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
+    _draw_symbol_row(
+        stage, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4]
+    )
 
 
-def _show_table(stage: Stage, rect: Rect, game: GameView) -> None:
+def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw cards for a card game, or else chips."""
     x, y, w, h = rect
     side = min(h, w / 4 - 10)
@@ -298,7 +300,7 @@ def _show_table(stage: Stage, rect: Rect, game: GameView) -> None:
             draw_chip(stage, (place[0] + side / 2, y + h / 2), chip, CHIPS[i], side)
 
 
-def _show_art(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
+def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
     """Draw the first symbols of a game in a row on its tile."""
     p, (x, y, w, h) = stage.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)

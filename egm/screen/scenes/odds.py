@@ -7,8 +7,8 @@ from egm.kernel.messages import Chances, GameView, LongOdds
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.glass import format_prize_name
-from egm.screen.scenes.hand import group_name
-from egm.screen.scenes.stage import Stage, stage_name
+from egm.screen.scenes.hand import format_group_name
+from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.scenes.status import format_decimal
 from egm.screen.table import Spot, is_table
 
@@ -71,7 +71,7 @@ def _format_chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     else:
         lines.append((texts.say("odds.prizes_in_100"), format_decimal(stage, one.prizes_in_100)))
     for feature, one_in in one.features:
-        name = stage_name(stage, feature) or texts.code("odds.feature", feature)
+        name = format_stage_name(stage, feature) or texts.code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
@@ -119,7 +119,7 @@ def _format_bet_kind(stage: Stage, one: Chances) -> str:
     table = stage.view.table
     assert table is not None
     spots = [table.spots[spot] for spot in one.spots if spot in table.spots]
-    names = [group_name(stage, table.groups[spot.group]) for spot in spots]
+    names = [format_group_name(stage, table.groups[spot.group]) for spot in spots]
     return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(one)
 
 
@@ -149,18 +149,18 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         words = Style("text", "small", "text")
-        p.label(award_words(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
+        p.label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
         odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
         p.text(odds, (x + w - 14, middle), Style("strong", "body", "meter"), align="right", width=w * 0.36)
 
 
-def award_words(stage: Stage, award: LongOdds) -> str:
+def format_award_text(stage: Stage, award: LongOdds) -> str:
     """Return an award's name in the player's language, with its stage and bets if they matter."""
     game, texts = stage.view.game, stage.texts
     if game is None:
         return award.name
     words = [_format_award(stage, award)]
-    place = stage_name(stage, award.stage)
+    place = format_stage_name(stage, award.stage)
     spot = _find_award_spot(stage, award)
     if spot is not None and award.name != _WON:
         place = texts.choose_translation(spot.names)
@@ -185,11 +185,11 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
         if award.name == _WON and spot is not None:
             return texts.choose_translation(spot.names)
         named = format_settlement(stage, award.name)
-        return _level_name(stage, award.name) if named == award.name else named
+        return _format_level_name(stage, award.name) if named == award.name else named
     return _format_award_name(stage, game, award)
 
 
-def _level_name(stage: Stage, level: str) -> str:
+def _format_level_name(stage: Stage, level: str) -> str:
     """Return a progressive level's name, or its kind if the current bet does not play for it."""
     snapshot = stage.view.snapshot
     names = next((one.names for one in snapshot.progressives if one.level == level), {}) if snapshot else {}
@@ -218,5 +218,5 @@ def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     catch, of, spots = award.name.partition(" of ")
     if of and catch.isdigit() and spots.isdigit():
         return texts.counted("keno.catch_of", int(catch), spots=texts.number(int(spots)))
-    place = stage_name(stage, award.stage) if award.name.isdigit() else ""
+    place = format_stage_name(stage, award.stage) if award.name.isdigit() else ""
     return f"{place} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

@@ -36,7 +36,7 @@ class Pay:
     """The spot whose bet it pays; empty if the game has one bet."""
 
 
-def pays_of(stage: Stage) -> list[Pay]:
+def list_pays(stage: Stage) -> list[Pay]:
     """Return the rows of the game's pay table, the highest first."""
     game = stage.view.game
     return [
@@ -62,8 +62,8 @@ class PayRow:
 
 
 def list_pay_rows(stage: Stage, spot: Spot) -> list[Pay]:
-    """Return the pay table rows that say more about a spot than its odds."""
-    rows = [pay for pay in pays_of(stage) if pay.spot == spot.id]
+    """Return the rows of a spot's pay table, or none if they say no more than its odds."""
+    rows = [pay for pay in list_pays(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
 
 
@@ -89,10 +89,10 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
     """Draw rows of the pay table at the current bet; the row that was won is lit."""
-    draw_rows(stage, rect, _pay_rows(stage, rows))
+    draw_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
-def _pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
+def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     found: list[PayRow] = []
     for pay in rows:
@@ -141,13 +141,13 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
     return top - y
 
 
-def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Pay]]]:
-    """Return a telephone's pay table in two columns of the least height, the right one below a key."""
+def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Pay]]]:
+    """Return a telephone's pay table as two columns of the least height, the right one below the key ``key``."""
     x, y, w, _ = rect
-    wide, rows = (w - _INSET) / 2, pays_of(stage)
+    wide, rows = (w - _INSET) / 2, list_pays(stage)
     highs = [
         _compute_lines_height(stage, lines, "caption")
-        for lines in _wrap_row_names(stage, _pay_rows(stage, rows), wide, "caption")
+        for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), wide, "caption")
     ]
     top = key[1] + key[3] - y
     cut = min(range(len(rows) + 1), key=lambda n: max(sum(highs[:n]), top + sum(highs[n:])))
@@ -157,14 +157,16 @@ def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[P
     ]
 
 
-def draw_pays_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Draw these columns, with their heading next to the key."""
-    columns = pays_columns(stage, rect, key)
+def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
+    """Draw a telephone's pay table in two columns, with its heading beside the key ``key``."""
+    columns = lay_out_pay_columns(stage, rect, key)
     for place, rows in columns:
         draw_pays(stage, place, rows)
     (x, _, _, _), _ = columns[1]
     style = Style("heavy", "small", stage.look.accent)
-    stage.painter.label(pays_heading(stage), (x + _INSET, key[1], key[0] - x - 2 * _INSET, key[3]), style)
+    stage.painter.label(
+        format_pay_heading(stage), (x + _INSET, key[1], key[0] - x - 2 * _INSET, key[3]), style
+    )
 
 
 def _find_won_pay(stage: Stage) -> str:
@@ -211,7 +213,7 @@ def _count_hands_bought(stage: Stage) -> int:
     return 1
 
 
-def pays_heading(stage: Stage) -> str:
+def format_pay_heading(stage: Stage) -> str:
     """Return the heading of the pay table; with several hands, their number and the bet on each."""
     hands, snapshot = _count_hands_bought(stage), stage.view.snapshot
     if hands == 1 or snapshot is None:
@@ -220,13 +222,16 @@ def pays_heading(stage: Stage) -> str:
     return stage.texts.say("felt.hands_at", hands=hands, amount=amount)
 
 
-def pays_glasses(stage: Stage) -> bool:
-    """Draw the pay table on the left panel, or on both if one is too small; return False without such a row."""
-    rows, layout = pays_of(stage), stage.layout
+def draw_pay_panels(stage: Stage) -> bool:
+    """Draw the pay table on the left panel, or on both panels if one is too small.
+
+    Return False if the game has no pay table. On a telephone, draw nothing: the field shows the table.
+    """
+    rows, layout = list_pays(stage), stage.layout
     if not rows or layout.is_telephone:
         return bool(rows)
-    heading, room = pays_heading(stage), layout.left[3] - 54 - 62
-    fits = compute_rows_height(stage, _pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
+    heading, room = format_pay_heading(stage), layout.left[3] - 54 - 62
+    fits = compute_rows_height(stage, _format_pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
     half = len(rows) if fits else -(-len(rows) // 2)
     for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
         if part:

@@ -32,9 +32,10 @@ _BELOW: Final = 0.46
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The room that a hand needs: its cards, the first ``low`` of them apart, stacked in rows if ``in_rows``.
+    """The room that a hand needs: the number of its cards and their arrangement.
 
-    If it ``holds``, each card has a key below it and cards do not overlap.
+    The first ``low`` cards lie apart from the others, and if ``in_rows`` the cards are stacked in rows. If
+    the room ``holds``, each card has a hold key below it and cards do not overlap.
     """
 
     cards: int
@@ -74,7 +75,7 @@ def _compute_text_height(wide: float) -> float:
     return CLEAR + (SAYS if wide > _NARROW else 2 * SAYS)
 
 
-def hand_place(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> Place:
+def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> Place:
     """Return the positions of a hand's cards, as large as the area allows and no higher than ``highest``.
 
     If more are ``dealt`` than it has room for, they continue below. The hand's text stands below its cards,

@@ -13,7 +13,7 @@ BESIDE: Final = 3
 _DRUMS_LEAST: Final = 60.0
 
 
-def level_name(stage: Stage, level: ProgressiveView) -> str:
+def format_level_name(stage: Stage, level: ProgressiveView) -> str:
     """Return a level's name in the player's language."""
     return stage.texts.choose_translation(level.names, level.level)
 
@@ -26,7 +26,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
     paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
-    words = level_name(stage, level)
+    words = format_level_name(stage, level)
     if not current:
         words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
     low = current and h < head + _DRUMS_LEAST  # The name then stands next to the drums.

@@ -15,10 +15,10 @@ from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.form import draw_action, format_page_text
 from egm.screen.scenes.service import (
-    back_key,
     describe_standing_faults,
     draw_band,
     draw_service,
+    find_back_key_rect,
     list_service_touches,
 )
 from egm.screen.scenes.stage import BLACK, Stage, draw_focus
@@ -55,7 +55,7 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the page's actions in a row below the field."""
-    left, low, most, high = back_key(stage.layout)
+    left, low, most, high = find_back_key_rect(stage.layout)
     wide = min(
         most, (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12
     )

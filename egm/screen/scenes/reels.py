@@ -177,6 +177,7 @@ def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.S
 
 
 def _find_strip_symbol(strip: tuple[str, ...], place: int) -> str:
+    """Return the symbol at a position of a reel strip, which is circular."""
     return strip[place % len(strip)]
 
 
@@ -188,7 +189,7 @@ def draw_running(
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
-        strip, start, target = _strip(field, result, before, reel)
+        strip, start, target = _choose_strip(field, result, before, reel)
         travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
         held = time.stops[reel] <= time.begin
         place = float(target) if held else travel.place(since - time.begin, motion)
@@ -216,7 +217,7 @@ def draw_running(
             draw_awaited(stage, grid.reel(reel))
 
 
-def _strip(
+def _choose_strip(
     field: Field, result: Result, before: Result | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip that a reel runs on, its start and its end.
@@ -265,6 +266,7 @@ def render_symbol(stage: Stage, field: Field, symbol: str, size: tuple[int, int]
 def _draw_cell(
     stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol: str, *, blurred: bool = False
 ) -> None:
+    """Draw the symbol of one cell, with its shadow, sharp or blurred by motion."""
     p, look = stage.painter, stage.look
     area = p.box(grid.cell(reel, row))
     cell = p.box(grid.cell(reel, 0))

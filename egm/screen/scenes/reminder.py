@@ -94,7 +94,7 @@ def format_minutes(stage: Stage, minutes: int) -> str:
 
 
 # ---------------------------------------------------------------------- the player's own limits
-def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
+def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return the keys of the limits that a player may choose, time above money. None of them relaxes a limit."""
     if not view.accepts("limit"):
         return []
@@ -140,7 +140,7 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     for row, of in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")
         p.text(say(f"limit.{of}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
-    offered = {action.value for _, action in limit_keys(stage.view, rect)}
+    offered = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
     for of, value, place in _lay_out_limit_choices(rect):
         how = format_minutes(stage, value) if of == "minutes" else stage.money(value)
         words = how if value else say("limit.none")

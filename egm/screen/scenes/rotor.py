@@ -62,7 +62,7 @@ def draw_rotor(
     progress = ease_out(share)
     key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.px(side)))
-    part, place = 360.0 / len(table.wheel), place_of(table, *drawn)
+    part, place = 360.0 / len(table.wheel), find_pocket_index(table, *drawn)
     least = find_least_revolutions(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_TURNS, least) + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
@@ -87,7 +87,7 @@ def draw_rotor(
     p.label(words, (plate[0] + 8, plate[1], plate[2] - 16, high), style)
 
 
-def place_of(table: Table, pocket: str, part: object) -> int:
+def find_pocket_index(table: Table, pocket: str, part: object) -> int:
     """Return the index on the wheel at which a spin ended: the one drawn, or else the first with that sign."""
     if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
         return part

@@ -144,6 +144,7 @@ def _draw_road(
 
 
 def _draw_mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
+    """Draw one mark of a road: a disc, a ring or a stroke."""
     if shape == "stroke":
         _draw_stroke(stage, at, side * 0.34, paint)
     elif shape == "disc":

@@ -58,7 +58,7 @@ class Plan:
     pager: tuple[tuple[Rect, Action], ...]
 
 
-def back_key(layout: Layout) -> Rect:
+def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of BACK, the same on every service page: below the recall's field and hatching."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
     wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
@@ -79,7 +79,7 @@ def _find_key_height(layout: Layout) -> float:
     return max(_KEY, layout.finger)
 
 
-def plan(stage: Stage, page: ServicePage) -> Plan:
+def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
     """Lay out the parts of a service page for the picture's orientation."""
     layout = stage.layout
     page_rect = layout.page
@@ -90,9 +90,9 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     leaving = [one for one in page.actions if one.style == "back"]
     others = [one for one in page.actions if one.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
-    per_row, wide = _count_keys_per_row(layout), back_key(layout)[2]
+    per_row, wide = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
-    foot_top = back_key(layout)[1] - (rows - 1) * (key + _GAP)
+    foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
@@ -159,7 +159,7 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     page = snapshot.page if snapshot is not None else None
     if page is None:
         return []
-    laid = plan(stage, page)
+    laid = lay_out_page(stage, page)
     found = [(rect, Action("answer", one.id)) for rect, one in (*laid.tiles, *laid.foot) if one.enabled]
     found += laid.pager
     if page.tables:
@@ -214,8 +214,8 @@ def draw_service(stage: Stage) -> None:
     page = snapshot.page if snapshot is not None else None
     if page is None:
         return
-    laid = plan(stage, page)
-    _back(stage, laid.page_rect)
+    laid = lay_out_page(stage, page)
+    _draw_page_background(stage, laid.page_rect)
     _draw_page_head(stage, page, laid.page_rect)
     for rect, one in (*laid.tiles, *laid.foot):
         draw_action(stage, rect, one)
@@ -244,7 +244,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
     if page.pattern == "display":
         _draw_colour_bars(stage, body)
     elif page.pattern == "calibrate":
-        _cross(stage)
+        _draw_calibration_cross(stage)
     elif page.pattern == "sound":
         _draw_tone_keys(stage, body)
     elif page.pattern == "touch":
@@ -252,7 +252,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
             _draw_touch_target(stage, rect, on=i in stage.view.desk.touched)
 
 
-def _back(stage: Stage, page_rect: Rect) -> None:
+def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
     """Draw a plain plate over everything, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
     p.shade(layout.stage, (6, 9, 16, 255))
@@ -360,7 +360,7 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
     ]
 
 
-def _cross(stage: Stage) -> None:
+def _draw_calibration_cross(stage: Stage) -> None:
     """Draw the next calibration cross, and its number of how many."""
     number, (w, h) = len(stage.view.desk.felt), stage.layout.size
     x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))

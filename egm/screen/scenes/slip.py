@@ -9,10 +9,10 @@ from egm.screen.scenes.keno import (
     describe_slip,
     draw_letters,
     draw_places,
+    find_number_rect,
     format_slip_key,
     format_slip_legal_text,
     map_numbers_to_group_letters,
-    place_of,
 )
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View
@@ -50,7 +50,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     parts, shown = _divide_numbers_into_parts(view)
     if is_keno(game) and game is not None and view.accepts("bet"):
         board, size = _find_board_rect(layout), (_COLUMNS * _ROWS, _COLUMNS)
-        found = [(place_of(board, size, n - shown.start + 1), Action("mark", n)) for n in shown]
+        found = [(find_number_rect(board, size, n - shown.start + 1), Action("mark", n)) for n in shown]
         if len(slip.cards) > 1:
             rows[0] += [Action("card", card) for card in range(len(slip.cards))]
         if slip.has_marks:

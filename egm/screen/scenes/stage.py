@@ -166,7 +166,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
 
         return make
 
-    places = _round(grow_rect(rect, FRAME / 2 - 1), 46)
+    places = _list_points_around(grow_rect(rect, FRAME / 2 - 1), 46)
     for i, (x, y) in enumerate(places):
         if stage.view.reduced_motion or mode == "steady":
             level = 2
@@ -184,7 +184,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
         p.art(("bulb", level), (x - side, y - side, 2 * side, 2 * side), lamp(level))
 
 
-def _round(rect: Rect, gap: float) -> list[tuple[float, float]]:
+def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
     """Return points around a rectangle, about ``gap`` apart, in order."""
     x, y, w, h = rect
     across, down = max(2, round(w / gap)), max(2, round(h / gap))
@@ -195,9 +195,10 @@ def _round(rect: Rect, gap: float) -> list[tuple[float, float]]:
 
 
 def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
-    """Return a catalogue text with a message's values; one named ``x_cents`` is money and also fills ``{x}``.
+    """Return the catalogue text ``key`` with the values of a message filled in.
 
-    A key that is in no catalogue is returned itself, so that an attendant can report it.
+    A value named ``x_cents`` is formatted as money, and fills ``{x}`` as well. If no catalogue has the key,
+    return the key itself, so that an attendant can report it.
     """
     if not stage.texts.has(key):
         return key
@@ -215,7 +216,7 @@ def draw_caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> N
     stage.painter.label(words, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
 
 
-def stage_name(stage: Stage, name: str) -> str:
+def format_stage_name(stage: Stage, name: str) -> str:
     """Return a stage's name in the player's language; empty for the base game."""
     game = stage.view.game
     names = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None

@@ -9,7 +9,7 @@ from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinView
 from egm.screen.painter import Style
-from egm.screen.scenes.asked import describe_decision_before_play, format_option, turn_words
+from egm.screen.scenes.asked import describe_decision_before_play, format_option, format_turn
 from egm.screen.scenes.feature import sum_credits_so_far
 from egm.screen.scenes.felt_glass import (
     describe_felt_status,
@@ -20,7 +20,7 @@ from egm.screen.scenes.felt_glass import (
 from egm.screen.scenes.glass import find_base_field, format_prize_name
 from egm.screen.scenes.keno import describe_purchase
 from egm.screen.scenes.prizes import format_prizes_won
-from egm.screen.scenes.stage import Stage, format_message, stage_name
+from egm.screen.scenes.stage import Stage, format_message, format_stage_name
 from egm.screen.scenes.wheel import is_wheel
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.show import Show, Timeline, count_games_awarded, find_feature_steps
@@ -100,7 +100,7 @@ def choose_status(stage: Stage) -> tuple[str, str]:
     if view.news is not None and view.now - view.notices_at < _compute_notice_seconds(snapshot, view.news):
         return _format_notice_status(stage, view.news)
     if view.decision is not None and is_decision_due(view, stage.theme):
-        words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
+        words, advised = format_turn(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:
             option = format_option(stage, advised)
             words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
@@ -113,10 +113,10 @@ def choose_status(stage: Stage) -> tuple[str, str]:
 
 
 def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
-    """Return the condition to name now, or None while what to do next is said in its turn.
+    """Return the lasting condition that the status line names now, or None while it says what to do next.
 
-    Nothing else is said while a device holds the player's money, and nobody is asked to insert a bill while
-    the bill acceptor has a fault.
+    The two alternate. While a device holds the player's money, nothing else is said; and while the bill
+    acceptor has a fault and there is no credit, nobody is asked to insert a bill.
     """
     turn = int(stage.view.now / _TURN_SECONDS)
     lasting = [notice for notice in snapshot.notices if notice.code.partition(".")[0] in _LASTING]
@@ -144,7 +144,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     if bought and (_has_bet_changed(stage.view) or stage.view.chips.refused):
         return bought, "text"
     if snapshot.win_cents and win is not None:
-        return _win_words(stage, win), "win"
+        return _format_win(stage, win), "win"
     if snapshot.win_cents:
         return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
     game = stage.view.game
@@ -160,7 +160,10 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
 
 
 def _has_bet_changed(view: View) -> bool:
-    """Return whether the bet was touched after the shown game began. A common round begins without PLAY."""
+    """Return whether the player changed the bet after the shown game began.
+
+    A round shared by several positions begins without PLAY.
+    """
     began = view.show.began if view.show is not None else view.pressed_at - 1
     return view.pressed in _BETTING and view.pressed_at > began
 
@@ -181,7 +184,10 @@ _BETTING: Final = ON_CHIPS | {
 
 
 def _describe_lost_round(stage: Stage) -> str:
-    """Return how the last round at a table ended that paid nothing, and its cost; empty once bets change."""
+    """Return how the last round at a table ended if it paid nothing, and what it cost.
+
+    For a Keno ticket of several draws, return its total. Return "" once the player changes the bet.
+    """
     if has_changed_marks_since_game(stage.view):
         return ""
     ticket, result = _describe_keno_ticket(stage), find_settled_result(stage)
@@ -210,7 +216,10 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 
 
 def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
-    """Return what is said of a round's money, between how the round ended and what stays on the table."""
+    """Return the text of a round's money, preceded by how the round ended and followed by what stays on the table.
+
+    ``money`` is the text and its colour; it is returned unchanged if no round has just ended.
+    """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
     if (
         result is None
@@ -261,7 +270,7 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
         if isinstance(step, KenoStep):
             balls = sum(1 for stop in line.steps[index].stops if since >= stop)
             return say("keno.ball", index=balls, count=len(step.balls)), "amber"
-        name = stage_name(stage, step.stage)
+        name = format_stage_name(stage, step.stage)
         if name:
             series = find_feature_steps(show, index)
             number, games = count_games_awarded(show, index, stand=since >= line.steps[index].spun)
@@ -305,7 +314,8 @@ def _read_denomination_cents(stage: Stage) -> int:
     return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
 
 
-def _win_words(stage: Stage, win: WinView) -> str:
+def _format_win(stage: Stage, win: WinView) -> str:
+    """Return the text of one win: its line, the name of its combination and its amount."""
     field = find_base_field(stage)
     amount = stage.money(win.credits * _read_denomination_cents(stage))
     name = format_prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
@@ -348,7 +358,7 @@ def draw_status(stage: Stage) -> None:
 def _draw_permanent_notes(stage: Stage) -> None:
     """Draw the theoretical return, and if the jurisdiction names one, the help line. Both are always visible."""
     p, layout, game = stage.painter, stage.layout, stage.view.game
-    line = help_line(stage)
+    line = format_help_line(stage)
     if line:
         place = (
             (30, 104)
@@ -366,7 +376,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             else layout.size[0] * (0.4 if not layout.is_telephone else 0.3),
         )
     if game is not None:
-        words = return_words(stage, game)
+        words = format_return(stage, game)
         style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             low = layout.left[1] + layout.left[3] + 16
@@ -384,14 +394,14 @@ def _compute_title_left_width(layout: Layout) -> float:
     return min(330.0, layout.marquee[0] - 30)
 
 
-def help_line(stage: Stage) -> str:
+def format_help_line(stage: Stage) -> str:
     """Return the help line that the jurisdiction requires, or "" if it names none."""
     snapshot = stage.view.snapshot
     lines = snapshot.protection.help_line if snapshot is not None else {}
     return stage.texts.choose_translation(lines) if lines else ""
 
 
-def return_words(stage: Stage, game: GameView) -> str:
+def format_return(stage: Stage, game: GameView) -> str:
     """Return the theoretical return of a game; for a table, of its main and its worst bet, by name."""
     worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:

@@ -32,7 +32,7 @@ _MOVES: Final = {
 
 
 def find_moving_value_notice(stage: Stage) -> Notice | None:
-    """Return the notice of value that is moving now, while its plate is shown, or None."""
+    """Return the last notice if it is about money that moves in or out and is still being shown, or None."""
     view, snapshot = stage.view, stage.view.snapshot
     notice = view.news
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
@@ -42,7 +42,7 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
     return notice
 
 
-def value_plate(stage: Stage) -> Rect | None:
+def find_value_plate_rect(stage: Stage) -> Rect | None:
     """Return the plate's rectangle while something moves, or None. Targets below it cannot be touched."""
     if find_moving_value_notice(stage) is None:
         return None
@@ -57,7 +57,7 @@ def value_plate(stage: Stage) -> Rect | None:
 
 def draw_value(stage: Stage) -> None:
     """Draw a plate over the lower field with the moving item and its amount."""
-    notice, place = find_moving_value_notice(stage), value_plate(stage)
+    notice, place = find_moving_value_notice(stage), find_value_plate_rect(stage)
     if notice is None or place is None:
         return
     kind, leaving, seconds = _MOVES[notice.code]

@@ -37,10 +37,10 @@ def draw_idle_wheel(stage: Stage) -> None:
     alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts next to the wheel.
     draw_wheel(stage, step, None, 0.0, shows_result=has_won and alone)
     if alone and not has_won:
-        _own_bet(stage)
+        _draw_bet(stage)
 
 
-def _own_bet(stage: Stage) -> None:
+def _draw_bet(stage: Stage) -> None:
     """Draw, next to the wheel, each stake of the bet with its possible prize, and the cost of PLAY."""
     view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.field)
     if view.game is None or view.snapshot is None:
@@ -173,6 +173,7 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
 
 
 def _read_areas(stage: Stage) -> list[dict[str, Any]]:
+    """Return the betting areas that a wheel game publishes; none for any other game."""
     game = stage.view.game
     areas: list[dict[str, Any]] = game.presentation.get("areas", []) if game else []
     return areas

@@ -24,7 +24,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
     paid = [win for win in wins if win.credits > 0 and win.positions]
     if not paid:
         return
-    turn = win_in_turn(wins, since, stage.theme.motion.line_cycle)
+    turn = choose_win_in_turn(wins, since, stage.theme.motion.line_cycle)
     now = paid if turn is None else [turn]
     grid = Grid(stage.layout.field, field.heights)
     winning = {place for win in now for place in win.positions}
@@ -43,8 +43,8 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
         _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
 
 
-def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
-    """Return the win shown by itself now, or None while all are shown together or nothing won."""
+def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
+    """Return the win to show by itself now, or None while all wins are shown together or if nothing won."""
     paid = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid) <= 1:
         return paid[0] if paid else None
@@ -53,7 +53,10 @@ def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinVie
 
 
 def find_current_window(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
-    """Return the winning window of a cascade that is shown now, long enough for all of its lines."""
+    """Return the winning window of a cascade that is shown now, with its wins.
+
+    The windows are shown in turn, each long enough for all of its lines.
+    """
     pictures = result.pictures
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
     into = since % sum(lengths)
@@ -82,7 +85,9 @@ def find_lit_win(stage: Stage) -> WinView | None:
     return (
         None
         if since < 0
-        else win_in_turn(find_current_window(last, since, motion.line_cycle)[1], since, motion.line_cycle)
+        else choose_win_in_turn(
+            find_current_window(last, since, motion.line_cycle)[1], since, motion.line_cycle
+        )
     )
 
 

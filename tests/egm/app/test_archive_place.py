@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.app.archive_place import place_archive
+from egm.app.archive_place import link_archive
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.config.on_this_computer import find_shared_folders
@@ -44,7 +44,7 @@ def placed(tmp_path):
     state = tmp_path / "state"
     live(state, 1)
     for medium, place in ((state, "one"), (state / "second", "two")):
-        place_archive(medium, tmp_path / place)
+        link_archive(medium, tmp_path / place)
     assert live(state, 400, cents=700)["through"] > 100
     return state
 
@@ -56,29 +56,29 @@ def names(folder):
 def test_old_entries_go_where_the_cabinet_file_says_and_are_read_from_there(placed, tmp_path):
     assert names(tmp_path / "one") == names(tmp_path / "two")
     assert sum(name.endswith(".seg") for name in names(tmp_path / "one")) > 3
-    place_archive(placed, tmp_path / "one")
-    place_archive(placed, None)
+    link_archive(placed, tmp_path / "one")
+    link_archive(placed, None)
     with open_view(placed) as view:
         assert len(list(view.iter_bodies())) == view.sequence
 
 
 def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
     with pytest.raises(OperatorError, match=r"the archive is in .*one, but the cabinet file says .*three"):
-        place_archive(placed, tmp_path / "three")
+        link_archive(placed, tmp_path / "three")
     own = tmp_path / "own"
     live(own, 400)
     with pytest.raises(OperatorError, match=r"the archive is in .*archive, but the cabinet file says"):
-        place_archive(own, tmp_path / "three")
+        link_archive(own, tmp_path / "three")
     assert not (tmp_path / "three").exists()
     # Moved as it says, it is followed.
     shutil.move(own / "archive", tmp_path / "three")
-    place_archive(own, tmp_path / "three")
+    link_archive(own, tmp_path / "three")
     with open_view(own) as view:
         assert len(list(view.iter_bodies())) == view.sequence
 
 
 def test_no_medium_is_made_where_there_is_none(tmp_path):
-    place_archive(tmp_path / "absent", tmp_path / "one")
+    link_archive(tmp_path / "absent", tmp_path / "one")
     assert not (tmp_path / "absent").exists()
 
 

@@ -25,7 +25,7 @@ from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolling import enrol_link, note_enrolment
-from egm.progressive.enrolment import EnrolmentError, Stick, request_of
+from egm.progressive.enrolment import EnrolmentError, Stick, create_request
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
@@ -234,7 +234,9 @@ def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
 def test_a_host_is_a_name_or_an_address(hall, host):
     hall.read()
     with pytest.raises(OperatorError, match="neither a host name nor an address"):
-        answer_request(hall.authority, request_of(hall.link.asking(), SERIAL), hall.key(), NOW, (host, 8883))
+        answer_request(
+            hall.authority, create_request(hall.link.asking(), SERIAL), hall.key(), NOW, (host, 8883)
+        )
     spoil(hall, host=host)
     notice, menu = hall.step("answer")
     assert notice == "link_no_host"
@@ -351,7 +353,7 @@ def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
 def test_a_certificate_of_another_machine_or_controller_is_not_taken(hall):
     floor(hall.authority, hall.stick, "--prepare")
     stick, link = Stick(hall.stick), hall.link
-    stick.ask(request_of(link.get_or_create_request_key(), "OTHER-9"))
+    stick.ask(create_request(link.get_or_create_request_key(), "OTHER-9"))
     hall.answers()
     assert hall.step("answer")[0] == "link_other_machine"
     hall.step("request")

@@ -5,7 +5,7 @@ from test_visit import Visit
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.scenes.felt_glass import format_spot_lines
-from egm.screen.scenes.hand import hand_keys
+from egm.screen.scenes.hand import lay_out_hand_keys
 from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_bets
 
 
@@ -47,7 +47,7 @@ def test_no_chip_makes_more_than_the_place_allows(tmp_path, theme):
     visit = at(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
     unit_cents, table = visit.view.snapshot.denomination_cents, visit.view.table
     most = 5_000 // unit_cents
-    values = [action.value for _, action in hand_keys(visit.view, LANDSCAPE) if action.name == "chip"]
+    values = [action.value for _, action in lay_out_hand_keys(visit.view, LANDSCAPE) if action.name == "chip"]
     assert max(table.chips) > most >= max(values)
     visit.press("clear")
     visit.press("chip", max(values))

@@ -11,8 +11,8 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.asked import turn_words
-from egm.screen.scenes.cards import hand_name, split_hand
+from egm.screen.scenes.asked import format_turn
+from egm.screen.scenes.cards import add_split_number, format_hand_name
 from egm.screen.scenes.dealt import build_current_hands
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
@@ -123,11 +123,11 @@ def test_hands_of_a_split_keep_the_numbers_they_came_as(split, theme, language, 
     step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
     hands = [hand.id for hand in build_current_hands(step, None, None, 0.0)]
     assert hands == ["bank", "box-1", "box-1-3", "box-1-2"]
-    assert [hand_name(stage, hand, hands) for hand in hands[1:]] == names
-    assert hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
+    assert [format_hand_name(stage, hand, hands) for hand in hands[1:]] == names
+    assert format_hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
     bet = {"en": "Bet, hand 2", "fr": "Mise, main 2"}[language]
-    assert split_hand(stage, bet.partition(",")[0], step, "box-1-2") == bet
-    assert split_hand(stage, "Insurance", step, "") == "Insurance"
+    assert add_split_number(stage, bet.partition(",")[0], step, "box-1-2") == bet
+    assert add_split_number(stage, "Insurance", step, "") == "Insurance"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
         options = played.decision.options if seat == 0 else ()
         asked = Decision(play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt))
-        said.append(turn_words(Stage(Painter(theme), Texts(language), LANDSCAPE, view), asked))
+        said.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE, view), asked))
     assert said[0].startswith(own)
     assert said[0].endswith(": 9 s")
     assert said[1] == other

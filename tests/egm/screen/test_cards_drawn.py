@@ -10,8 +10,8 @@ from egm.screen.message_reducer import build_recall_view
 from egm.screen.painter import Painter
 from egm.screen.scenes.dealt import build_current_hands
 from egm.screen.scenes.felt_glass import format_spot_lines
-from egm.screen.scenes.hand import hand_keys
-from egm.screen.scenes.pays import format_pay, pays_of
+from egm.screen.scenes.hand import lay_out_hand_keys
+from egm.screen.scenes.pays import format_pay, list_pays
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import StepTime
 from egm.screen.text import Texts
@@ -51,7 +51,7 @@ def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bo
     changes = {"bet_credits": bought, "bet_wager": options}
     game, stage = staged("jacks-or-better-9-6", theme, **changes)
     hands = game.wager(bought, **options).options["hands"]
-    royal, pair = pays_of(stage)[0], pays_of(stage)[-1]
+    royal, pair = list_pays(stage)[0], list_pays(stage)[-1]
     each = bought // hands
     assert format_pay(stage, pair) == str(each)
     assert format_pay(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)
@@ -60,7 +60,7 @@ def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bo
 def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
     for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
         _, stage = staged(name, theme)
-        keys = [action for _, action in hand_keys(stage.view, LANDSCAPE)]
+        keys = [action for _, action in lay_out_hand_keys(stage.view, LANDSCAPE)]
         assert (Action("suits") in keys) is has
 
 

@@ -12,7 +12,7 @@ from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.painter import Painter
-from egm.screen.scenes.cards import _find_base_hand, _list_hands_on_table, _place_hands, hand_name
+from egm.screen.scenes.cards import _find_base_hand, _list_hands_on_table, _place_hands, format_hand_name
 from egm.screen.scenes.dealt import Hand, build_current_hands
 from egm.screen.scenes.faces import BACK
 from egm.screen.scenes.stage import Stage
@@ -159,7 +159,7 @@ def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_spl
         assert list(moved(stage, steps)) == []
         (*_, over) = moments(stage, steps)
         assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]
-        names = [hand_name(stage, hand.id, [each.id for each, _ in over]) for hand, _ in over]
+        names = [format_hand_name(stage, hand.id, [each.id for each, _ in over]) for hand, _ in over]
         assert names == ["Dealer", "Hand 1", "Hand 2", "Hand 3", "Hand 4"]
         assert max(len(hand.cards) for hand, _ in over) > 6
 

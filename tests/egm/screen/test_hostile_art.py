@@ -131,4 +131,4 @@ def test_a_drawer_that_does_not_answer_leaves_the_screen_its_own_pictures(monkey
     assert [type(answer) for answer in draw_in_child_process([("a.png", png())])] == [str]
     path = tmp_path / "a.png"
     path.write_bytes(png())
-    assert own.own_picture(ArtFile(path=str(path), sha256="0" * 64), 40) is None
+    assert own.get_game_picture(ArtFile(path=str(path), sha256="0" * 64), 40) is None

@@ -45,7 +45,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     assert (wish.name, wish.value) == ("bet", 2)
     wager = source.wager(wish.value, **wish.options)
     assert wager.credits == 2
-    assert marks.slip_from_wager(wager.options) == view.slip
+    assert marks.build_slip_from_wager(wager.options) == view.slip
     assert view.slip.numbers == {7, 18, 33}
 
 
@@ -105,7 +105,9 @@ def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, sourc
     options = source.wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
     assert view.slip.numbers == {4, 5, 6}
-    assert not marks.slip_from_wager(dict(source.wager(1).options)).has_marks, "a quick pick has no marks yet"
+    assert not marks.build_slip_from_wager(dict(source.wager(1).options)).has_marks, (
+        "a quick pick has no marks yet"
+    )
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -185,7 +187,7 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
     view = laid(view, theme, source, "card", 0)
     assert view.slip.numbers == {7, 18, 33}
     view = laid(view, theme, source, "bet_more")
-    assert marks.stake_of(view.snapshot, keno) == marks.list_permitted_stakes(keno)[1]
+    assert marks.find_current_stake(view.snapshot, keno) == marks.list_permitted_stakes(keno)[1]
 
 
 def test_a_card_is_added_only_to_cards_that_can_be_played_and_up_to_the_games_most(
@@ -238,7 +240,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     assert (
         view.snapshot.bet_credits == marks.compute_slip_cost(game, view.slip, 1) == 4
     )  # the bonus doubles it, twice
-    assert marks.slip_from_wager(wager).asked == view.slip.asked
+    assert marks.build_slip_from_wager(wager).asked == view.slip.asked
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
     for _ in marks.list_draws_on_offer(game)[1:]:
         view = laid(view, theme, source, "draws")
@@ -251,7 +253,10 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number)
         view = laid(
-            replace(view, slip=marks.slip_from_wager(view.snapshot.bet_wager)), theme, source, "bet_less"
+            replace(view, slip=marks.build_slip_from_wager(view.snapshot.bet_wager)),
+            theme,
+            source,
+            "bet_less",
         )
         stakes = [s["stakes"]["3"] for s in view.snapshot.bet_wager["selections"]]
         assert stakes == [1, 2], "the stake of the card the finger is on, and of no other"

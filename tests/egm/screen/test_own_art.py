@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.cues import Sounds, find_sound_family
-from egm.screen.audio.making import Studio, own_family
-from egm.screen.audio.scores import CHANNELS, own_cues
+from egm.screen.audio.making import Studio, build_own_family_name
+from egm.screen.audio.scores import CHANNELS, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.tree import own_files
@@ -215,7 +215,7 @@ def test_a_look_that_is_none_is_a_warning(mine):
 
 
 def test_the_sounds_a_game_may_bring_are_those_the_screen_has_families_of():
-    assert set(SOUNDS) == set(own_cues())
+    assert set(SOUNDS) == set(list_own_cues())
 
 
 def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
@@ -275,7 +275,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     game = build_game_view(loaded)
     studio = Studio()
     studio.store_game_sounds(game)
-    own = own_family(game)
+    own = build_own_family_name(game)
     most = max(map(abs, memoryview(studio.get("turn", own)).cast("h")))
     assert 0.9 * CHANNELS["turn"] < most / 32767 <= CHANNELS["turn"]
     soft = max(map(abs, memoryview(studio.get("win_1", own)).cast("h")))

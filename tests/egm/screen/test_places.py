@@ -10,9 +10,9 @@ from egm.screen.layout import DECK, LANDSCAPE, PHONE, PORTRAIT, is_inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import draw_chances
-from egm.screen.scenes.service import back_key
+from egm.screen.scenes.service import find_back_key_rect
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.value import value_plate
+from egm.screen.scenes.value import find_value_plate_rect
 from egm.screen.text import LOCALES, Texts
 from egm.screen.view import Action
 from tools.dev.gallery import game_scenes
@@ -100,7 +100,7 @@ def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, th
             t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
         ]
         for rect in places[:1]:
-            assert rect[:2] == back_key(layout)[:2], name
+            assert rect[:2] == find_back_key_rect(layout)[:2], name
             seen.add(name.partition("-")[0])
     assert seen == {"service", "recall"}
 
@@ -115,7 +115,7 @@ def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
             continue
         stage = picture._build_stage(view)
         sum_ = stage.money(view.news.values["amount_cents"])
-        plate = value_plate(stage)
+        plate = find_value_plate_rect(stage)
         told = [
             words for words, at in written(picture, view) if is_inside(plate, *at.center) and sum_ in words
         ]

@@ -5,7 +5,7 @@ from rigs.library import REELS
 
 from egm.screen.motion import ReelTravel
 from egm.screen.outcome import Result
-from egm.screen.scenes.reels import _strip
+from egm.screen.scenes.reels import _choose_strip
 from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
 from paytables import load_game
@@ -37,7 +37,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
             assert [list(column) for column in result.window] == told["window"]
             field = view.fields[name][result.stage]
             for reel, column in enumerate(told["window"]):
-                strip, start, target = _strip(field, result, None, reel)
+                strip, start, target = _choose_strip(field, result, None, reel)
                 travel = ReelTravel(start, target, len(strip), 2.0)
                 place = int(travel.place(60.0, THEME.motion))
                 assert [strip[(place + row) % len(strip)] for row in range(len(column))] == column

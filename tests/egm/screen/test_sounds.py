@@ -25,14 +25,14 @@ from egm.screen.audio.cues import (
     list_cues_between,
     list_loops_to_play,
 )
-from egm.screen.audio.making import COMMON, Studio, read
+from egm.screen.audio.making import COMMON, Studio, read_family_sounds
 from egm.screen.audio.mixer import Mixer
 from egm.screen.audio.scores import (
     CHANNELS,
     CUES,
     build_cue_notes,
     list_common_cues,
-    own_cues,
+    list_own_cues,
     read_sound_table,
     synthesise_cue,
 )
@@ -107,7 +107,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
     most = dict.fromkeys(CHANNELS, 0)
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
-        others = {"aurora": own_cues()} if len(families) > 2 else {}  # in the slow tier
+        others = {"aurora": list_own_cues()} if len(families) > 2 else {}  # in the slow tier
         for cue in ({"classic": tuple(CUES)} | others).get(family, few):
             data = synthesise_cue(cue, family)
             peak = loudest(data)
@@ -181,7 +181,7 @@ def sounds_in(data):
         stream = asyncio.StreamReader()
         stream.feed_data(data)
         stream.feed_eof()
-        return [sound async for sound in read(stream)]
+        return [sound async for sound in read_family_sounds(stream)]
 
     return asyncio.run(reading())
 

@@ -13,7 +13,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import format_spot_lines
-from egm.screen.scenes.rotor import place_of
+from egm.screen.scenes.rotor import find_pocket_index
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from paytables.contract import Round
@@ -304,7 +304,7 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
         played = Round(game.play(game.wager(game.bet_options[0]), At(part)), game.wager(game.bet_options[0]))
         played.advance()
         (cue,) = (cue.to_json() for cue in played.cues)
-        assert (cue["pocket"], place_of(table, cue["pocket"], cue["part"])) == (sign, part)
+        assert (cue["pocket"], find_pocket_index(table, cue["pocket"], cue["part"])) == (sign, part)
     assert len(set(table.wheel)) < len(table.wheel)
 
 

@@ -9,7 +9,7 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import win_meter
+from egm.screen.scenes.deck import choose_win_meter
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -102,7 +102,7 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
 )
 def test_stakes_that_come_back_are_no_win_on_the_meter(theme, name, rows, label):
     """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
-    assert win_meter(settled(theme, name, rows)) == label
+    assert choose_win_meter(settled(theme, name, rows)) == label
 
 
 def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after):

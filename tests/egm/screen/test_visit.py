@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from egm.app.view import build_game_view, snapshot
-from egm.app.wiring import find_lit_tower_lights, to_event
+from egm.app.wiring import build_event, find_lit_tower_lights
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
@@ -105,7 +105,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, to_event(message))
+            self.do(self.room.happen, build_event(message))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):

@@ -12,7 +12,7 @@ from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import PlayList
 from egm.records.games import open_game
-from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, follow
+from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_it
@@ -71,7 +71,7 @@ def answer(rooms, seat, choice):
     before = len(open_game(rooms[seat].machine).steps)
     rooms[seat].engine.handle(EventType.CHOOSE, value=choice)
     assert len(open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
-    follow(table_of(rooms))
+    take_recorded_steps(table_of(rooms))
 
 
 def play_on(rooms, answers=ANSWERS):
@@ -172,7 +172,7 @@ def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
     assert [len(open_game(room.machine).steps) for room in rooms] == [2, 1, 1]
     two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
     assert len(open_game(two.machine).steps) == 1
-    follow(table_of(rooms))
+    take_recorded_steps(table_of(rooms))
     assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2, 2]
     assert shown(two).options == ("stand", "hit", "double")
     assert shown(three).options == ()
@@ -222,7 +222,7 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert two.state is State.PLAYING
-    follow(table_of(rooms))
+    take_recorded_steps(table_of(rooms))
     game = open_game(two.machine)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     two.shown()
@@ -234,7 +234,7 @@ def end_without_the_second(rooms, first="stand"):
     """The first and third answer, the second is answered for and its game waits for it."""
     if first:
         answer(rooms, 0, first)
-    follow(table_of(rooms))
+    take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
     rooms[0].clock.pass_seconds(ANSWER_SECONDS)
     answer_overdue_turns(table_of(rooms))
@@ -249,7 +249,7 @@ def goes_on(rooms):
     two = rooms[1]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    follow(table_of(rooms))
+    take_recorded_steps(table_of(rooms))
     game = open_game(two.machine)
     assert game.outcome is not None, two.notice
     two.shown()
@@ -511,5 +511,5 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
     assert behind.notice == "refused.game_cannot_end"
     behind.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     behind.engine.handle(EventType.KEY_TURNED, key="attendant")
-    follow(table_of(rooms))
+    take_recorded_steps(table_of(rooms))
     assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2]

@@ -21,7 +21,7 @@ from egm.records.keys import WheelKey
 from egm.records.wheel import read_last_spin
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
-from egm.seats.wheel import decide, process_device_report, process_phase
+from egm.seats.wheel import deliver_numbers, process_device_report, process_phase
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
@@ -96,7 +96,7 @@ def said(room):
 def spin(room, number, spin=7):
     phase(room, WheelPhase.NO_MORE_BETS, spin)
     phase(room, WheelPhase.NUMBER, spin, number=number)
-    decide(room.machine)
+    deliver_numbers(room.machine)
 
 
 @pytest.mark.requirement("B-18", "P-05")
@@ -109,7 +109,7 @@ def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
     assert (room.state, room.credit_cents) == (State.PLAYING, 1500)
     assert said(room) == {"wheel_turns"}
     phase(room, WheelPhase.NUMBER, number=17)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     (choice,) = room.records("game.choice")
     assert choice["choice"] == "17"
     assert choice["outcome"]["win_credits"] == 36 * 5
@@ -139,7 +139,7 @@ def test_a_spin_that_is_void_is_told_and_decides_nothing(room):
     assert said(room) == {"wheel_void"}
     assert len(room.records("wheel.no_more_bets")) == 1
     phase(room, WheelPhase.NUMBER, number=4)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     assert room.records("game.choice")[0]["choice"] == "4"
 
 
@@ -147,7 +147,7 @@ def test_the_number_of_another_spin_decides_nothing_and_persons_refund(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 8, number=17)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     assert not room.records("game.choice")
     assert room.credit_cents == 1500
     fill_in(room, "refund_game", **TWO, reason="the wheel was not heard")
@@ -159,11 +159,11 @@ def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 7, number=3)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
     bet(room)
     phase(room, WheelPhase.NUMBER, 7, number=3)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     assert room.state is State.BETTING
     spin(room, 17, 8)
     assert [record["choice"] for record in room.records("game.choice")] == ["3", "17"]
@@ -187,7 +187,7 @@ def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path
     assert again.state is State.PLAYING
     if told == "after":
         phase(again, WheelPhase.NUMBER, number=17)
-    decide(again.machine)
+    deliver_numbers(again.machine)
     if told == "before":
         (choice,) = again.records("game.choice")
         assert choice["outcome"]["win_credits"] == 36 * 5
@@ -245,7 +245,7 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
 
     def heard(event):
         process_device_report(room.machine, event)
-        decide(room.machine)
+        deliver_numbers(room.machine)
 
     async def session():
         rig = DeviceRig("wheel", react=heard)
@@ -289,7 +289,7 @@ def in_the_menu(room):
     phase(room, WheelPhase.NO_MORE_BETS)
     room.engine.handle(EventType.MENU, key="operator")
     phase(room, WheelPhase.NUMBER, number=17)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     assert room.state is State.SERVICE_MENU
     assert not room.records("game.choice")
 
@@ -303,7 +303,7 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
-    decide(room.machine)
+    deliver_numbers(room.machine)
     room.shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
 
@@ -318,7 +318,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     phase(one, WheelPhase.NO_MORE_BETS, 7)
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     phase(one, WheelPhase.NUMBER, 7, number=17)
-    decide(one.machine)
+    deliver_numbers(one.machine)
     one.shown()
     for number in (3, 4):
         bet(one)
@@ -328,7 +328,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     assert not one.records("game.void")
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    decide(one.machine)
+    deliver_numbers(one.machine)
     two.shown()
     assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     one.close()
@@ -390,7 +390,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
     room.close()
     clear_it(tmp_path / "state")
     room = started(tmp_path)
-    decide(room.machine)
+    deliver_numbers(room.machine)
     room.shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     room.close()
@@ -416,7 +416,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
     room.close()
     again = started(tmp_path)
     phase(again, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
-    decide(again.machine)
+    deliver_numbers(again.machine)
     begun, ended = again.records("game.start"), again.records("game.choice")
     assert len(begun) == (entries > 1)
     assert len(ended) == (entries > 2)  # with its number recorded before the cut, or never
@@ -478,7 +478,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
 
     def heard(event):
         process_device_report(room.machine, event)
-        decide(room.machine)
+        deliver_numbers(room.machine)
 
     async def session():
         rig = DeviceRig("wheel", react=heard)

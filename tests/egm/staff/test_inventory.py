@@ -144,7 +144,7 @@ def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
 @pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c")
 def test_the_sheet_is_shown_and_exported_twice(room, tmp_path):
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("inventory")
-    assert menu.lines()["Base number"] == "B-12"
+    assert menu.lines()["Cabinet stand number"] == "B-12"
     room.close()
 
     def egm(*words):

@@ -88,7 +88,7 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
                             topics.ALL_VALUES
                         )  # answered: what was said before it is through
                 async for message in listening.messages:
-                    heard.append(topics.sign_of(str(message.topic)))
+                    heard.append(topics.parse_sign(str(message.topic)))
                     if heard[-1] == "sign-1" and heard.count("sign-1") == 2:
                         return heard
         return None

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from egm.errors import OperatorError
-from egm.progressive.enrolment import compute_key_digest, request_of
+from egm.progressive.enrolment import compute_key_digest, create_request
 from tools.cli import main
 from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke
 from tools.floor.progressive.secret_store import KEY_FILE
@@ -196,7 +196,7 @@ def test_a_stick_without_a_request_is_told(tmp_path):
 @pytest.fixture
 def asks():
     key = Ed25519PrivateKey.generate()
-    return request_of(key, "EGM-1"), compute_key_digest(key.public_key())
+    return create_request(key, "EGM-1"), compute_key_digest(key.public_key())
 
 
 @pytest.mark.requirement("I-15")

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from egm.config.cabinet_file import Machine
 from egm.errors import OperatorError
-from egm.progressive.enrolment import read_request, request_of
+from egm.progressive.enrolment import create_request, read_request
 from tools.cli import main
 from tools.floor.progressive.store import SqliteStore
 
@@ -33,12 +33,12 @@ def test_what_is_no_serial_is_one_nowhere(tmp_path, serial):
         Machine(serial=serial, operator_number="1", profile="generic", site="x")
     if serial:
         with pytest.raises(OperatorError, match="not a valid machine serial number"):
-            read_request(request_of(Ed25519PrivateKey.generate(), serial))
+            read_request(create_request(Ed25519PrivateKey.generate(), serial))
 
 
 def test_a_serial_is_admitted_and_asked_for_as_it_is(tmp_path):
     egm("admit", "--store", tmp_path / "levels.db", "EGM-0000001")
-    assert read_request(request_of(Ed25519PrivateKey.generate(), "EGM-1"))[0] == "EGM-1"
+    assert read_request(create_request(Ed25519PrivateKey.generate(), "EGM-1"))[0] == "EGM-1"
 
 
 def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):

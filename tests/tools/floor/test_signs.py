@@ -141,8 +141,8 @@ def test_what_is_no_heartbeat_is_refused(data):
 
 
 def test_who_may_beat_and_where():
-    assert topics.sign_of(topics.build_heartbeat_topic("sign-1")) == "sign-1"
-    assert topics.sign_of(topics.build_uplink_topic("EGM-1")) == ""
+    assert topics.parse_sign(topics.build_heartbeat_topic("sign-1")) == "sign-1"
+    assert topics.parse_sign(topics.build_uplink_topic("EGM-1")) == ""
 
 
 @pytest.mark.requirement("I-02")

@@ -239,13 +239,13 @@ def art(sheet: Path | None, *, form: Form) -> None:
     import pygame  # noqa: PLC0415 (the environment comes first)
 
     from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
-    from egm.screen.audio.scores import own_cues, read_sound_table  # noqa: PLC0415
+    from egm.screen.audio.scores import list_own_cues, read_sound_table  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
 
     families = read_sound_table().families
     rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
     rows += [("look", name, " over ".join(families[name].played)) for name in sorted(load_theme().looks)]
-    rows += [("sound", name, "") for name in own_cues()]
+    rows += [("sound", name, "") for name in list_own_cues()]
     show(form, Table(("kind", "name", "sounds"), rows))
     if sheet is not None:
         try:

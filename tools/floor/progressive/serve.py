@@ -112,7 +112,7 @@ class Service:
     async def _receive_messages(self, line: Line) -> None:
         """Queue the messages of machines, process the heartbeats of signs, and record invalid messages."""
         async for message in line.messages:
-            sign = topics.sign_of(str(message.topic))
+            sign = topics.parse_sign(str(message.topic))
             sender = sign or topics.parse_machine(str(message.topic))
             try:
                 if sign:
@@ -164,7 +164,9 @@ class Service:
             signs = () if self._signs is None else self._signs.update_states()
             self._observe(values, signs, self._controller.unruled)
             for value in values:
-                await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
+                await line.publish(
+                    topics.build_value_topic(value.level), encode(value), AT_LEAST_ONCE, retain=True
+                )
             await asyncio.sleep(self._values_seconds)
 
 

@@ -201,6 +201,6 @@ def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
-    if not isinstance(value, Value) or str(message.topic) != topics.value(value.level):
+    if not isinstance(value, Value) or str(message.topic) != topics.build_value_topic(value.level):
         return f"{message.topic}: no value of that level"
     return sign.update_value(value, now_ns, retained=bool(message.retain))

@@ -73,7 +73,7 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 
 
 def find_transfers(host: Host) -> HostTransfers | None:
-    """Return the transfers that this host may order, or None."""
+    """Return the transfers that this host may order, or None if it may order none."""
     money = host.machine.state(HostMoney)
     mine = money.line == host.name and (money.transfers or money.bonuses)
     return HostTransfers(host.context.engine, host.context.handle) if mine else None
@@ -90,7 +90,7 @@ _HEAD, _TAIL = 44, 7
 
 
 def transfer(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 72: order a transfer, cancel one, or query the result of one."""
+    """Answer poll 72: order a transfer, cancel one, or query the result of one."""
     transfers = find_transfers(host)
     if transfers is None:
         return None
@@ -146,11 +146,15 @@ def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: 
 
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
+    """Return the three amounts of a transfer order as sent: cashable, restricted and non-restricted."""
     return tuple(body[at : at + _AMOUNT_BYTES] for at in (3, 8, 13))
 
 
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """Return the reply to an order built from its bytes: nothing has moved, or its result is not known yet."""
+    """Return the reply to a refused order, built from the order's bytes.
+
+    It states that nothing has moved, or that the result is not known yet.
+    """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
     behind = body[_HEAD + size : _HEAD + size + 6]
@@ -170,14 +174,15 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
 
 
 def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -> Reply:
+    """Return the reply to a query of a transfer's result, by its position in the history; 0 for the last."""
     found = transfers.last if position == 0 else transfers.history(position)
     if found is None:
         return Reply(prepend_length(bytes((position, _STATUS[TransferStatus.NONE]))))
-    return Reply(prepend_length(_result(host, found)))
+    return Reply(prepend_length(_encode_result(host, found)))
 
 
-def _result(host: Host, found: Result) -> bytes:
-    """Return the result of a transfer: its place, status and amounts, and the meters it has moved."""
+def _encode_result(host: Host, found: Result) -> bytes:
+    """Encode the result of a transfer: its position in the history, status, amounts, and the meters it has moved."""
     identifier = found.identifier.encode("latin-1")
     at = found.at.astimezone(host.machine.identity.house.zone)
     expires = bytes(4)
@@ -276,7 +281,7 @@ def lock(host: Host, poll: LongPoll) -> Reply | None:
         transfers.lock(condition, hundredths)
     elif code == _UNLOCK:
         transfers.unlock()
-    return Reply(prepend_length(_lock_status(host, transfers)))
+    return Reply(prepend_length(_encode_lock_status(host, transfers)))
 
 
 def _encode_available_transfers(transfers: HostTransfers) -> int:
@@ -285,7 +290,7 @@ def _encode_available_transfers(transfers: HostTransfers) -> int:
     return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
 
 
-def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
+def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
     """Return the lock status fields of the reply: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.state(HostMoney), find_restricted_terms(machine)

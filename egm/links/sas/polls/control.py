@@ -24,11 +24,14 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 
 
 def _set_control(host: Host, name: str, value: object) -> Reply:
+    """Submit a control of the machine that this host sets, and acknowledge the poll."""
     host.handle(EventType.CONTROL, source=host.source, name=name, value=value)
     return ACK
 
 
 def _build_setting_effect(control: Control, value: object) -> Effect:
+    """Return a poll's effect that sets a control of the machine to ``value``."""
+
     def effect(host: Host, _: LongPoll) -> Reply:
         return _set_control(host, control, value)
 
@@ -36,6 +39,8 @@ def _build_setting_effect(control: Control, value: object) -> Effect:
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> Effect:
+    """Return a poll's effect that disables the machine, in the name of the host and ``suffix``."""
+
     def effect(host: Host, _: LongPoll) -> Reply:
         host.handle(EventType.DISABLED, source=host.source + suffix, reason=reason)
         return ACK
@@ -44,6 +49,8 @@ def _build_disabling_effect(suffix: str, reason: str) -> Effect:
 
 
 def _build_enabling_effect(suffix: str) -> Effect:
+    """Return a poll's effect that lifts the disabling made in the name of the host and ``suffix``."""
+
     def effect(host: Host, _: LongPoll) -> Reply:
         host.handle(EventType.ENABLED, source=host.source + suffix)
         return ACK
@@ -74,7 +81,7 @@ def enable_game(host: Host, request: LongPoll) -> Reply:
 
 
 def delay_game(host: Host, request: LongPoll) -> Reply:
-    """Answer 2E: delay games by this many tenths of a second; zero ends a delay."""
+    """Answer poll 2E: delay the next games by the given tenths of a second; zero ends a delay."""
     source = f"{host.source}{DELAY}"
     seconds = from_bcd(request, request.data) * _DELAY_UNIT_SECONDS
     pending: asyncio.TimerHandle | None = host.notes.pop("delay", None)

@@ -32,15 +32,19 @@ _G: Final = Group.PROGRESSIVES
 
 def receive_amount(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 80: store the displayed amount of one level of a group, in cents."""
-    return _hear(host, poll, poll.data[0], poll.data[1:])
+    return _store_amounts(host, poll, poll.data[0], poll.data[1:])
 
 
 def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
     """Answer 86: store the displayed amounts of several levels of a group."""
-    return _hear(host, poll, poll.data[1], poll.data[2:])
+    return _store_amounts(host, poll, poll.data[1], poll.data[2:])
 
 
-def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
+def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
+    """Store the displayed amounts of a group's levels, and acknowledge; None if no game here plays for a broadcast.
+
+    Raises MalformedPollError for incomplete data or an invalid level.
+    """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
         raise MalformedPollError(poll, "no group with whole levels")
@@ -73,19 +77,20 @@ def _list_unread_wins(host: Host) -> list[tuple[str, BroadcastWin]]:
     return sorted(found, key=lambda item: item[1].entry)
 
 
-def _win(won: BroadcastWin) -> bytes:
+def _encode_win(won: BroadcastWin) -> bytes:
     """Return a win as level and amount in cents, encoded for the reply."""
     return bytes((int(won.pool.split(".")[2]),)) + encode_bcd(won.amount_cents, _AMOUNT_BYTES)
 
 
-def _group(won: BroadcastWin) -> int:
+def _find_group(won: BroadcastWin) -> int:
+    """Return the progressive group of a win."""
     return int(won.pool.split(".")[1])
 
 
 def answer_current_win(host: Host, _: LongPoll) -> Reply:
     """Answer 84: group, level and amount of the oldest unread win; zeros if there is no such win. It stays unread."""
     wins = _list_unread_wins(host)
-    return Reply(bytes((_group(wins[0][1]),)) + _win(wins[0][1]) if wins else bytes(_WIN_BYTES))
+    return Reply(bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
 
 def answer_queued_win(host: Host, request: LongPoll) -> Reply:
@@ -95,7 +100,7 @@ def answer_queued_win(host: Host, request: LongPoll) -> Reply:
 
 def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """Mark the win as read, and announce the next one."""
-    _read(host, 1 if any(reply.data) else 0)
+    _mark_oldest_wins_read(host, 1 if any(reply.data) else 0)
 
 
 def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
@@ -103,21 +108,23 @@ def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
     wins = _list_wins_of_first_group(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), once=True)
-    data = bytes((_group(wins[0]), len(wins))) + b"".join(_win(won) for won in wins)
+    data = bytes((_find_group(wins[0]), len(wins))) + b"".join(_encode_win(won) for won in wins)
     return Reply(prepend_length(data), once=True)
 
 
 def mark_wins_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """Mark all reported wins as read."""
-    _read(host, reply.data[2])
+    _mark_oldest_wins_read(host, reply.data[2])
 
 
 def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
+    """Return the unread wins that belong to the group of the oldest one."""
     wins = [won for _, won in _list_unread_wins(host)]
-    return list(takewhile(lambda won: _group(won) == _group(wins[0]), wins))[:_WINS_MAX]
+    return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_MAX]
 
 
-def _read(host: Host, number: int) -> None:
+def _mark_oldest_wins_read(host: Host, number: int) -> None:
+    """Record that the host has read the ``number`` oldest wins; if more are unread, raise the exception again."""
     read = _list_unread_wins(host)[:number]
     if read:
         state = {key: None for key, _ in read}

@@ -42,6 +42,7 @@ def send_rom_signature(host: Host, request: LongPoll) -> Reply:
 
 
 async def _deliver(host: Host, seed: bytes) -> None:
+    """Compute the signature, and deliver it as the reply to a later poll; record a failure."""
     try:
         signature = await compute_rom_signature(Scope(own=own_files(host.context.file)), seed)
     except LocalError as error:

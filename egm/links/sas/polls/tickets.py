@@ -94,7 +94,11 @@ _RECORD_SYSTEM: Final = 24
 
 
 def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 4D: a printed ticket: the next unread one (00: marked read on receipt; FF: not), or by place."""
+    """Answer poll 4D: the record of a printed ticket, as the request's function selects it.
+
+    00: the next unread one, marked as read once the host has received it; FF: the next unread one, not
+    marked; any other number: the one at that position of the buffer.
+    """
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -105,10 +109,11 @@ def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
         found = tickets.at(function)
     else:
         raise MalformedPollError(poll, f"no place {function:02X} in the ring")
-    return Reply(bytes(_RECORD_BYTES) if found is None else _record(found), once=True)
+    return Reply(bytes(_RECORD_BYTES) if found is None else _encode_record(found), once=True)
 
 
-def _record(found: Validated) -> bytes:
+def _encode_record(found: Validated) -> bytes:
+    """Encode the record of a printed ticket."""
     ticket = found.ticket
     return (
         bytes((_TYPES.get(ticket.kind, 0), found.place))
@@ -172,7 +177,7 @@ _NUMBER_ANSWERS: Final = {
 
 
 def receive_number(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 58: the number of the waiting ticket; system 00 refuses one."""
+    """Answer poll 58: receive the validation number of the waiting ticket; system ID 00 refuses the ticket."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -242,7 +247,7 @@ _SHORT, _FULL = 0x10, 0x16
 
 
 def redeem(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 71: the value of the ticket in escrow, or its refusal; FF queries the result."""
+    """Answer poll 71: order the redemption or the refusal of the ticket in escrow; FF only queries the result."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -294,7 +299,10 @@ def mark_redemption_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 
 def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
-    """Decode MMDDYYYY; or, below 10,000, days from today; zeros: never. Raises :class:`MalformedPollError`."""
+    """Decode an expiry date MMDDYYYY; below 10,000 it is a number of days from today, and zero means never.
+
+    Raises :class:`MalformedPollError`.
+    """
     number = from_bcd(poll, data)
     if number == 0:
         return None
