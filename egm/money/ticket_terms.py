@@ -25,12 +25,19 @@ class TicketTerms:
     """The host's ticket terms. Empty texts and zero days mean that the machine's own value applies."""
 
     restricted_out: bool = True
+    """Whether restricted credit may be printed on tickets."""
     redemption: bool = True
+    """Whether tickets are accepted."""
     cashable_days: int = 0
+    """The validity of tickets of cashable credit, in days."""
     restricted_days: int = 0
+    """The validity of tickets of restricted credit, in days."""
     location: str = ""
+    """The venue's name as printed on tickets."""
     address1: str = ""
+    """The first line of the printed address."""
     address2: str = ""
+    """The second line of the printed address."""
     said: tuple[str, ...] = ()
     """Names of the terms set by a message of the newer kind: a message of the older kind must not change them."""
 
