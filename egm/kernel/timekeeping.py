@@ -89,7 +89,10 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge the clock now. Once trusted, it must advance with the monotonic clock from then on."""
+        """Judge the clock now, and return the doubt or None.
+
+        Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
+        """
         found = self.doubt
         if found is None and not self._running:
             self.confirm()
@@ -118,12 +121,12 @@ class Timekeeper:
         return None if self._good is None else min(self._good + self._passed, END)
 
     def now(self) -> datetime:
-        """Return the best known time: the clock's if it is trusted, else the evidence's."""
+        """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
         good = self.good
         return self._shown if good is None or self.is_believed else good
 
     def read_steady_time(self) -> datetime:
-        """Return a time that advances steadily within one run, even when the clock is set."""
+        """Return a time that advances with the monotonic clock during one run, even when the wall clock is set."""
         return self.good or self._shown
 
     @property

@@ -18,18 +18,18 @@ from paytables import Decision, Wager
 
 @dataclass(slots=True)
 class CommonRound:
-    """A shared round: the wager of each seat, and every step recorded by its most advanced game."""
+    """A shared round: the wager of each seat, and every step that any of its games has recorded."""
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
 
     def at(self, number: int) -> Step | None:
-        """Return a step that a game of the round has recorded, or None if it is still to be drawn."""
+        """Return the step with this number, or None if no game of the round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
     def add_step(self, number: int, step: Step) -> None:
-        """Add a step that a game of the round has recorded."""
+        """Store the step with this number, which a game of the round has recorded."""
         if number == len(self.steps):
             self.steps.append(step)
 
@@ -49,13 +49,21 @@ class RoundInCommon:
 
 
 def round_of(machine: Machine, game: GameRecord) -> CommonRound | None:
-    """Return the open game's shared round, or None if the game is played alone or its steps are not collected yet."""
+    """Return the shared round of the open game.
+
+    Return None if the game is played alone, or if the steps of its round have not been collected since the
+    start.
+    """
     shared = machine.state(RoundInCommon).current
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
 def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> CommonRound:
-    """Return the open game's round with every step recorded so far, from the seats' memory or the journal."""
+    """Return the open game's shared round with every step recorded so far.
+
+    The steps come from the other positions (``beside``) if they have the round in memory, else from the
+    journal.
+    """
     machines = (machine, *beside)
     shared = next((found for position in machines if (found := round_of(position, game)) is not None), None)
     if shared is None:
@@ -94,7 +102,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def step_known(machine: Machine, event: Event) -> bool:
-    """Return whether the answer is one that another seat has recorded, so that its numbers are already drawn."""
+    """Return whether the answer is the one that another seat has recorded for this step, so its numbers are drawn."""
     game = open_game(machine)
     round_ = None if game is None else round_of(machine, game)
     recorded = None if game is None or round_ is None else round_.at(len(game.steps))

@@ -30,10 +30,11 @@ from meters import Transfer
 
 
 def record_mystery(machine: Machine, event: Event) -> None:
-    """Add a prize to the game that won it; if that game is closed, pay it by hand as soon as possible.
+    """Record a mystery prize that the controller reports, and add it to the game that won it.
 
-    A repeated report changes nothing. A prize that belongs to no wager of this machine is recorded but not
-    paid. A prize without valid proof is held until staff have ruled on it (:mod:`egm.progressive.unproved`).
+    If that game is closed, the prize is paid by hand as soon as possible. A repeated report changes nothing.
+    A prize that belongs to no wager of this machine is recorded but not paid. A prize without valid proof is
+    held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
     if machine.journal.knows(unproved.build_prize_entry_id(won.claim)):
@@ -66,12 +67,12 @@ def record_mystery(machine: Machine, event: Event) -> None:
 
 
 def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
-    """Return whether a held prize has a ruling that can be carried out now."""
+    """Return whether staff have ruled on a held prize and the ruling can be carried out now."""
     return any(True for _ in _iter_ruled_prizes(machine))
 
 
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
-    """Carry out the rulings on held prizes: pay each by hand, or return it to its level."""
+    """Carry out the rulings on held prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game, level, won in _iter_ruled_prizes(machine):
         if ruling == unproved.PAY:
             _pay_by_hand(machine, game, level, won, {key: None})
@@ -80,7 +81,7 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
-    """Yield each prize whose ruling can be carried out now: its key, ruling, game, level and prize."""
+    """Yield each held prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
     for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
         if held.ruling is None or not _is_free(machine, open_game(machine)):
             continue
@@ -91,7 +92,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord,
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """Send the open game to the screen again, with the amount that is now locked (AR 29.1(b))."""
+    """If the claim named in the event is the open game's, show the game again with the locked amount (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
         award.claim == event.data["claim"] for award in progressives.list_awards(machine, game)
@@ -111,7 +112,7 @@ def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
 
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """Return the game whose wager made the contribution, searching from the newest, or None."""
+    """Return the game whose wager made contribution ``sequence`` to the level, or None."""
     for entry in machine.journal.entries((GAME_START.kind, CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
@@ -140,7 +141,7 @@ def _is_free(machine: Machine, game: GameRecord | None) -> bool:
 
 
 def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
-    """Return the record of the prize with its secret, and the commitment this machine had received, if any."""
+    """Return the record of the prize: its opened secret, and the commitment received before, if any."""
     commitment = unproved.find_commitment_heard(machine, level, won.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
@@ -156,7 +157,7 @@ def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, w
 
 
 def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
-    """Return the machine state that holds the claim until the controller has closed it."""
+    """Return the machine state that stores the claim, until the controller has closed it."""
     record = ClaimRecord(
         pool=level,
         level=_name(game, level),
@@ -174,7 +175,7 @@ def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | 
 
 
 def _name(game: GameRecord, level: str) -> str:
-    """Return the game's own name of a level."""
+    """Return the name that the game's definition gives to a level."""
     return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
@@ -204,7 +205,7 @@ def _return(
     why: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """Record that the prize goes back to its level: its game was void, or staff have declined it."""
+    """Record that the prize goes back to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game, level, won), late=why),

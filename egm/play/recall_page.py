@@ -152,7 +152,7 @@ def _find(machine: Machine, play_id: str) -> Play | None:
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of a shared round, empty for any other play."""
+    """Return the player position at each seat of a shared round; empty for a play of one position alone."""
     round_id = _start(play).round_id
     beside = recall.plays(machine.journal, _LISTED) if round_id else ()
     games = ((_start(other), other.position) for other in beside)
@@ -252,7 +252,7 @@ def _find_decision_kind(step: ReplayStep | None) -> str:
 
 
 def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> Words:
-    """Return the label of an answer: its number, and in a shared round the position that gave it."""
+    """Return the label of a recorded answer: its number and, in a shared round, the position that answered."""
     position = None if step is None else positions.get(step.seat)
     if position is None:
         return say("service.recall.choice", number=index)
@@ -260,7 +260,7 @@ def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping
 
 
 def _step_numbers(play: Play) -> range:
-    """Return the numbers of the steps shown, the last ones of a long feature (E-02)."""
+    """Return the range of the steps to show; of a long feature, only the last ones (E-02)."""
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 

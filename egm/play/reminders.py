@@ -12,7 +12,11 @@ from egm.records.keys import PlayKey
 
 
 class Reminders:
-    """Checks, as time passes and after every event, whether a reminder is due or a pause or session has ended."""
+    """Service that submits the events of player protection.
+
+    After every event, and as time passes, it checks whether a reminder is due or a pause or a session has
+    ended.
+    """
 
     name = "protection"
 
@@ -53,7 +57,7 @@ class Reminders:
             self._context.handle(Event(event_type))
 
     def _compute_gap_seconds(self) -> float:
-        """Return the seconds until the player counts as having left."""
+        """Return the number of seconds without credit after which the player counts as having left."""
         absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 

@@ -43,12 +43,12 @@ from rng import OutOfService, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_laid(machine: Machine, _: Event) -> bool:
-    """Return whether a bet is selected, or standing bets can be played on."""
+    """Return whether a bet is selected, or bets stand on the table that can be played on."""
     return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
 
 
 def bet_is_taken(machine: Machine, _: Event) -> bool:
-    """Return whether the game, in its table's state, and the profile accept the bet."""
+    """Return whether the game accepts the bet in the state of its table, and the profile allows it."""
     bet = find_bet_in_force(machine)
     return bet is not None and is_accepted_here(machine, bet)
 
@@ -71,7 +71,7 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
-    """Return whether the generator is in service or the choice needs no number (such as collecting a win)."""
+    """Return whether the generator is in service, or the choice draws no number (such as collecting a win)."""
     if "spin" in event.data or step_known(machine, event):
         return True
     value = event.data.get("value")
@@ -100,7 +100,11 @@ def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome |
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the pending decision has this option, and this player, wheel or seat may choose it."""
+    """Return whether the pending decision has this option, and whoever sent the event may choose it.
+
+    The player, a real wheel and another seat of a shared round may each choose only where the decision is
+    theirs.
+    """
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     if decision is None or (decision.kind == WHEEL_DECIDES) != ("spin" in event.data):
@@ -132,7 +136,7 @@ def choice_is_covered(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_game(machine: Machine, _: Event) -> None:
-    """Draw, evaluate, and journal the wager with its outcome; then show it."""
+    """Draw and evaluate the first step, write the wager and its result to the journal, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet = find_bet_in_force(machine)
     if bet is None:
@@ -182,9 +186,9 @@ def start_game(machine: Machine, _: Event) -> None:
 
 
 def continue_game(machine: Machine, event: Event) -> None:
-    """Journal the choice, its stake and the draws it leads to; then show the result.
+    """Write the choice, its stake and the draws of the next step to the journal, then show the result.
 
-    In a shared round, the choice may be another seat's, which stakes nothing here.
+    In a shared round the choice may be another seat's; then it stakes nothing here.
     """
     choice = event.data["value"]
     game = require_open_game(machine)
@@ -235,7 +239,7 @@ def continue_game(machine: Machine, event: Event) -> None:
 
 
 class _NoNumbers:
-    """A step without a generator: a choice that needs no number can still be made after the generator has failed."""
+    """Stands in for the generator in a step that draws no number, so that it works after the generator has failed."""
 
     draws: tuple[()] = ()
 
@@ -255,12 +259,12 @@ def _advance(
     progressive_round: Round,
     recorded: Step | None,
 ) -> Step:
-    """Take a step with fresh numbers and return it with the game's own draws.
+    """Take the next step of the game and return it with its draws.
 
-    If the generator fails before anything is journalled, the effect is replaced by a CHANCE_FAILED event.
-    ``recorded`` is the same step as recorded by another seat of the round; its numbers are used here too. In the
-    game's first step the wager contributes to its levels and the mystery prizes are drawn; in the step that
-    decides the game the levels it hit are locked.
+    ``recorded`` is the same step as another seat of the round has recorded it, if any; its numbers are used
+    then. In the first step of a game, the wager contributes to its levels and the mystery prizes are drawn.
+    In the step that decides the game, the levels that were hit are locked. If the generator fails before
+    anything is written, a CHANCE_FAILED event is processed in place of the present one.
     """
     try:
         with _open_next_step(machine) as step:
@@ -283,7 +287,7 @@ def _advance(
 
 
 def _follow(conversation: Conversation, recorded: Step) -> None:
-    """Take a recorded step. Raises InvariantError if this seat would have drawn differently."""
+    """Take a step with the recorded draws. Raises InvariantError if this game would have drawn other numbers."""
     numbers = ReplayDraw(recorded.draws)
     try:
         conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))
