@@ -73,7 +73,7 @@ class Engine(Generic[MachineT]):
                 self._handle_one_event(self._queue.popleft())
                 self._finish_event()
                 if not self._queue:
-                    self._take_own(EventType.AT_REST, rested)
+                    self._apply_engine_event(EventType.AT_REST, rested)
         finally:
             self._busy = False
         self._changed()
@@ -90,13 +90,13 @@ class Engine(Generic[MachineT]):
 
     def accepts(self, type_: EventName, /, **data: object) -> bool:
         """Return whether a rule would accept the event now. Changes nothing."""
-        return self._rule(Event(type_, data))[0] is not None
+        return self._find_accepting_rule(Event(type_, data))[0] is not None
 
     def derive_state(self) -> State:
         """Return the state that follows from the durable memory."""
         return self.rules.derive_state(self.machine)
 
-    def _rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
+    def _find_accepting_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
         """Return the rule that accepts the event, and an empty text.
 
         If none does, return None and the reason: the name of the last rule's failed guard, or the name of the
@@ -111,13 +111,13 @@ class Engine(Generic[MachineT]):
         return None, reason
 
     def _handle_one_event(self, event: Event) -> None:
-        rule, reason = self._rule(event)
+        rule, reason = self._find_accepting_rule(event)
         if rule is None:
             self._refuse(event, reason)
         else:
-            self._take(rule, event)
+            self._apply_rule(rule, event)
 
-    def _take(self, rule: Rule[MachineT], event: Event) -> None:
+    def _apply_rule(self, rule: Rule[MachineT], event: Event) -> None:
         if rule.refusal is Refusal.REPORT:  # a person's new request replaces the notice about the last one
             self.machine.notice = None
         try:
@@ -140,10 +140,10 @@ class Engine(Generic[MachineT]):
 
     def _finish_event(self) -> None:
         taken = list[Rule[MachineT]]()
-        while self._take_own(EventType.AFTER_EVENT, taken):
+        while self._apply_engine_event(EventType.AFTER_EVENT, taken):
             pass
 
-    def _take_own(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
+    def _apply_engine_event(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
         """Apply the first rule for an engine event whose guards hold and that is not in ``taken``, and add it there.
 
         Return False if there is no such rule, or if it has no effects.
@@ -160,7 +160,7 @@ class Engine(Generic[MachineT]):
         if rule is None or not rule.effects:
             return False
         taken.append(rule)
-        self._take(rule, event)
+        self._apply_rule(rule, event)
         return True
 
     def _refuse(self, event: Event, reason: str) -> None:
@@ -169,9 +169,9 @@ class Engine(Generic[MachineT]):
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )
         else:
-            self._note_unexpected(event, reason)
+            self._record_unexpected(event, reason)
 
-    def _note_unexpected(self, event: Event, reason: str) -> None:
+    def _record_unexpected(self, event: Event, reason: str) -> None:
         """Record an event that no rule accepts: only once per start for the same event, state and reason.
 
         Integers, and the fields in ``_NAMES``, are recorded with their values. For every other field only the

@@ -104,7 +104,7 @@ class Entry(Generic[R]):
         for transfer in transaction.transfers:
             if not any(
                 source.match(transfer.source) and target.match(transfer.target)
-                for source, target in self._accounts
+                for source, target in self._account_patterns
             ):
                 raise self._error(f"a transfer from {transfer.source} to {transfer.target} is not declared")
 
@@ -124,7 +124,7 @@ class Entry(Generic[R]):
         found: set[Key] = set()
         for name, value in state.items():
             key = keys.of(name)
-            if key is None or key not in self._written:
+            if key is None or key not in self._written_keys:
                 raise self._error(f"state.{name}: it does not write this key")
             found.add(key)
             try:
@@ -137,10 +137,10 @@ class Entry(Generic[R]):
 
     def _check_counts(self, counts: Mapping[str, int]) -> None:
         for name, number in counts.items():
-            due = [by for pattern, by in self._counts if pattern.match(name)]
+            due = [by for pattern, by in self._count_patterns if pattern.match(name)]
             if not due or (due[0] is not None and due[0] != number):
                 raise self._error(f"counts.{name}: {number} is not declared")
-        for (pattern, by), name in zip(self._counts, self.counts, strict=True):
+        for (pattern, by), name in zip(self._count_patterns, self.counts, strict=True):
             if by is not None and not any(map(pattern.match, counts)):
                 raise self._error(f"counts.{name} is missing")
 
@@ -163,15 +163,15 @@ class Entry(Generic[R]):
         return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
 
     @cached_property
-    def _written(self) -> frozenset[Key]:
+    def _written_keys(self) -> frozenset[Key]:
         return frozenset((*self.writes, *self.may_write))
 
     @cached_property
-    def _counts(self) -> list[tuple[re.Pattern[str], int | None]]:
+    def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
         return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
 
     @cached_property
-    def _accounts(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
         return [(re.compile(translate(m.source)), re.compile(translate(m.target))) for m in self.moves]
 
 

@@ -76,7 +76,7 @@ class Keys:
                 other = self._by_name.get(name)
                 check_invariant(
                     other is None,
-                    f"{str(key)!r} is declared by {_format_key(other)} and by {_format_key(key)}",
+                    f"{str(key)!r} is declared by {_describe_key(other)} and by {_describe_key(key)}",
                 )
             self._by_name[head + colon] = key
 
@@ -123,5 +123,5 @@ class Keys:
         return f"{position.number}/{name}" if own else str(name)
 
 
-def _format_key(key: Key | None) -> str:
+def _describe_key(key: Key | None) -> str:
     return f"{type(key).__name__}.{key.name}" if key is not None else ""

@@ -105,7 +105,7 @@ class Timekeeper:
             Evidence(
                 now=self._clock.now(),
                 good=self._good,
-                passed=self._passed if self._running else None,
+                passed=self._elapsed if self._running else None,
                 unsettled=self._unsettled,
             )
         )
@@ -118,7 +118,7 @@ class Timekeeper:
     @property
     def good(self) -> datetime | None:
         """Return the last time known to be right plus the time elapsed since, or None."""
-        return None if self._good is None else min(self._good + self._passed, END)
+        return None if self._good is None else min(self._good + self._elapsed, END)
 
     def now(self) -> datetime:
         """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
@@ -140,7 +140,7 @@ class Timekeeper:
         self._running, self._unsettled = True, False
 
     @property
-    def _passed(self) -> timedelta:
+    def _elapsed(self) -> timedelta:
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
 

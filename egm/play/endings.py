@@ -56,7 +56,7 @@ def end_game(machine: Machine, _: Event) -> None:
     game = require_open_game(machine)
     won_cents = game.win_cents
     progressives.register(machine, game, "credit")
-    stakes = _give_stakes_back(machine, game)
+    stakes = _return_stakes(machine, game)
     credit = machine.credit(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     won = (Transfer(source, credit, won_cents),) if won_cents else ()
@@ -67,7 +67,7 @@ def end_game(machine: Machine, _: Event) -> None:
         entry_id=f"{game.play_id}.end",
         transfers=transfers,
         dims=game.dims,
-        counts={_result(game, transfers): 1},
+        counts={_find_result_meter(game, transfers): 1},
         state={
             **_build_closing_state(machine, game, transfers, stakes),
             **progressives.build_closing_state(machine, game, "credit"),
@@ -83,8 +83,8 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     prizes = merchandise.list_won_prizes(machine, game)
     progressives.register(machine, game, "hand")
     _post_double_up(machine, game)
-    stakes = _give_stakes_back(machine, game)
-    merchandise.register(machine, game, prizes)
+    stakes = _return_stakes(machine, game)
+    merchandise.record_prizes_won(machine, game, prizes)
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     levels = progressives.build_payment(machine, game, "out:handpay_progressive")
     reservation = f"{game.play_id}.end"
@@ -141,12 +141,12 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     return bool(stakes_cents)
 
 
-def _result(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
+def _find_result_meter(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
     """Return the meter of the result: won if anything was paid, pushed if only stakes were returned, else lost."""
     return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
 
 
-def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
     """Post once the stakes that the game returns; return the stakes that stay on the table, by account.
 
     Considered are the bets that stood before the game and those staked in it.

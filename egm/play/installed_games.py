@@ -87,7 +87,7 @@ class Refusal:
     reason: str
 
 
-def admit(
+def admit_games(
     slots: tuple[GameSlot, ...],
     profile: Profile,
     levels: tuple[LevelSlot, ...] = (),
@@ -109,7 +109,7 @@ def admit(
     for number, slot in enumerate(slots, 1):
         report_progress(number, slot.game)
         try:
-            resident = _examine(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
+            resident = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
@@ -120,7 +120,7 @@ def admit(
     return admitted, tuple(refused)
 
 
-def _examine(
+def _examine_game(
     slot: GameSlot,
     profile: Profile,
     levels: tuple[LevelSlot, ...],

@@ -48,13 +48,13 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
         results.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
         for entry in reversed(list(new)):
-            _read(results, entry)
+            _read_entry(results, entry)
     shown_id = "" if opened is None else opened.round_id
     ended = results.by_digest.get(game.digest, ())
     return tuple(result.text for result in ended if not shown_id or result.round_id != shown_id)
 
 
-def _read(results: LastResults, entry: StoredEntry) -> None:
+def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     where = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind == PLAY_START:
         game = from_json(GameRecord, entry.record, where)

@@ -48,8 +48,8 @@ def record_mystery(machine: Machine, event: Event) -> None:
             _build_prize_record(machine, None, level, won),
             entry_id=unproved.build_prize_entry_id(won.claim),
         )
-    elif _is_void(machine, game):
-        _return(machine, game, level, won, "void")
+    elif _is_game_void(machine, game):
+        _return_prize_to_level(machine, game, level, won, "void")
     elif why := unproved.find_prize_doubt(machine, level, won):
         prize = HeldPrize(
             pool=level,
@@ -61,9 +61,9 @@ def record_mystery(machine: Machine, event: Event) -> None:
         )
         unproved.hold(machine, won.claim, prize)
     elif opened is not None and game.play_id == opened.play_id:
-        _win(machine, game, level, won)
-    elif _is_free(machine, opened):
-        _pay_by_hand(machine, game, level, won)
+        _add_prize_to_game(machine, game, level, won)
+    elif _can_open_handpay(machine, opened):
+        _reserve_prize_for_handpay(machine, game, level, won)
 
 
 def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
@@ -75,15 +75,15 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game, level, won in _iter_ruled_prizes(machine):
         if ruling == unproved.PAY:
-            _pay_by_hand(machine, game, level, won, {key: None})
+            _reserve_prize_for_handpay(machine, game, level, won, {key: None})
         else:
-            _return(machine, game, level, won, "declined", {key: None})
+            _return_prize_to_level(machine, game, level, won, "declined", {key: None})
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
     """Yield each held prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
     for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
-        if held.ruling is None or not _is_free(machine, open_game(machine)):
+        if held.ruling is None or not _can_open_handpay(machine, open_game(machine)):
             continue
         level, won = held.pool, Won.model_validate(held.won)
         game = _find_contributing_game(machine, level, won.sequence)
@@ -123,12 +123,12 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
     return None
 
 
-def _is_void(machine: Machine, game: GameRecord) -> bool:
+def _is_game_void(machine: Machine, game: GameRecord) -> bool:
     void = f"{game.play_id}.void"
     return game.ended == GAME_VOID.kind or machine.journal.knows(void)
 
 
-def _is_free(machine: Machine, game: GameRecord | None) -> bool:
+def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
     """Return whether a hand-pay can be opened now: no game is open, and nothing else is being paid."""
     return (
         game is None
@@ -156,11 +156,13 @@ def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, w
     )
 
 
-def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
+def _build_claim_state(
+    machine: Machine, game: GameRecord, level: str, won: Won, way: str | None
+) -> dict[str, object]:
     """Return the machine state that stores the claim, until the controller has closed it."""
     record = ClaimRecord(
         pool=level,
-        level=_name(game, level),
+        level=_find_level_name(game, level),
         mystery=True,
         after=won.sequence,
         shown_cents=won.amount_cents,
@@ -174,15 +176,15 @@ def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | 
     return {f"{ProgressiveKey.CLAIM}{won.claim}": record}
 
 
-def _name(game: GameRecord, level: str) -> str:
+def _find_level_name(game: GameRecord, level: str) -> str:
     """Return the name that the game's definition gives to a level."""
     return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
-def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
+def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
     hit = Hit(
         pool=level,
-        level=_name(game, level),
+        level=_find_level_name(game, level),
         mystery=True,
         claim=won.claim,
         amount_cents=won.amount_cents,
@@ -191,13 +193,13 @@ def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
         PRIZE_WON,
         replace(_build_prize_record(machine, game, level, won), hits=(hit,)),
         entry_id=unproved.build_prize_entry_id(won.claim),
-        state=_claim(machine, game, level, won, None),
+        state=_build_claim_state(machine, game, level, won, None),
     )
     machine.state(GameInProgress).record = game.with_hits((hit,))
     _send_to_screen(machine)
 
 
-def _return(
+def _return_prize_to_level(
     machine: Machine,
     game: GameRecord,
     level: str,
@@ -210,11 +212,11 @@ def _return(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game, level, won), late=why),
         entry_id=unproved.build_prize_entry_id(won.claim),
-        state={**_claim(machine, game, level, won, "void"), **(state or {})},
+        state={**_build_claim_state(machine, game, level, won, "void"), **(state or {})},
     )
 
 
-def _pay_by_hand(
+def _reserve_prize_for_handpay(
     machine: Machine,
     game: GameRecord,
     level: str,
@@ -235,7 +237,7 @@ def _pay_by_hand(
         game,
         f"{won.claim}.hit",
         pool=level,
-        level=_name(game, level),
+        level=_find_level_name(game, level),
         amount_cents=won.amount_cents,
         way="hand",
     )
@@ -245,5 +247,9 @@ def _pay_by_hand(
         entry_id=reservation,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=game.dims,
-        state={**_claim(machine, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
+        state={
+            **_build_claim_state(machine, game, level, won, "hand"),
+            MoneyKey.HANDPAY: handpay,
+            **(state or {}),
+        },
     )

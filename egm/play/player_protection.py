@@ -61,7 +61,7 @@ def _create_session(machine: Machine) -> SessionRecord:
     return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
-def _own_limits(machine: Machine) -> OwnLimits:
+def _read_own_limits(machine: Machine) -> OwnLimits:
     return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 
@@ -71,7 +71,7 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
     return max(0, int(played / timedelta(minutes=1)))
 
 
-def time_due_at(machine: Machine) -> datetime | None:
+def find_next_due_time(machine: Machine) -> datetime | None:
     """Return the time at which a reminder falls due or a pause ends without any action; None if there is none."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
@@ -79,7 +79,11 @@ def time_due_at(machine: Machine) -> datetime | None:
         return datetime.fromisoformat(reminder.until) if reminder.until else None
     if session is None:
         return None
-    minutes = [at for at in (_find_limits(machine)[0], _time_reminder_at(machine, session)) if at is not None]
+    minutes = [
+        at
+        for at in (_find_limits(machine)[0], _find_next_reminder_minute(machine, session))
+        if at is not None
+    ]
     if not minutes:
         return None
     return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
@@ -90,13 +94,13 @@ def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
 
     Each is the lower of the profile's limit and the player's own.
     """
-    rules, own = machine.profile.protection, _own_limits(machine)
+    rules, own = machine.profile.protection, _read_own_limits(machine)
     minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own.cents) if limit]
     return min(minutes, default=None), min(cents, default=None)
 
 
-def _time_reminder_at(machine: Machine, session: SessionRecord) -> int | None:
+def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
     """Return the minute of the session at which the next time reminder falls due, or None without time reminders.
 
     The profile lists the steps between reminders; the last step repeats.
@@ -105,7 +109,7 @@ def _time_reminder_at(machine: Machine, session: SessionRecord) -> int | None:
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
-def _time_reminders_by(machine: Machine, minutes: int) -> int:
+def _count_time_reminders_due(machine: Machine, minutes: int) -> int:
     """Return how many time reminders fall due within the first ``minutes`` of a session."""
     steps = machine.profile.protection.remind_minutes
     early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
@@ -120,7 +124,7 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     limit_minutes, limit_cents = _find_limits(machine)
     step_cents = machine.profile.protection.remind_spend_cents
-    remind_at = _time_reminder_at(machine, session)
+    remind_at = _find_next_reminder_minute(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
@@ -189,7 +193,7 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
         return False
     if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
-    now = _own_limits(machine).of(of)
+    now = _read_own_limits(machine).of(of)
     return not now or (0 < value <= now)
 
 
@@ -206,7 +210,7 @@ def remind(machine: Machine, _: Event) -> None:
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
-        _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
+        _read_own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
         _find_limits(machine),
     )
     is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
@@ -219,7 +223,7 @@ def remind(machine: Machine, _: Event) -> None:
             PlayKey.REMINDER: reminder,
             PlayKey.SESSION: replace(
                 session,
-                time_reminders=_time_reminders_by(machine, minutes),
+                time_reminders=_count_time_reminders_due(machine, minutes),
                 spend_reminders=max(session.spend_reminders, spent_cents // step_cents if step_cents else 0),
             ),
         },
@@ -257,7 +261,7 @@ def set_limit(machine: Machine, event: Event) -> None:
     """Set the player's own limit."""
     of: Literal["minutes", "cents"] = event.data["options"]["of"]
     value = int(event.data["value"])
-    own = _own_limits(machine)
+    own = _read_own_limits(machine)
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
     machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")
@@ -283,7 +287,7 @@ def build_session_view(machine: Machine) -> messages.Session | None:
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
-    own = _own_limits(machine)
+    own = _read_own_limits(machine)
     return messages.Session(
         since_utc=session.since,
         spent_cents=session.spent_cents,

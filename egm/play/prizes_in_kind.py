@@ -52,7 +52,7 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
     )
 
 
-def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
+def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
     """Record once the prizes of a game in the register of wins (FR68-20): machine, game, prize and stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"

@@ -80,7 +80,7 @@ def _format_numbers(groups: Sequence[Any]) -> str:
     return "  ·  ".join(texts)
 
 
-def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
+def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
     """Return one row for each prize: its name, where it was won, and the amount."""
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(

@@ -21,7 +21,7 @@ from rng import RngError
 PURPOSE: Final = "residual"
 
 
-def view(machine: Machine) -> Residual | None:
+def build_residual_view(machine: Machine) -> Residual | None:
     """Return the residual credit and what the player may do with it, or None if the profile offers nothing."""
     played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
     if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):

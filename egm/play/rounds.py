@@ -17,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import player_protection as protection
 from egm.play.choosing import is_accepted_here
-from egm.play.common_round import RoundInCommon, may_answer, round_of, step_known
+from egm.play.common_round import RoundInCommon, find_common_round, may_answer, step_known
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -147,7 +147,9 @@ def start_game(machine: Machine, _: Event) -> None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin(machine, bet, play_id)
-    step = _advance(machine, conversation, None, progressive_round, None if round_ is None else round_.at(0))
+    step = _take_step(
+        machine, conversation, None, progressive_round, None if round_ is None else round_.at(0)
+    )
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
@@ -194,7 +196,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     game = require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
-        round_ = round_of(machine, game)
+        round_ = find_common_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
     progressive_round = progressives.go_on(machine, game)
     conversation = machine.state(GameInProgress).conversation
@@ -205,7 +207,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
-    step = _advance(
+    step = _take_step(
         machine, conversation, choice, progressive_round, None if round_ is None else round_.at(number)
     )
     game_choice = GameChoice(
@@ -252,7 +254,7 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     return machine.chance.step() if ready and machine.chance is not None else nullcontext(_NoNumbers())
 
 
-def _advance(
+def _take_step(
     machine: Machine,
     conversation: Conversation,
     choice: JSON,
@@ -273,7 +275,7 @@ def _advance(
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
                 recorded = Step(choice=choice, draws=draws)
             else:
-                _follow(conversation, recorded)
+                _take_recorded_step(conversation, recorded)
             if choice is None:
                 progressive_round.feed(step)
             if conversation.outcome is not None:
@@ -286,7 +288,7 @@ def _advance(
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
-def _follow(conversation: Conversation, recorded: Step) -> None:
+def _take_recorded_step(conversation: Conversation, recorded: Step) -> None:
     """Take a step with the recorded draws. Raises InvariantError if this game would have drawn other numbers."""
     numbers = ReplayDraw(recorded.draws)
     try:

@@ -31,15 +31,15 @@ def game_is_forfeit(machine: Machine, event: Event) -> bool:
 
 def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
     """Return whether the open game has no recorded outcome and has won nothing yet."""
-    return _may_be_void(machine, Ruling.DISRUPTED)
+    return _may_declare_void(machine, Ruling.DISRUPTED)
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
     """Return whether the open game cannot be resumed, or has won nothing and lacks a number it needs."""
-    return _may_be_void(machine, Ruling.DEFECT)
+    return _may_declare_void(machine, Ruling.DEFECT)
 
 
-def _may_be_void(machine: Machine, ruling: Ruling) -> bool:
+def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
     game = open_game(machine)
     if game is None:
         return False

@@ -98,9 +98,9 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
     """Return to the player all bets that the rules let them take down; then cash out."""
     for table in list_standing_tables(machine):
         if _is_playable(machine, table):
-            _take_down(machine, table)
+            _return_removable_bets(machine, table)
         else:
-            _give_back(machine, table, "stopped")
+            _return_all_bets(machine, table, "stopped")
     return Event(EventType.CASH_OUT)
 
 
@@ -116,7 +116,7 @@ def give_bets_back_first(machine: Machine, event: Event) -> Event:
     bets.
     """
     for table in list_standing_tables(machine):
-        _give_back(machine, table, "stopped")
+        _return_all_bets(machine, table, "stopped")
     return event
 
 
@@ -146,7 +146,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
         clear_bet(machine)
     for table in list_standing_tables(machine):
         if _rebuild_table_game(machine, table) is None:
-            _give_back(machine, table, "changed")
+            _return_all_bets(machine, table, "changed")
             values: dict[str, int | str] = {"amount_cents": table.standing_cents}
             machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
 
@@ -184,7 +184,7 @@ def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
     return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
 
 
-def _take_down(machine: Machine, table: TableRecord) -> None:
+def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     """Return to the player the bets on one table that may be taken down; the other bets stay."""
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_taken_down_credits(machine, table):
@@ -194,14 +194,14 @@ def _take_down(machine: Machine, table: TableRecord) -> None:
     commission_cents = (
         sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
     )
-    _post(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
+    _post_return(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
 
 
-def _give_back(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
-    _post(machine, table, why, table.standing_cents, None)
+def _return_all_bets(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
+    _post_return(machine, table, why, table.standing_cents, None)
 
 
-def _post(
+def _post_return(
     machine: Machine,
     table: TableRecord,
     why: Literal["taken_down", "stopped", "changed"],
