@@ -17,6 +17,7 @@ class GameRefused:
     """A game that the cabinet file names is not offered."""
 
     game: str
+    """The name of the game in the cabinet file."""
     reason: str
 
 
@@ -25,6 +26,7 @@ class ScreenRefused:
     """A screen was refused, or sent an invalid message."""
 
     text: str
+    """The reason of the refusal, or what is wrong with the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class TicketsMended:
     """One copy of the ticket ledger was restored from the other."""
 
     what: str
+    """The copy that was restored, and why."""
 
 
 GAME_REFUSED: Final = Entry(kind="game.refused", record=GameRefused)
@@ -49,11 +52,17 @@ class GeneratorStarted:
     """The random number generator started; its mechanism, entropy sources, and self-tests passed."""
 
     mechanism: MechanismName
+    """The deterministic random bit generator (NIST SP 800-90A)."""
     sources: tuple[str, ...]
+    """The names of the entropy sources of the seed."""
     self_tests: Count
+    """The number of self-tests that the generator passed."""
     instance: Count
+    """The number of the generator among those of this machine."""
     boot_counter: Count
+    """The number of the start of the machine, which makes the generator's seed unique."""
     carry_over: bool
+    """Whether the output that the last run reserved was part of the seed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +71,9 @@ class GeneratorReseeded:
 
     reason: str
     reseeds: Count
+    """The number of reseeds since the generator started."""
     generates: Count
+    """The number of requests that were served from the seed before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +81,16 @@ class GeneratorTested:
     """The random number generator passed its periodic self-tests."""
 
     self_tests: Count
+    """The number of self-tests that the generator passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorStopped:
-    """The random number generator is out of service; ``error``: the kind of failure."""
+    """The random number generator is out of service."""
 
     reason: str
     error: str
+    """The kind of failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from egm.config.levels import Kind
 from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
-from egm.play.installed_games import Certifying, admit
+from egm.play.installed_games import Certifying, admit_games
 from egm.play.prize_limits import compute_largest_prizes
 from egm.profiles import Profile, list_profile_ids, load_profile
 from egm.progressive.connection import check_certificates
@@ -169,7 +169,7 @@ def _iter_game_faults(
             continue
         levels[game.id] = {play.level for play in game.list_every_level()}
         seen[game.id] = i + 1
-        _, refused = admit(
+        _, refused = admit_games(
             (slot,),
             profile,
             file.progressives,

@@ -57,7 +57,7 @@ from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
-from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit, note_cabinet_file
+from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit_games, note_cabinet_file
 from egm.play.prize_limits import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import note_enrolment
@@ -145,7 +145,7 @@ class MachineProcess:
             self._folder.forget_lines()  # now that no other machine can be running on this folder
             certified = self._is_real and self._profile.inventory.certified
             with pause_collector():
-                self._installed, self._refused = admit(
+                self._installed, self._refused = admit_games(
                     self._file.games,
                     self._profile,
                     self._file.progressives,

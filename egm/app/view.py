@@ -100,7 +100,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         handpay=None if handpay is None else _build_handpay(machine, handpay),
         paying=None if paying is None else PayOut(way=paying.way, amount_cents=paying.amount_cents),
         lock=_find_host_lock(machine),
-        residual=residuals.view(machine),
+        residual=residuals.build_residual_view(machine),
         doors_open=machine.doors_open,
         progressives=level_views.build_level_views(machine),
         defect=machine.profile.pay_out.defect,

@@ -15,7 +15,7 @@ from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-_PRODUCT: Final = __name__.partition(".")[0]
+_DOCUMENTED_PACKAGES: Final = frozenset({"egm", "paytables"})
 
 
 class Documented:
@@ -35,10 +35,12 @@ class Documented:
 
 
 def read_field_meanings(model: type) -> dict[str, str]:
-    """Return the string below each field, by the field's name, those of base classes included."""
+    """Return the string below each field, by the field's name, including fields of its base classes."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
-        if each.__module__.partition(".")[0] == _PRODUCT and (file := inspect.getsourcefile(each)):
+        if each.__module__.partition(".")[0] in _DOCUMENTED_PACKAGES and (
+            file := inspect.getsourcefile(each)
+        ):
             found |= _read_documented_classes(file).get(each.__qualname__, {})
     return found
 

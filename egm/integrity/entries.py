@@ -23,6 +23,7 @@ class OutOfService:
     """Why the machine took itself out of service: a failed self-test or generator."""
 
     cause: Literal["self_test", "chance"]
+    """The part that failed: the self-test, or the random number generator."""
     detail: str
 
 
@@ -40,6 +41,7 @@ class SignedBy:
     """The cabinet file signed last: its digest, by whom, and when."""
 
     digest: Digest
+    """The digest of the signed text."""
     persons: Persons
     at: Time
 
@@ -50,16 +52,21 @@ class PowerUp:
     """The machine started: its release and profile, and the gaming day of its venue."""
 
     version: str | None = omit_if_default(None)
+    """The release of the software."""
     profile: str | None = omit_if_default(None)
+    """The id of the jurisdiction's profile."""
     time_zone: str | None = omit_if_default(None)
+    """The venue's time zone, by its IANA name."""
     day_ends_hour: int | None = omit_if_default(None)
+    """The hour of the clock at which the gaming day ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestPassed:
-    """The machine passed its self-test; the digests of the installed games."""
+    """The machine passed its self-test."""
 
     games: Mapping[str, str] | None = omit_if_default(None)
+    """The digest of each installed game's definition, by the game's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +81,7 @@ class ServiceDisabled:
     """A host, a link or an operator took the machine out of service."""
 
     source: Words
+    """The host, link or operator function that holds the machine out of service."""
     reason: str
     since: Time
 
@@ -83,8 +91,10 @@ class ServiceEnabled:
     """The same source returned the machine to service; with the persons if staff did it by a form."""
 
     source: Words
+    """The same source as in the ``service.disabled`` that it ends."""
     reason: str | None = omit_if_default(None)
     form: str | None = omit_if_default(None)
+    """The form by which staff did it, or null if the source did it by itself."""
     person: Staff | None = omit_if_default(None)
     persons: Persons | None = omit_if_default(None)
 
@@ -144,6 +154,7 @@ class DoorMoved:
     """A door was opened or closed; ``unattended``: while the machine was off or not listening."""
 
     door: Words
+    """The name of the door's switch."""
     unattended: bool | None = omit_if_default(None)
 
 
@@ -152,7 +163,9 @@ class FaultsSettled(ByPersons):
     """A technician cleared faults whose cause they have found."""
 
     codes: tuple[Words, ...]
+    """The codes of the faults."""
     finding: Words
+    """The cause that the technician found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +173,7 @@ class TiltCleared:
     """An attendant cleared faults."""
 
     codes: tuple[Words, ...]
+    """The codes of the faults."""
     person: Person
 
 
@@ -231,18 +245,23 @@ TILT_CLEARED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- clock and memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockChanged:
-    """The clock was set; the time it should have shown, and the time it shows."""
+    """The clock was set forward or back."""
 
     last_entry: Time
+    """The time that the clock should have shown."""
     now: Time
+    """The time that it shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockDoubted:
-    """The clock is not trusted; why, and the last time known to be right, or empty if there never was one."""
+    """The clock is not trusted."""
 
     why: Doubt
+    """It shows a time before the software was made or before the last entry, one too far ahead, or it was
+    set."""
     good: str
+    """The last time known to be right, or empty if there never was one."""
     now: Time
 
 
@@ -255,10 +274,11 @@ class ClockBelieved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockConfirmed(ByPersons):
-    """Staff confirmed the date, so the clock is trusted; why it was not, or empty."""
+    """Staff confirmed the date, so the clock is trusted."""
 
     now: Time
     why: str
+    """The reason why it was not trusted, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,18 +317,21 @@ MEMORY_NOTED: Final = Entry(kind="memory.noted", record=MemoryNoted, writes=(Int
 # ---------------------------------------------------------------------------------------------- hard meters
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardMetersFitted:
-    """Hard meters were seen for the first time; the pulses they show."""
+    """Hard meters were seen for the first time."""
 
     counted: tuple[Count, ...]
+    """The pulses that each hard meter shows, in the order of the meters on the board."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardMetersExchanged(ByPersons):
-    """Hard meters were exchanged; their readings, and the offset to the electronic meters until now."""
+    """Hard meters were exchanged."""
 
     reason: Words
     readings: Words
+    """The readings of the removed hard meters, as the technician entered them."""
     before: tuple[int, ...]
+    """The offset of each hard meter to its electronic meter until now, in pulses."""
 
 
 HARD_METERS_FITTED: Final = Entry(
@@ -332,37 +355,47 @@ class SoftwareCheckRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareVerified:
-    """Every file is as signed; ``when``: what the examination followed."""
+    """Every file is as signed."""
 
     version: str
+    """The signed release."""
     when: str
+    """The occasion of the examination, such as the start of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareDiffers:
-    """Files are not as signed; ``when``: what the examination followed."""
+    """Files are not as signed."""
 
     trouble: tuple[str, ...]
+    """The files that differ, and how."""
     when: str
+    """The occasion of the examination, such as the start of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareChanged:
-    """Other software is installed than at the last start; of each change the value before and after."""
+    """Other software is installed than at the last start."""
 
     version: tuple[str, str]
+    """The release before and after; empty if the software is not signed."""
     signer: tuple[str, str]
+    """The signer before and after; empty if the software is not signed."""
     reason: str
+    """The reason of the release, as its signer stated it."""
     components: Mapping[str, tuple[str, str]]
+    """The digest before and after of each component that changed; empty if it was absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetSigned(SignedBy):
-    """Staff signed the cabinet file; its text, and the digest of the one signed before, or empty."""
+    """Staff signed the cabinet file."""
 
     reason: Words
     before: str
+    """The digest of the file signed before, or empty."""
     text: Words
+    """The signed text."""
 
 
 SOFTWARE_CHECK: Final = Entry(

@@ -18,8 +18,11 @@ class Checkpoint:
     """The machine has signed the sums of all entries so far."""
 
     ledger: Mapping[str, JSON]
+    """The sums of all accounts and meters."""
     ledger_sha256: Digest
+    """The digest of the sums."""
     signature: str
+    """The machine's signature of the digest and of the journal's head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +30,13 @@ class ArchivedSegment:
     """Old entries were written to a signed segment of the archive and removed from the database."""
 
     first: Count
+    """The number of the first archived entry."""
     last: Count
+    """The number of the last archived entry."""
     head: Digest
     """The hash of the last archived entry."""
     segment: Digest
+    """The digest of the segment's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +53,9 @@ class MemoryEvent:
         "memory.archive_delayed",
         "memory.archive_damaged",
     ]
+    """What was found; the texts of faults explain each code."""
     where: str
+    """The medium, copy or file."""
     why: str
 
 

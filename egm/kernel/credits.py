@@ -47,10 +47,11 @@ def build_credit_transfers(
     kinds: Iterable[CreditKind] = CreditKind,
     position: Position = Position(),  # noqa: B008 (a value, and frozen)
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that move ``amount_cents`` from the credits to ``target``, kind by kind.
+    """Return the transfers that move ``amount_cents`` of a player's credits to ``target``.
 
-    ``available_cents`` returns an account's unreserved balance. Raises :class:`InvariantError` if the kinds
-    do not cover the amount: callers must check the balance first.
+    The credit kinds are used one after the other, in the given order. ``available_cents`` returns the
+    unreserved balance of an account. Raises :class:`InvariantError` if the kinds together do not cover the
+    amount, so callers must check the balance first.
     """
     transfers, remaining_cents = [], amount_cents
     for kind in kinds:
@@ -69,10 +70,10 @@ def build_credit_transfers(
 def split_stakes(
     staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Split staked credit into the given amounts; return the (account, cents) pairs of each.
+    """Divide staked credit among the given amounts; return (account, cents) pairs for each amount.
 
-    Every amount is filled in the order in which a wager takes the credit kinds, so list the amount that is
-    lost or won first, then the one that stays on the table, and the refund last. Promotional credit that only
+    Each amount takes the credit kinds in the order in which a wager takes them. List first the amount that is
+    lost or won, then the amount that stays on the table, and the refund last. Promotional credit that only
     moves keeps its kind. Raises :class:`InvariantError` if the amounts do not add up to the stake.
     """
     left = {position.account(kind): 0 for kind in CreditKind}

@@ -55,11 +55,14 @@ class Engine(Generic[MachineT]):
 
     @property
     def is_busy(self) -> bool:
-        """Return whether an event is being handled; ``changed`` is called when it is done."""
+        """Return whether an event is being handled. When it is finished, the engine calls ``changed``."""
         return self._busy
 
     def handle(self, type_: EventName, /, **data: object) -> None:
-        """Process an event and all events that follow from it, then call ``changed``."""
+        """Process an event and all events that follow from it, then call ``changed``.
+
+        If another event is being handled, the event is processed after it.
+        """
         self._queue.append(Event(type_, data))
         if self._busy:
             return
@@ -70,13 +73,16 @@ class Engine(Generic[MachineT]):
                 self._handle_one_event(self._queue.popleft())
                 self._finish_event()
                 if not self._queue:
-                    self._take_own(EventType.AT_REST, rested)
+                    self._apply_engine_event(EventType.AT_REST, rested)
         finally:
             self._busy = False
         self._changed()
 
     def settle(self) -> None:
-        """Re-derive the state after another position has changed memory that all positions share."""
+        """Change to the state that the memory now implies, after another position has changed shared memory.
+
+        Nothing happens while an event is being handled, or if the state is still right.
+        """
         if self._busy or not self.accepts(EventType.MACHINE_CHANGED):
             return
         if self.derive_state() is not self.state:
@@ -84,14 +90,18 @@ class Engine(Generic[MachineT]):
 
     def accepts(self, type_: EventName, /, **data: object) -> bool:
         """Return whether a rule would accept the event now. Changes nothing."""
-        return self._rule(Event(type_, data))[0] is not None
+        return self._find_accepting_rule(Event(type_, data))[0] is not None
 
     def derive_state(self) -> State:
         """Return the state that follows from the durable memory."""
         return self.rules.derive_state(self.machine)
 
-    def _rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
-        """Return the rule to apply; or None and why not: the name of the failed guard, else of the state."""
+    def _find_accepting_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
+        """Return the rule that accepts the event, and an empty text.
+
+        If none does, return None and the reason: the name of the last rule's failed guard, or the name of the
+        state if the state has no rule for the event.
+        """
         reason = self.state.value
         for rule in self.rules.of(self.state, event.type):
             failed = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
@@ -101,13 +111,13 @@ class Engine(Generic[MachineT]):
         return None, reason
 
     def _handle_one_event(self, event: Event) -> None:
-        rule, reason = self._rule(event)
+        rule, reason = self._find_accepting_rule(event)
         if rule is None:
             self._refuse(event, reason)
         else:
-            self._take(rule, event)
+            self._apply_rule(rule, event)
 
-    def _take(self, rule: Rule[MachineT], event: Event) -> None:
+    def _apply_rule(self, rule: Rule[MachineT], event: Event) -> None:
         if rule.refusal is Refusal.REPORT:  # a person's new request replaces the notice about the last one
             self.machine.notice = None
         try:
@@ -130,11 +140,14 @@ class Engine(Generic[MachineT]):
 
     def _finish_event(self) -> None:
         taken = list[Rule[MachineT]]()
-        while self._take_own(EventType.AFTER_EVENT, taken):
+        while self._apply_engine_event(EventType.AFTER_EVENT, taken):
             pass
 
-    def _take_own(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
-        """Apply the first applicable rule for an engine event that is not in ``taken``; return True if any."""
+    def _apply_engine_event(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
+        """Apply the first rule for an engine event whose guards hold and that is not in ``taken``, and add it there.
+
+        Return False if there is no such rule, or if it has no effects.
+        """
         event = Event(type_)
         rule = next(
             (
@@ -147,7 +160,7 @@ class Engine(Generic[MachineT]):
         if rule is None or not rule.effects:
             return False
         taken.append(rule)
-        self._take(rule, event)
+        self._apply_rule(rule, event)
         return True
 
     def _refuse(self, event: Event, reason: str) -> None:
@@ -156,13 +169,13 @@ class Engine(Generic[MachineT]):
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )
         else:
-            self._note_unexpected(event, reason)
+            self._record_unexpected(event, reason)
 
-    def _note_unexpected(self, event: Event, reason: str) -> None:
-        """Record an event that no rule accepts, once per start for the same state and reason.
+    def _record_unexpected(self, event: Event, reason: str) -> None:
+        """Record an event that no rule accepts: only once per start for the same event, state and reason.
 
-        Numbers and the fields in ``_NAMES`` are recorded; of other values only the type, since ticket numbers
-        are secret.
+        Integers, and the fields in ``_NAMES``, are recorded with their values. For every other field only the
+        type of the value is recorded, because ticket numbers are secret.
         """
         seen = (event.type, self.state, reason)
         if seen in self._unexpected:

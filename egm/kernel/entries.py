@@ -32,7 +32,7 @@ class EntryError(InvariantError):
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Transfers that an entry may contain; ``*`` in an account's name matches any part of it."""
+    """Permitted transfers from ``source`` to ``target``; ``*`` matches any part of an account's name."""
 
     source: str
     target: str
@@ -42,12 +42,13 @@ class Moves:
 class Entry(Generic[R]):
     """One kind of journal entry, or one of its forms.
 
-    ``record`` is the class of its details, NoneType if it has none, or a ``Mapping`` type if a device decides
-    what they are. ``settles``: the reservations that it may settle or void; by their kind if a feature above
-    declares them. ``counts``: the occurrence meters it advances, by how much; None: by what the writer says,
-    or not at all; ``*`` in a name matches any part. ``writes``: the keys, or prefixes of keys, that every such
-    entry sets or removes; ``may_write``: those that only some set. ``dims``: the dimensions of its amounts and
-    counts besides the position.
+    ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device
+    or a game decides its members. ``settles``: the reservations that the entry may settle or void, as
+    declarations, or as kinds if a feature of a higher layer declares them. ``counts``: the occurrence meters
+    that the entry advances, with the number added to each; None means that the writer decides the number,
+    which may be absent. ``*`` in a meter's name matches any part of it. ``writes``: the keys, or prefixes of
+    keys, that every such entry sets or removes. ``may_write``: keys that only some of them set or remove.
+    ``dims``: the dimensions of the entry's amounts and counts, besides the position.
     """
 
     kind: str
@@ -63,13 +64,13 @@ class Entry(Generic[R]):
     marks: tuple[Mark, ...] = ()
     dims: frozenset[str] = frozenset()
     subject: str = ""
-    """The field of the record that says what the entry concerns: a door, a fault, a menu."""
+    """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None
-    """What it means as a significant event: for every entry, or by patterns of the subject, the first that fits."""
+    """Its meaning as a significant event: the same for every entry, or by patterns of the subject in order."""
     logs: tuple[Log, ...] = ()
-    """The logs that show it, besides the log of all events."""
+    """The logs that show the entry, besides the log of all events."""
     is_bookkeeping: bool = False
-    """Whether it is no event: the log of events leaves it out."""
+    """Whether the entry only serves the journal itself; the log of events then leaves it out."""
 
     def __post_init__(self) -> None:
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
@@ -80,7 +81,7 @@ class Entry(Generic[R]):
 
     @property
     def settled_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of the reservations that it may settle or void."""
+        """Return the kinds of the reservations that the entry may settle or void."""
         return tuple(each if isinstance(each, str) else each.kind for each in self.settles)
 
     @property
@@ -90,7 +91,7 @@ class Entry(Generic[R]):
         return self.about or (documented or "").partition("\n")[0]
 
     def check(self, transaction: Transaction, keys: Keys) -> None:
-        """Raise :class:`EntryError` unless a transaction is what this declaration says."""
+        """Raise :class:`EntryError` if a transaction differs from this declaration in any part."""
         if transaction.kind != self.kind or transaction.phase is not self.phase:
             raise self._error(f"expected a {self.phase}, found a {transaction.phase} of {transaction.kind}")
         if transaction.marks != self.marks:
@@ -103,7 +104,7 @@ class Entry(Generic[R]):
         for transfer in transaction.transfers:
             if not any(
                 source.match(transfer.source) and target.match(transfer.target)
-                for source, target in self._accounts
+                for source, target in self._account_patterns
             ):
                 raise self._error(f"a transfer from {transfer.source} to {transfer.target} is not declared")
 
@@ -111,7 +112,7 @@ class Entry(Generic[R]):
         return EntryError(f"{self.kind}: {why}")
 
     def _check_record(self, record: JSON) -> None:
-        """Check the details. The journal stores an empty record as none."""
+        """Raise :class:`EntryError` if the record is not valid. The journal stores an empty record as None."""
         try:
             check_value(
                 self.record, {} if record is None and self.record is not NoneType else record, "record"
@@ -123,7 +124,7 @@ class Entry(Generic[R]):
         found: set[Key] = set()
         for name, value in state.items():
             key = keys.of(name)
-            if key is None or key not in self._written:
+            if key is None or key not in self._written_keys:
                 raise self._error(f"state.{name}: it does not write this key")
             found.add(key)
             try:
@@ -136,15 +137,15 @@ class Entry(Generic[R]):
 
     def _check_counts(self, counts: Mapping[str, int]) -> None:
         for name, number in counts.items():
-            due = [by for pattern, by in self._counts if pattern.match(name)]
+            due = [by for pattern, by in self._count_patterns if pattern.match(name)]
             if not due or (due[0] is not None and due[0] != number):
                 raise self._error(f"counts.{name}: {number} is not declared")
-        for (pattern, by), name in zip(self._counts, self.counts, strict=True):
+        for (pattern, by), name in zip(self._count_patterns, self.counts, strict=True):
             if by is not None and not any(map(pattern.match, counts)):
                 raise self._error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
-        """Return what an entry of this kind concerns, or an empty string."""
+        """Return the subject of an entry of this kind as text: on or off for a truth value, empty if it has none."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
         value = record.get(self.subject)
         if isinstance(value, bool):
@@ -152,25 +153,25 @@ class Entry(Generic[R]):
         return "" if value is None else str(value)
 
     def find_significance(self, subject: str) -> Significance | None:
-        """Return what an entry that concerns ``subject`` means as a significant event, or None."""
+        """Return the significance of an entry with this subject, or None if it is no significant event."""
         found = self.significance
         return find_by_pattern(found, subject) if isinstance(found, Mapping) else found
 
     @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
-        """Return the occurrence meters that every such entry advances by the same number."""
+        """Return the occurrence meters, without patterns, that every such entry advances by the same number."""
         return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
 
     @cached_property
-    def _written(self) -> frozenset[Key]:
+    def _written_keys(self) -> frozenset[Key]:
         return frozenset((*self.writes, *self.may_write))
 
     @cached_property
-    def _counts(self) -> list[tuple[re.Pattern[str], int | None]]:
+    def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
         return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
 
     @cached_property
-    def _accounts(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
         return [(re.compile(translate(m.source)), re.compile(translate(m.target))) for m in self.moves]
 
 
@@ -184,7 +185,7 @@ def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
 
 
 def find_author(entry: StoredEntry) -> str:
-    """Return the person that an entry names as its author, or an empty string."""
+    """Return the person or the key switch that caused an entry, or an empty string if it names neither."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     found = record.get("person") or record.get("key")
     return str(found) if found else ""
@@ -210,18 +211,22 @@ class Entries:
         return any(each is entry for each in self._by_kind.get(entry.kind, ()))
 
     def find_subject(self, entry: StoredEntry) -> str:
-        """Return an entry's kind and, after a colon, what it concerns (``door.opened:main``)."""
+        """Return an entry's kind and, after a colon, its subject if it has one (``door.opened:main``)."""
         form = self._first_form(entry.kind)
         subject = "" if form is None else form.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:
-        """Return what an entry means as a significant event, or None."""
+        """Return the significance of an entry, or None if it is no significant event."""
         form = self._first_form(entry.kind)
         return None if form is None else form.find_significance(form.format_subject(entry))
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
-        """Yield every significant event: a kind, with ``:`` and a pattern if it depends on the subject."""
+        """Yield each kind of significant event with its significance.
+
+        If the significance depends on the subject, the kind is followed by a colon and a pattern of the
+        subject, once for each pattern.
+        """
         for kind in self._by_kind:
             form = self._first_form(kind)
             found = None if form is None else form.significance
@@ -246,7 +251,7 @@ class Entries:
         return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)
 
     def is_event(self, kind: str) -> bool:
-        """Return whether the log of events shows entries of a kind; an undeclared one it shows."""
+        """Return whether the log of events shows entries of a kind; True for a kind that no feature declares."""
         return not any(form.is_bookkeeping for form in self.of(kind))
 
     def _first_form(self, kind: str) -> AnyEntry | None:

@@ -148,14 +148,14 @@ class EventType(EventName):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event and its data."""
+    """One event: its name, and its data by name."""
 
     type: EventName
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
 class SupersededBy(Exception):
-    """Raised by an effect that found, before moving any value, that another event has happened instead."""
+    """Raised by an effect that has moved no value, because another event must be processed in place of its own."""
 
     def __init__(self, event: Event) -> None:
         super().__init__(event.type.value)

@@ -92,10 +92,10 @@ _BEGINNINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a fault does to the machine, and who clears it.
+    """The effect of a fault on the machine, and who clears it.
 
-    ``locks``: play stops (a tilt). ``disables_device``: its device is not used while the fault is active.
-    ``closes``: the machine is out of service but still pays what it owes.
+    ``locks``: play stops (a tilt). ``disables_device``: the faulty device is not used while the fault is
+    active. ``closes``: the machine is out of service but still pays what it owes.
     """
 
     locks: bool
@@ -105,7 +105,7 @@ class Fault:
 
     @property
     def is_players(self) -> bool:
-        """Return whether the fault restricts the player; others only appear on service pages."""
+        """Return whether the fault restricts, and is shown to, the player; others only appear on service pages."""
         return self.locks or self.disables_device or self.closes
 
 
@@ -125,5 +125,5 @@ def get_fault(code: str) -> Fault:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the faults to show: a low-paper warning is left out once the paper has run out."""
+    """Return the codes without warnings whose more severe fault is active, such as low paper once the paper is out."""
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

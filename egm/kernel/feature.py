@@ -90,12 +90,12 @@ class Features:
         return texts
 
     def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """Create the machine-wide and per-position services that the cabinet file asks for."""
+        """Create the machine-wide services, and those of the first position, that the cabinet file requires."""
         made = (one for feature in self.all for make in feature.services for one in make(context))
         return (*made, *self.attach_to_position(context))
 
     def attach_to_position(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """Create the per-position services that the cabinet file asks for."""
+        """Create the services of one further position that the cabinet file requires."""
         return tuple(
             one for feature in self.all for make in feature.position_services for one in make(context)
         )

@@ -10,10 +10,10 @@ from paytables import Game
 
 @dataclass(slots=True)
 class InstalledGames:
-    """Every installed game by id, whether the options offer it or not.
+    """Every installed game by id, whether or not the operator's options offer it.
 
-    ``denominations_cents``: the denominations approved for each game. ``returns``: its lowest exact return in
-    them.
+    ``denominations_cents``: the approved denominations of each game. ``returns``: the lowest exact return of
+    each game at those denominations.
     """
 
     games: Mapping[str, Game] = field(default_factory=dict)

@@ -30,7 +30,7 @@ class Owner(StrEnum):
     MACHINE = "machine"
     PLAYER = "player"
     DEVICE = "device"
-    """The position's if it concerns a device that each position has, else the machine's."""
+    """The position's value if the key concerns a device that each position has; otherwise the machine's value."""
 
 
 class Key(StrEnum):
@@ -76,7 +76,7 @@ class Keys:
                 other = self._by_name.get(name)
                 check_invariant(
                     other is None,
-                    f"{str(key)!r} is declared by {_format_key(other)} and by {_format_key(key)}",
+                    f"{str(key)!r} is declared by {_describe_key(other)} and by {_describe_key(key)}",
                 )
             self._by_name[head + colon] = key
 
@@ -84,7 +84,10 @@ class Keys:
         return iter(self._by_name.values())
 
     def of(self, name: str) -> Key | None:
-        """Return the key that a journal state name belongs to, with or without a position number before it."""
+        """Return the key to which a name in the journal's state belongs, or None.
+
+        A position's number before the name, as in ``2/game``, is ignored.
+        """
         found = self._by_name.get(name)
         if found is not None:
             return found
@@ -120,5 +123,5 @@ class Keys:
         return f"{position.number}/{name}" if own else str(name)
 
 
-def _format_key(key: Key | None) -> str:
+def _describe_key(key: Key | None) -> str:
     return f"{type(key).__name__}.{key.name}" if key is not None else ""

@@ -1,6 +1,6 @@
-"""The logs of the journal: the entries that each shows are those whose declarations name it, the last ones only.
+"""The logs of the journal. The declaration of an entry names the logs that show the entry.
 
-The journal loses nothing, so the size of a log only limits what is shown.
+Each log shows only its last entries. The journal itself loses nothing.
 """
 
 from enum import StrEnum
@@ -8,7 +8,7 @@ from typing import Self
 
 
 class Log(StrEnum):
-    """A log: its name, and how many entries it shows unless asked for others."""
+    """A log: its name, and the number of entries that it shows unless another number is given."""
 
     size: int
 

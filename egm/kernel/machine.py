@@ -181,11 +181,11 @@ class Machine:
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        """Return a change of this position's state as JSON, by the names under which the journal stores it."""
+        """Return values by key as JSON, by the names under which the journal stores them for this position."""
         return {self.keys.name(key, self.position): encode_value(value) for key, value in state.items()}
 
     def append(self, transaction: Transaction) -> Posted:
-        """Append a transaction that fulfils its declaration; only :meth:`post` and tests call this."""
+        """Append a transaction that agrees with its declaration. Only :meth:`post` and tests call this."""
         try:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as why:  # nothing is written, so no value has moved
@@ -222,7 +222,7 @@ class Machine:
 
     @property
     def faults(self) -> dict[str, Any]:
-        """Return the active faults of this position and of the machine, by code."""
+        """Return the active faults that concern this position: its own and the machine's, by code."""
         standing = sorted(self.journal.states(KernelKey.FAULT).items())
         faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in standing}
         if self.position.number == 1:
@@ -238,13 +238,13 @@ class Machine:
         return any(entry["locks"] for entry in self.faults.values())
 
     def credit(self, kind: CreditKind) -> str:
-        """Return the account of the player's credits of a kind."""
+        """Return the name of the account with the player's credits of a kind."""
         return self.position.account(kind)
 
     def take(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
-        """Return the transfers that move credits of the player to ``target``, kind by kind."""
+        """Return the transfers that move an amount of the player's credits to ``target``, in the order of the kinds."""
         return build_credit_transfers(
             amount_cents, target, self.journal.available_cents, kinds, self.position
         )
@@ -270,7 +270,10 @@ class Machine:
 
     @property
     def selection(self) -> Selection:
-        """Return the current game, denomination, bet and language; initially the first game's minimum bet."""
+        """Return the current game, denomination, bet and language.
+
+        Before the player has selected anything, this is the first game at its smallest bet.
+        """
         stored = self.memory.read(Selection, KernelKey.SELECTION)
         if stored is not None and stored.denomination_cents in self.denominations_cents.get(
             stored.game_id, ()
@@ -289,7 +292,10 @@ class Machine:
         )
 
     def find_least_bet(self, game_id: str, denomination_cents: int) -> int:
-        """Return a game's initial bet in credits: the minimum stake, or 0 if the player places bets on spots."""
+        """Return the bet in credits that a newly selected game starts with.
+
+        It is the smallest stake that starts the game, or 0 if the player places bets on spots.
+        """
         if self.games[game_id].rules.layout():
             return 0
         return self.find_least_stake(game_id, denomination_cents)

@@ -25,7 +25,7 @@ class Memory:
         self._keys: Final = keys
 
     def name(self, key: str) -> str:
-        """Return the journal state name of one of this position's keys."""
+        """Return the name in the journal's state of one of this position's keys."""
         return key if self._position.number == 1 else self._keys.name(key, self._position)
 
     def get(self, key: str) -> Any:
@@ -46,7 +46,7 @@ class Memory:
         return found
 
     def read_all(self, kind: type[R], prefix: str) -> dict[str, R]:
-        """Return the records stored under a prefix, sorted, by the part of their names after it."""
+        """Return the records stored under a prefix, by their names without the prefix, sorted."""
         start = self.name(prefix)
         return {
             name.removeprefix(start): from_json(kind, data, f"the memory's {str(name)!r}")

@@ -48,6 +48,7 @@ class FaultRaised:
 
     code: Words
     detail: str | None = omit_if_default(None)
+    """Details for staff, such as the device's own words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +64,11 @@ class UnexpectedEvent:
     """No rule accepted an event; recorded once per start for the same event, state and reason."""
 
     event: str
+    """The type of the event."""
     state: str
+    """The state of the machine."""
     reason: str
+    """The code of the guard that refused it, or why no rule fits."""
     values: Mapping[str, JSON]
     """Its numbers and harmless texts; of other values, which may be secret, only the type."""
 

@@ -15,7 +15,7 @@ OWN_FAULTS: Final = frozenset(
 
 
 def is_own_fault(code: str) -> bool:
-    """Return whether a fault stops only its own position."""
+    """Return whether the fault stops only the position at which it occurs."""
     return code.partition(".")[0] in OWN_FAULTS
 
 
@@ -27,7 +27,7 @@ class Position:
     of: int = 1
 
     def account(self, kind: str) -> str:
-        """Return the account of this position's credits of a kind."""
+        """Return the name of this position's account for credits of a kind."""
         return f"credit:{self.number}:{kind}"
 
     @property

@@ -105,7 +105,7 @@ class Rules(Generic[MachineT]):
         return len(self._rules)
 
     def of(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
-        """Return the rules for one event in one state, in the order in which they are tried."""
+        """Return the rules for an event in a state, in the order in which they are tried."""
         return self._index.get((state, event), ())
 
     def refusal(self, event: EventName) -> Refusal:
@@ -113,9 +113,9 @@ class Rules(Generic[MachineT]):
         return self._refusals[event]
 
     def derive_state(self, machine: MachineT) -> State:
-        """Return the most pressing state that the durable memory implies, or IDLE."""
+        """Return the derived state with the highest priority whose condition holds, or IDLE."""
         return next((one.state for one in self.states if one.holds(machine)), State.IDLE)
 
     def is_always_accepted(self, event: EventName) -> bool:
-        """Return whether the event is accepted in every state after the memory is ready."""
+        """Return whether every state after BOOT has a rule without guards for the event."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

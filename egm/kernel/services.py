@@ -39,9 +39,9 @@ class Attachment(Protocol):
         ...
 
     def changed(self, now: Snapshot) -> None:
-        """Handle a durable change. Called on the loop; must not block.
+        """React to a change that is durable. It is called on the machine's event loop and must not block.
 
-        Called after each event, and soon after any entry written outside one.
+        It is called after each event, and soon after an entry that is written outside of an event.
         """
         ...
 

@@ -17,7 +17,8 @@ from egm.kernel.messages import Snapshot
 class AtWork:
     """A running position: how to submit events to it, and how to read its current snapshot.
 
-    ``signal`` updates the tower light and bell of its board. ``has_board``: it has a separate board.
+    ``signal`` updates the tower light and the bell of its I/O board. ``has_board``: whether the position has
+    its own I/O board.
     """
 
     engine: Engine[Machine]
@@ -34,7 +35,10 @@ class SideBySide:
     at: dict[int, AtWork] = field(default_factory=dict)
 
     def iter_positions_served(self, number: int) -> Iterator[AtWork]:
-        """Yield the positions that the board of position ``number`` serves, in order."""
+        """Yield, in order, the positions that the I/O board of position ``number`` serves.
+
+        These are the position itself and, for position 1, every position without a board.
+        """
         for other in sorted(self.at):
             if other == number or (number == 1 and not self.at[other].has_board):
                 yield self.at[other]

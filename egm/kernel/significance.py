@@ -42,7 +42,7 @@ class Clear(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """What an event does, who clears it, and its SAS exception code or None."""
+    """The effect of a significant event, who clears it, and its SAS exception code or None."""
 
     effect: Effect
     clear: Clear = Clear.NOTHING
@@ -50,5 +50,5 @@ class Significance:
 
 
 def find_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
-    """Return the first significance of a table whose pattern matches a subject, or None."""
+    """Return the significance of the first pattern in a table that matches a subject, or None."""
     return next((found for pattern, found in table.items() if fnmatchcase(subject, pattern)), None)

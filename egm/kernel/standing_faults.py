@@ -8,7 +8,7 @@ from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED, ActiveFault, Fau
 
 
 def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
-    """Record a fault as active until it is cleared. A repeat is ignored."""
+    """Record that a fault is active, until it is cleared. If it is already active, do nothing."""
     if code in machine.faults:
         return
     properties = get_fault(code)
@@ -27,7 +27,7 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 
 def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
-    """Clear a fault whose cause has gone. A fault that a person must clear stays active."""
+    """Clear a fault whose cause has ended. A fault that a person must clear stays active."""
     standing = machine.faults.get(code)
     if standing is None or standing["cleared_by"] != "self":
         return
@@ -46,5 +46,8 @@ def is_off(machine: Machine, kind: str) -> bool:
 
 
 def note_fault(machine: Machine, code: str, why: str) -> None:
-    """Raise a fault that the machine detects and clears by itself, or clear it if ``why`` is empty."""
+    """If ``why`` has a text, raise a fault with it; if it is empty, clear the fault.
+
+    This is for faults that the machine detects, and clears, by itself.
+    """
     (raise_fault if why else clear_fault)(machine, code, detail=why)

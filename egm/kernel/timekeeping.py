@@ -89,7 +89,10 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge the clock now. Once trusted, it must advance with the monotonic clock from then on."""
+        """Judge the clock now, and return the doubt or None.
+
+        Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
+        """
         found = self.doubt
         if found is None and not self._running:
             self.confirm()
@@ -102,7 +105,7 @@ class Timekeeper:
             Evidence(
                 now=self._clock.now(),
                 good=self._good,
-                passed=self._passed if self._running else None,
+                passed=self._elapsed if self._running else None,
                 unsettled=self._unsettled,
             )
         )
@@ -115,15 +118,15 @@ class Timekeeper:
     @property
     def good(self) -> datetime | None:
         """Return the last time known to be right plus the time elapsed since, or None."""
-        return None if self._good is None else min(self._good + self._passed, END)
+        return None if self._good is None else min(self._good + self._elapsed, END)
 
     def now(self) -> datetime:
-        """Return the best known time: the clock's if it is trusted, else the evidence's."""
+        """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
         good = self.good
         return self._shown if good is None or self.is_believed else good
 
     def read_steady_time(self) -> datetime:
-        """Return a time that advances steadily within one run, even when the clock is set."""
+        """Return a time that advances with the monotonic clock during one run, even when the wall clock is set."""
         return self.good or self._shown
 
     @property
@@ -137,7 +140,7 @@ class Timekeeper:
         self._running, self._unsettled = True, False
 
     @property
-    def _passed(self) -> timedelta:
+    def _elapsed(self) -> timedelta:
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
 

@@ -50,7 +50,7 @@ def fit(felt: Sequence[Place]) -> Matrix:
 
 
 def calibrate_touch(matrix: Matrix, x: int, y: int) -> Place:
-    """Return where a detected touch was placed; without a calibration, the same coordinates."""
+    """Return the true position of a detected touch; the detected position itself if ``matrix`` is empty."""
     if not matrix:
         return x, y
     a, b, c, d, e, f = matrix

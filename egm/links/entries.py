@@ -20,11 +20,13 @@ class HostNamed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
-    """A host has sent its time; ``ahead_seconds`` is how far it is ahead of the machine's time, rounded up."""
+    """A host sent its time."""
 
     host: str
     told: Time
+    """The time that the host sent."""
     ahead_seconds: int
+    """How far the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +107,14 @@ class GatCalculation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatRequest:
-    """A verifier requested a calculation; ``refused``: why it was not started."""
+    """A verifier requested a calculation."""
 
     parameters: tuple[str, ...]
+    """The parameters as the verifier sent them."""
     level: Count
+    """The authentication level that the verifier requested (GAT)."""
     refused: str = omit_if_default("")
+    """The reason why the calculation was not started, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +122,13 @@ class GatResult:
     """A calculation for a verifier has ended, with its results or with the reason why it failed."""
 
     parameters: tuple[str, ...]
+    """The parameters as the verifier sent them."""
     algorithm: str
+    """The name of the hash algorithm."""
     values: Mapping[str, str]
+    """The result for each component, by its name."""
     trouble: str
+    """The reason why it failed, or empty."""
 
 
 GAT_REQUEST: Final = Entry(kind="gat.request", record=GatRequest, writes=(LinksKey.GAT,))

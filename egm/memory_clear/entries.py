@@ -21,21 +21,24 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedClaim:
-    """A claim of the old memory, and the decision on it.
-
-    ``amount``: minor units, exact. ``copies``: the amount according to each copy of the memory.
-    """
+    """A claim of the old memory, and the decision on it."""
 
     id: str
+    """The id of the claim."""
     amount: str
+    """The amount in minor units, exact."""
     says: Mapping[str, JSON]
     """Details for the persons who decide, which depend on the kind of claim."""
     standing: str
+    """How well the copies of the memory support the claim."""
     copies: Mapping[str, str]
+    """The amount according to each copy of the memory."""
     act: Literal["carried", "paid", "ended"]
+    """The decision: the new memory carries the claim, it was paid by hand, or nothing is owed."""
     copy: str
     """The copy that the persons follow, if the copies disagree."""
     paid_cents: Count | None = omit_if_default(None)
+    """The amount paid by hand, or null."""
     by: str = omit_if_default("")
     """Who paid it by hand."""
     entries: tuple[str, ...]
@@ -44,15 +47,18 @@ class DecidedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleared:
-    """The clear by which a journal began: by whom, why, and the entries that follow; ``before``: the inspection."""
+    """The clear by which a journal began: by whom, why, and the entries that follow."""
 
     person: Words
     second_person: Words
+    """The other person, whose authorisation the clear needs."""
     reason: Words
     evidence: str
     """The name of the folder with the old memory."""
     before: Mapping[str, JSON]
+    """The result of the inspection of the old memory."""
     claims: tuple[DecidedClaim, ...] = omit_if_default(())
+    """What the old memory owed, with the decision on each."""
     opening: tuple[tuple[str, Digest], ...]
     """The id and the digest of each entry that follows the first."""
     roster: str = omit_if_default("")
@@ -66,28 +72,33 @@ class MachineGenesis:
     """A journal begins: of which machine, with which public key, and by which clear if by one."""
 
     format: Cents
+    """The version of the journal's format."""
     machine_id: str
+    """The machine's serial number."""
     public_key: Digest
+    """The machine's public key, with which its signatures are verified."""
     cleared: Cleared | None = omit_if_default(None)
+    """The memory clear by which the journal began, or null for the first journal of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransfersUnproved:
-    """Transfers may be missing in what was read of the memory; none is executed until the host registers.
-
-    ``acknowledged``: the last entry that the machine is known to have acknowledged; ``read``: the last entry read.
-    """
+    """Transfers may be missing in what was read of the memory; none is executed until the host registers."""
 
     acknowledged: Count
+    """The last entry that the machine is known to have acknowledged."""
     read: Count
+    """The last entry that was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferIdentifiers:
-    """Transfers that have moved value, which must not move it again, by the short digests of their identifiers."""
+    """Transfers that have moved value before a memory clear, which must not move it again."""
 
     claim: Literal["transfers"] = "transfers"
+    """The claim of the clear that carries them."""
     sha256: tuple[str, ...]
+    """The short digests of the transfers' identifiers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

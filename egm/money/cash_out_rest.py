@@ -30,12 +30,12 @@ def find_coins_paid(machine: Machine) -> PaidInCoins | None:
 
 
 def rest_goes_on(machine: Machine, _: Event) -> bool:
-    """Return whether a valid remainder is waiting for the next payout method."""
+    """Return whether a remainder is stored that still equals the player's balance, for the next payout method."""
     return _find_valid_remainder(machine) is not None
 
 
 def has_stale_remainder(machine: Machine) -> bool:
-    """Return whether a stored remainder no longer matches the player's balance."""
+    """Return whether a remainder is stored that differs from the player's balance."""
     return machine.memory.get(MoneyKey.GOES_ON) is not None and _find_valid_remainder(machine) is None
 
 
@@ -58,7 +58,7 @@ def _find_valid_remainder(machine: Machine) -> CashOutRest | None:
 
 
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
-    """Return the event that pays the player without a button press: by hand if the previous method failed."""
+    """Return the event that starts an automatic payout: by hand if the previous method failed, else by any method."""
     remainder = _find_valid_remainder(machine)
     return Event(
         EventType.NO_PAYOUT_DEVICE if remainder is not None and remainder.by_hand else EventType.CASH_OUT

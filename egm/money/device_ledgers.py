@@ -50,8 +50,8 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
 from meters import Transfer
 
-#: Reason for a dispute about money that is in the box but whose credit the journal refused as an implausible
-#: meter jump.
+#: The reason of a dispute about money that is in the box, but whose credit the journal refused because a
+#: meter would have jumped.
 _TOO_FAR: Final = "its credit was refused as an implausible meter jump"
 
 
@@ -82,7 +82,10 @@ class PaperLedger:
         )
 
     def may_order(self) -> bool:
-        """Return whether the driver may order a stack: not while a door is open or the machine waits for staff."""
+        """Return whether the driver may order a bill or ticket into the box.
+
+        It may not while a door is open, or while the machine waits for staff.
+        """
         return self._machine.state(Features).rules.derive_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
@@ -124,14 +127,14 @@ class PaperLedger:
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
-        """Close the record: the acceptor has confirmed that it received our acknowledgement."""
+        """Delete the record of the bill or ticket, because the acceptor has confirmed our acknowledgement."""
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
         self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Void the reservation: the bill or ticket did not reach the box."""
+        """Void the reservation because the bill or ticket did not reach the box; ``why`` is the reason."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
         )
@@ -151,7 +154,7 @@ class PaperLedger:
         self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
-        """Record in which direction the acceptor reports the bill or ticket to be moving."""
+        """Record whether the acceptor reports that the bill or ticket moves out, to the player, or in, to the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
@@ -159,7 +162,7 @@ class PaperLedger:
         self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's protocol position with the open bill or ticket."""
+        """Store ``mark``, the driver's position in its protocol, with the bill or ticket that is being stacked."""
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
@@ -169,14 +172,17 @@ class PaperLedger:
 
 
 class PrintingLedger:
-    """The ticket being printed (:class:`egm.devices.ledgers.PrintLedger`)."""
+    """The record of the ticket, slip or test that is being printed (:class:`egm.devices.ledgers.PrintLedger`)."""
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
         self._handle = handle
 
     def pending(self) -> PrintRecord | None:
-        """Return the print job of the open ticket, or None. A disputed ticket is decided by staff, not the printer."""
+        """Return the print job that is not finished, or None.
+
+        A disputed ticket is not returned, because staff and not the printer decide on it.
+        """
         job = open_job(self._machine)
         if job is None or self._open_record().state in CLOSED:
             return None
@@ -194,7 +200,10 @@ class PrintingLedger:
         self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT: record})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record the job's next state. A printed bar code settles the ticket; a failure returns the credits."""
+        """Record the next state of the print job.
+
+        Once the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
+        """
         stored = self._open_record()
         check_invariant(stored.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
@@ -222,7 +231,7 @@ class PrintingLedger:
 
 
 class HopperLedger:
-    """The coins being paid (:class:`egm.devices.ledgers.PayoutLedger`)."""
+    """The record of the coins that the hopper is paying (:class:`egm.devices.ledgers.PayoutLedger`)."""
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
@@ -248,13 +257,16 @@ class HopperLedger:
         )
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Settle the payout with the coins counted out; ``doubt``, if set, says why the remainder is unknown."""
+        """End the payout with the number of coins counted out.
+
+        If ``doubt`` has a text, it is unknown whether more coins have left, for the reason that it states.
+        """
         self._is_of(payout_id)
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
         check_invariant(self.pending() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Close a cash-out whose coins were never ordered. A test that was never ordered has no record."""
+        """Close a cash-out whose coins were never ordered. For a test, which has no record, do nothing."""
         check_invariant(self.pending() is None, "a payout was reported as not ordered while one is open")
         if not is_test(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
@@ -274,7 +286,7 @@ class HopperLedger:
 
 
 class CoinsLedger:
-    """The coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
+    """The record of the coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
@@ -288,7 +300,10 @@ class CoinsLedger:
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
-        """Credit each coin, advance the event counter and open any dispute, in one transaction."""
+        """Credit each coin, store the acceptor's event counter and open any dispute, in one transaction.
+
+        ``coins``: for each coin its value in minor units, and whether the sorter sent it to the hopper.
+        """
         self._handle(EventType.COINS_IN, coins=coins, position=position, doubt=doubt)
         if self.position() != position and METER_JUMP in self._machine.faults:
             disputed = doubt or CoinDoubt(why=_TOO_FAR, least_cents=0, most_cents=0)

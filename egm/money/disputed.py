@@ -135,7 +135,7 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount; ``story`` is the record of its journal entry."""
+    """A ruling on a disputed amount. ``story`` is the record of the journal entry that the ruling will write."""
 
     disputed: DisputedAmount
     amount_cents: Count
@@ -149,10 +149,10 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open a dispute in a separate transaction; if it is already open, change nothing.
+    """Open a dispute in a transaction of its own; if it is already open, do nothing.
 
-    ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, the reservation of
-    that amount replaces them.
+    ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, that amount is
+    reserved instead of these transfers.
     """
     if disputed.id in list_disputed_amounts(machine):
         return
@@ -168,12 +168,12 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
 
 
 def format_reservation_id(disputed: DisputedAmount) -> str:
-    """Return the id of the reservation for the amount set aside."""
+    """Return the id of the reservation that sets the disputed part of the credits aside."""
     return f"{disputed.id}.disputed"
 
 
 def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether an open dispute has not raised its fault yet, or a ruling still needs its payment entry."""
+    """Return whether a dispute is open whose fault may not be raised yet, or a ruling whose payment is not posted."""
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
     disputes = list_disputed_amounts(machine).values()
@@ -209,14 +209,17 @@ def ruling_is_sound(machine: Machine, event: Event) -> bool:
 
 
 def _find_awarded_cents(disputed: DisputedAmount, event: Event) -> object:
-    """Return the amount awarded: for a printed ticket, 0 if it is good and the full amount if it is void."""
+    """Return the amount that the form awards.
+
+    For a printed ticket this is 0 if the ticket is ruled good and its full amount if it is ruled void.
+    """
     if not disputed.is_printed:
         return event.data.get("amount_cents")
     return {"good": 0, "void": disputed.most_cents}.get(str(event.data.get("ticket")))
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
-    """Pay by hand the amount awarded; the last ruling about a device clears its fault."""
+    """Pay by hand the amount awarded. The last ruling about a device also clears the device's fault."""
     disputed = list_disputed_amounts(machine)[str(event.data["disputed"])]
     amount_cents = int(str(_find_awarded_cents(disputed, event)))
     story = DisputeRuled(
@@ -299,9 +302,10 @@ def _number(machine: Machine, disputed: DisputedAmount) -> str:
 def _build_award_transfers(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
-    """Return the transfers of the amount awarded and of the remainder that was set aside.
+    """Return the transfers of the amount awarded, and of the remainder of the credit that was set aside.
 
-    If the cashier has already redeemed the ticket, nothing is redeemed here and the operator pays.
+    ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator
+    pays the amount instead.
     """
     source = SOURCE
     if disputed.held_cents:

@@ -24,14 +24,19 @@ _CASHABLE: Final = "credit:*:cashable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDetails:
-    """A dispute that an entry opens, with the known bounds of the amount; ``number``: of a disputed ticket."""
+    """A dispute that an entry opens, with the known bounds of the amount."""
 
     id: Words
+    """The id of the dispute."""
     device: Words
+    """The device that took or paid the money."""
     why: str = omit_if_default("")
     number: Masked = omit_if_default("")
+    """The number of a disputed ticket, masked; empty for bills and coins."""
     least_cents: Count
+    """The smallest amount that may be owed."""
     most_cents: Count
+    """The largest amount that may be owed."""
 
 
 # ---------------------------------------------------------------------------------------------- bills and tickets in
@@ -262,6 +267,7 @@ class TicketTaken:
     """The printer no longer holds the printed ticket."""
 
     id: str
+    """The id of the cash-out that printed the ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,9 +340,10 @@ TICKET_DISPUTED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- coins out
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsCounted:
-    """The hopper has counted out coins of the open payout; ``paid_coins``: how many so far."""
+    """The hopper has counted out coins of the open payout."""
 
     id: str
+    """The id of the cash-out."""
     paid_coins: Cents
 
 
@@ -350,14 +357,18 @@ class CoinsOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsOutOfVoided:
-    """The coins that left the hopper before its payout was voided are posted; ``doubt``: why others may have left."""
+    """The coins that left the hopper before its payout was voided are posted."""
 
     id: str
+    """The id of the voided cash-out."""
     way: Literal["coins"]
+    """The way of the cash-out: coins."""
     amount_cents: Cents
     coins: Cents
+    """The number of coins ordered."""
     paid_coins: Count
     doubt: str = omit_if_default("")
+    """The reason why more coins may have left the hopper."""
     in_coins: PaidInCoins | None = omit_if_default(None)
 
 
@@ -427,6 +438,7 @@ class HandpayWay:
 
     handpay: str
     way: Literal["ticket", "hand"]
+    """A ticket if the player requested one; by hand if they withdrew the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -455,6 +467,7 @@ class HandpayPaid:
 
     handpay: HandpayRecord = inline_record()
     method: str
+    """The means of payment: cash, cheque or another."""
     identity: str = omit_if_default("")
     """Commits to the player's identity, which no journal contains."""
     slip: Cents
@@ -463,6 +476,7 @@ class HandpayPaid:
     """The journal head before this entry, as it is printed."""
     machine: Serial
     taxable: bool
+    """Whether the amount reaches the limit above which a win is reported for tax."""
     person: Person
     persons: tuple[str, ...]
     """Those who filled in the form and those who paid: members of staff, a key switch, or a host."""
@@ -473,6 +487,7 @@ class HandpayUnclaimed:
     """Nobody claims a hand-pay: it is voided, and what it reserved becomes an orphan."""
 
     id: str
+    """The id of the hand-pay."""
 
 
 #: Kinds of the reservations of other features that a hand-pay settles.
@@ -534,14 +549,16 @@ class DisputeReleased:
     """A ruling has released the credit that was set aside for a dispute; its payment follows."""
 
     id: str
+    """The id of the dispute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuled(RulingDetails):
-    """Staff have ruled on a disputed amount; ``amount_cents`` is awarded to the player."""
+    """Staff have ruled on a disputed amount."""
 
     disputed: DisputeDetails = inline_record()
     amount_cents: Count
+    """The amount awarded to the player."""
     commitment: str = omit_if_default("")
     """Commits to the full number of a ticket that the ruling redeems."""
 
@@ -611,8 +628,11 @@ class OrphanCredits(_OrphanRuling):
     """Credit that was left on the meter is taken into the register of orphans; restricted credit expires."""
 
     kind: Literal["credits"] = "credits"
+    """Always `credits`, in the register of orphans."""
     amount_cents: Count
+    """The amount taken into the register."""
     expired_cents: Count
+    """The restricted credit that expired instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -620,7 +640,9 @@ class OrphanHandpay(_OrphanRuling):
     """An unclaimed hand-pay is in the register of orphans."""
 
     kind: HandpayKind
+    """The kind of hand-pay."""
     id: str
+    """The id of the hand-pay."""
     amount_cents: Count
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
@@ -630,6 +652,7 @@ class OrphanTicket(_OrphanRuling):
     """A ticket that was found is redeemed to the register of orphans."""
 
     kind: Literal["ticket"] = "ticket"
+    """Always `ticket`, in the register of orphans."""
     amount_cents: Cents
     number: Masked
     commitment: str = omit_if_default("")
@@ -638,9 +661,10 @@ class OrphanTicket(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanRefused(_OrphanRuling):
-    """A ticket that was found cannot be redeemed; ``answer``: the reason."""
+    """A ticket that was found cannot be redeemed."""
 
     answer: str
+    """The reason why it cannot be redeemed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -648,6 +672,7 @@ class PrizeForfeited(RulingDetails):
     """Two persons have forfeited the prize that waited for an attendant (Québec s.94)."""
 
     id: str
+    """The id of the hand-pay."""
     amount_cents: Count
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
 
@@ -730,9 +755,10 @@ CREDITS_FORFEITED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- the ticket ledger
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketsChecked:
-    """The ticket ledger agrees with the journal; ``place``: the number of its last move."""
+    """The ticket ledger agrees with the journal."""
 
     place: Count
+    """The number of the ledger's last change."""
     begun: Mapping[str, JSON] | None = omit_if_default(None)
     """The restoration by two persons after which this ledger is used, as the ledger describes it."""
 
@@ -742,15 +768,17 @@ class TicketsContradicted:
     """A ticket was credited that the ticket ledger did not redeem; staff must find out who else was paid."""
 
     id: str
+    """The id of the ticket's insertion."""
     number: Masked
     amount_cents: Cents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketsMended:
-    """One copy of the ticket ledger was damaged or lost, and was restored from the other; ``what``: which."""
+    """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
 
     what: str
+    """The copy that was restored, and why."""
 
 
 TICKETS_CHECKED: Final = Entry(

@@ -35,7 +35,7 @@ def _wants_identity(machine: Machine, amount_cents: int) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 def handpay_is_in_order(machine: Machine, _: Event) -> bool:
-    """Return whether the hand-pay needs no form, or its form has been filled in."""
+    """Return whether the hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     return handpay.form is not None or not _wants_identity(machine, handpay.worth_cents)
 
@@ -109,12 +109,15 @@ BOOK: Final = "prizes:"
 
 
 def no_prize_waits(machine: Machine, _: Event) -> bool:
-    """Return whether no prize in kind is owed. A prize in kind is handed over in person, so no host may settle it."""
+    """Return whether no prize in kind is owed. A host must not settle such a prize, which is handed over in person."""
     return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
 def find_unclaimed_account(flow: Transfer) -> str:
-    """Return the account for an unclaimed flow: the register of orphans, or the stock of unclaimed prizes."""
+    """Return the account to which a transfer of an unclaimed hand-pay goes.
+
+    Money goes to the register of orphans, a prize in kind to the stock of unclaimed prizes.
+    """
     if not flow.source.startswith(BOOK):
         return "house:orphan"
     return f"{BOOK}{parse_account_words(flow.source)['prize']}:unclaimed"

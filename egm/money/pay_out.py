@@ -115,7 +115,7 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
 
 
 def _find_pool(machine: Machine, kind: CreditKind) -> int:
-    """Return the pool of the restricted credit from a host; 0 for every other credit."""
+    """Return the number of the host's pool of the restricted credit; 0 for other credit or without a host."""
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
@@ -182,7 +182,10 @@ def print_ticket(machine: Machine) -> None:
 
 
 def open_job(machine: Machine) -> TicketJob | None:
-    """Return the printer's open job, or None. It is rebuilt from the ticket ledger: the journal has no full numbers."""
+    """Return the job that the printer has not finished, or None.
+
+    It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
+    """
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printing is None:
         return None
@@ -279,7 +282,7 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
 
 
 def is_disputed(printing: PrintingRecord | None) -> bool:
-    """Return whether the printer's ticket is in dispute or has been ruled void."""
+    """Return whether the printed ticket waits for a ruling, or a ruling has declared it void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
@@ -352,7 +355,7 @@ class HopperPayout:
 
 
 def start_hopper(machine: Machine) -> None:
-    """Order the reserved coins from the hopper: once per payout, also after a restart."""
+    """Order the reserved coins from the hopper unless its driver has the order, also after a restart."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
@@ -414,7 +417,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
 
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether coins of an abandoned payout are not posted yet, or a stored remainder is no longer valid."""
+    """Return whether coins of an abandoned payout are not posted, or a stored remainder differs from the balance."""
     return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
 
 
@@ -473,7 +476,7 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
-    """Return the cash-out's coins so far, including these, and the amount owed before the first of them."""
+    """Return the coins paid in this cash-out so far with these included, and the amount owed before the first coin."""
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
         owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
@@ -482,7 +485,11 @@ def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int
 
 
 def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
-    """Return the transfers of the player's money paid in coins, and of all coins counted out of the hopper."""
+    """Return the transfers for coins counted out of the hopper.
+
+    ``counted_cents`` is the value of all these coins, ``paid_cents`` the part that counts as paid to the
+    player.
+    """
     return (
         Transfer(_find_cashable_account(machine), "out:hopper", paid_cents),
         Transfer("stock:hopper", "stock:floor", counted_cents),
@@ -496,7 +503,7 @@ def _void(
     state: Mapping[str, object],
     why: str,
 ) -> None:
-    """Void a payout; if it was paying a remainder and no coins left, its amount becomes the remainder again."""
+    """Void a payout; if it was paying a remainder and no coins left, store its amount as the remainder again."""
     was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_DISPENSED) is None
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
@@ -566,7 +573,10 @@ def payout_may_begin(machine: Machine, _: Event) -> bool:
 
 
 def payout_is_due(machine: Machine, event: Event) -> bool:
-    """Return whether an automatic payout is due: a remainder, or the profile's limit reached with no standing bets."""
+    """Return whether an automatic payout is due.
+
+    Either a cash-out has a remainder, or the credit has reached the profile's limit while no bets stand.
+    """
     limit_cents = machine.profile.pay_out.automatic_cents
     too_much = (
         limit_cents is not None and machine.cash_cents >= limit_cents and not list_standing_tables(machine)

@@ -84,7 +84,7 @@ def handpay_waits(machine: Machine, _: Event) -> bool:
 
 
 def found_ticket_is_named(machine: Machine, event: Event) -> bool:
-    """Return whether the form has a ticket number and this machine keeps its own tickets."""
+    """Return whether the form has a ticket number, and this machine validates its own tickets."""
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.state(HostMoney).validation.is_by_host
@@ -140,7 +140,7 @@ def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post the orphan of a voided hand-pay: immediately, or after a restart in between."""
+    """Post the orphan of a voided hand-pay, immediately or after a restart in between."""
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
@@ -188,7 +188,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
 
 
 def prize_is_forfeit(machine: Machine, event: Event) -> bool:
-    """Return whether the profile lets the waiting prize be forfeited and a reason is given; never cancelled credits."""
+    """Return whether staff may forfeit the waiting prize and give a reason; cancelled credits cannot be forfeited."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         "handpay" in machine.profile.by_hand.forfeits
@@ -199,7 +199,7 @@ def prize_is_forfeit(machine: Machine, event: Event) -> bool:
 
 
 def credits_are_forfeit(machine: Machine, event: Event) -> bool:
-    """Return whether the profile lets credits be forfeited, the amount is within them, and a reason is given."""
+    """Return whether staff may forfeit credits, the amount is not above the credits, and a reason is given."""
     amount_cents = event.data.get("amount_cents")
     return (
         "credits" in machine.profile.by_hand.forfeits

@@ -21,7 +21,7 @@ from egm.staff.service_calls import answer_service_call
 
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_may_replace(machine: Machine, _: Event) -> bool:
-    """Return whether the hand-pay is the player's credits, has no form yet, and a ticket could be printed."""
+    """Return whether the hand-pay pays the player's credits, has no form yet, and a ticket could be printed for it."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         handpay is not None
@@ -43,7 +43,7 @@ def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
 
 
 def hand_is_asked(machine: Machine, event: Event) -> bool:
-    """Return whether the player has not requested a ticket, so that the attendant pays."""
+    """Return whether the attendant pays by hand, because the player has not requested a ticket."""
     return not ticket_is_asked(machine, event)
 
 
@@ -82,6 +82,6 @@ def return_handpay(machine: Machine, event: Event) -> None:
 
 
 def keep_handpay(machine: Machine, event: Event) -> None:
-    """Withdraw the request because the printer has failed since, and notify the attendant before they pay."""
+    """Withdraw the player's request because no ticket can be printed any more; notify the attendant before they pay."""
     choose_way(machine, event)
     machine.notice = Notice(code="ticket_impossible", severity="warning")

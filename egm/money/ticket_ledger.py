@@ -93,7 +93,7 @@ def compute_number_commitment(machine: Machine, number: str) -> str:
 def build_host_ticket_state(
     machine: Machine, ticket_id: str, status: Redeeming
 ) -> dict[str, HostTicketRecord]:
-    """Return the state change of the host's ticket record, empty if the host was not queried about this ticket."""
+    """Return the state change that stores a status in the host's ticket record; empty if it is another ticket's."""
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if stored is None or stored.id != ticket_id:
         return {}
@@ -101,7 +101,7 @@ def build_host_ticket_state(
 
 
 def is_accounted(machine: Machine, record: Record) -> bool:
-    """Return whether the journal contains a ticket that the ledger lists as issued by this machine."""
+    """Return whether the journal knows a ticket that the ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
 
@@ -130,7 +130,7 @@ def compare_with_journal(machine: Machine) -> str:
 
 
 def reason_journal_is_short(machine: Machine) -> str:
-    """Return which entries of the ledger's the journal lacks, and the remedy, or an empty text.
+    """Return which entries that the ledger requires the journal lacks, with the remedy; empty if it has all.
 
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
     machine that the journal lacks, then journal entries were lost, and what they paid is owed again.
@@ -173,7 +173,7 @@ def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
 
 
 def _has_entry(journal: Journal, seen: JournalSeen) -> bool:
-    """Return whether an entry is in the journal; if the archive can no longer supply it, assume that it is."""
+    """Return whether the journal has the entry. If only the archive could tell and cannot be read, return True."""
     if seen.sequence > journal.sequence:
         return False
     with suppress(JournalDamaged):
@@ -200,9 +200,9 @@ def keep_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the ledger's state when this journal began, or when two persons restored the ledger.
+    """Return the state of the ledger when this journal began, or when two persons last restored the ledger.
 
-    If the journal did not start with a memory clear and the ledger was not restored, the base is zero.
+    It is zero if neither a memory clear nor a restoration preceded.
     """
     store, journal = machine.state(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
@@ -220,10 +220,10 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 
 
 def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
-    """Return the last ledger move already accounted for when this journal or this ledger began.
+    """Return the number of the ledger's last change when this journal began or two persons restored the ledger.
 
-    A restoration by two persons accounts for all moves; a memory clear accounts for those the previous
-    journal knew.
+    A restoration by two persons covers all changes before it; a memory clear covers those that the previous
+    journal knew. ``end`` is the number of the ledger's last change now.
     """
     earlier = find_ledger_before_clear(journal)
     return end if restoration is not None or earlier is None else earlier.place

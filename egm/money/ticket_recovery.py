@@ -103,7 +103,7 @@ def open_desk(
 
 
 def _open_anywhere(machine: Machine) -> frozenset[str]:
-    """Return the ids of the payouts, papers and disputes under way at all positions, which share the desk."""
+    """Return the ids of all payouts, bills, tickets and disputes in progress at any position; all use one desk."""
     return frozenset(
         record["id"]
         for key, record in machine.journal.states().items()
@@ -113,10 +113,10 @@ def _open_anywhere(machine: Machine) -> frozenset[str]:
 
 
 def recover(machine: Machine, why: str = "") -> None:
-    """Complete in the ledger each ticket that has ended in the journal; leave those a device is still handling.
+    """Complete in the ledger each ticket that has ended in the journal, then compare the ledger with the journal.
 
-    Then compare the ledger with the journal. ``why``, if set, is the reason there is no ledger; it or a
-    difference stops tickets.
+    Tickets that a device is still handling are left alone. ``why`` is the reason why there is no ledger, or
+    empty. Tickets are disabled if there is no ledger or if it differs from the journal.
     """
     desk = machine.installed(TicketDesk)
     if desk is None:

@@ -25,17 +25,24 @@ class TicketTerms:
     """The host's ticket terms. Empty texts and zero days mean that the machine's own value applies."""
 
     restricted_out: bool = True
+    """Whether restricted credit may be printed on tickets."""
     redemption: bool = True
+    """Whether tickets are accepted."""
     cashable_days: int = 0
+    """The validity of tickets of cashable credit, in days."""
     restricted_days: int = 0
+    """The validity of tickets of restricted credit, in days."""
     location: str = ""
+    """The venue's name as printed on tickets."""
     address1: str = ""
+    """The first line of the printed address."""
     address2: str = ""
+    """The second line of the printed address."""
     said: tuple[str, ...] = ()
     """Names of the terms set by a message of the newer kind: a message of the older kind must not change them."""
 
     def changed(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
-        """Return the terms with some changed; with ``outranked``, terms already set by the newer message stay."""
+        """Return the terms with changes applied. With ``outranked``, terms that a newer kind of message set stay."""
         now = to_json(self)
         if outranked:
             now |= {name: value for name, value in changes.items() if name not in self.said}
@@ -44,20 +51,23 @@ class TicketTerms:
         return from_json(type(self), now, "the terms of tickets")
 
     def valid_days(self, kind: CreditKind, own: int | None) -> int | None:
-        """Return the number of days a ticket is valid, or None if it never expires."""
+        """Return the number of days for which a ticket of a kind of credit is valid, or None if it never expires.
+
+        ``own`` is the machine's own value, which applies if the host has set none.
+        """
         days = self.restricted_days if kind is CreditKind.RESTRICTED else self.cashable_days
         if not days:
             return own
         return None if days == NEVER_DAYS else days
 
     def house(self, own: House) -> House:
-        """Return the venue as printed on tickets."""
+        """Return the venue as printed on tickets: the host's name and address where set, else those of ``own``."""
         address = " ".join(part for part in (self.address1, self.address2) if part)
         return replace(own, site=self.location or own.site, address=address or own.address)
 
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:
-    """Return the host's ticket terms; the defaults if no host validates tickets (any more)."""
+    """Return the host's ticket terms; the defaults if the host has set none or does not validate tickets any more."""
     if not machine.state(HostMoney).validation.is_by_host:
         return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

@@ -68,7 +68,7 @@ def list_wanted_bills(machine: Machine, state: State) -> frozenset[int]:
 
 
 def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
-    """Return whether this acceptor may take money: machine idle, credit below the limit, no fault."""
+    """Return whether this acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
     below = machine.credit_cents < machine.profile.value_in.credit_limit_cents
     return state is State.IDLE and below and not is_off(machine, acceptor)
 
@@ -86,7 +86,7 @@ def should_accept_tickets(machine: Machine, state: State) -> bool:
 
 
 def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
-    """Return the coins to accept now."""
+    """Return the values of the coins to accept now, in minor units; empty if coins are not accepted."""
     ready = _is_ready(machine, state, "coin_acceptor")
     return frozenset(machine.profile.coins.accepted_cents) if ready else frozenset()
 
@@ -110,7 +110,7 @@ def ticket_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
-    """Return whether no ticket in escrow is waiting for the ledger's or a host's decision."""
+    """Return whether no ticket in escrow waits for an answer of the ticket ledger or of a host."""
     return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
 
 
@@ -213,7 +213,7 @@ def _dispute(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
-    """Return the kind of credit of a ticket that is being stacked."""
+    """Return the kind of credit that the ticket being stacked becomes, from its reservation."""
     held = next(reservation for reservation in machine.journal.pending() if reservation.id == paper.id)
     return held.transfers[0].source.rpartition(":")[2]
 

@@ -30,12 +30,12 @@ def restricted_may_leave(machine: Machine, _: Event) -> bool:
 
 
 def ticket_comes_first(machine: Machine, _: Event) -> bool:
-    """Return whether a ticket is the profile's first available payout method."""
+    """Return whether the first available payout method, in the profile's order, is a ticket."""
     return _choose_way(machine) == "ticket"
 
 
 def coins_come_first(machine: Machine, _: Event) -> bool:
-    """Return whether the hopper is the profile's first available payout method."""
+    """Return whether the first available payout method, in the profile's order, is coins."""
     return _choose_way(machine) == "coins"
 
 
@@ -44,7 +44,7 @@ def _choose_way(machine: Machine) -> str:
 
 
 def _open(machine: Machine, way: str) -> bool:
-    """Return whether a payout method could take what is on the credit meter now."""
+    """Return whether a payout method, ``ticket`` or ``coins``, could pay the credit now; False for any other method."""
     if way == "ticket":
         return not reason_no_ticket(machine, machine.cash_cents)
     if way == "coins":
@@ -58,7 +58,7 @@ def _open(machine: Machine, way: str) -> bool:
 
 
 def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
-    """Return the code of why no ticket over this amount could be printed now, or an empty text.
+    """Return the code of the reason why no ticket over this amount could be printed now, or an empty text.
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or paper out; ``fault``: another
     printer failure; ``busy``: the printer is printing; ``limit``: the amount is above the ticket limit;

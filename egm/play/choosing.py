@@ -25,7 +25,7 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
 
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the game is installed and no host has disabled it."""
+    """Return whether the game is offered on this machine and no host has disabled it."""
     game_id = event.data.get("value")
     return game_id in machine.games and is_game_allowed(machine, str(game_id))
 
@@ -47,9 +47,10 @@ def no_bets_stand(machine: Machine, _: Event) -> bool:
 
 
 def is_accepted_here(machine: Machine, bet: Bet) -> bool:
-    """Return whether the bet is at least the profile's minimum and its whole round at most the profile's maximum.
+    """Return whether the bet is within the profile's limits.
 
-    A bet that costs nothing stakes nothing more and is always accepted: bets that stood before the maximum
+    The bet must be at least the profile's minimum, and all that its round may stake at most the profile's
+    maximum. A bet that costs nothing adds no stake and is always accepted: bets that stood before the maximum
     was lowered are played on.
     """
     rules = machine.profile.play
@@ -62,13 +63,13 @@ def is_accepted_here(machine: Machine, bet: Bet) -> bool:
 
 @dataclass(slots=True)
 class MostStaked:
-    """The most a round can stake, in credits, cached by game digest and the maximum in credits."""
+    """The most that a round can stake, in credits; cached by game digest and by the profile's maximum in credits."""
 
     maxima: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def find_most_staked_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
-    """Return the most credits one round of a game can stake here, raises included, for hosts and players."""
+    """Return the most credits that one round of a game can stake on this machine, raises included."""
     game, cache = machine.games[game_id], machine.state(MostStaked).maxima
     key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
     if key not in cache:
@@ -77,7 +78,7 @@ def find_most_staked_credits(machine: Machine, game_id: str, denomination_cents:
 
 
 def has_abandoned_chips(machine: Machine) -> bool:
-    """Return whether chips are laid at a table but no credit is left: they must not stay for the next player."""
+    """Return whether chips are laid although no credit is left: they must not stay for the next player."""
     return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _has_spots(machine)
 
 
@@ -107,10 +108,10 @@ def clear_bet(machine: Machine) -> None:
 
 
 def select_game(machine: Machine, event: Event) -> None:
-    """Select another game with its smallest bet, or with no bet at a table.
+    """Select another game with its smallest bet; at a table, without any bet.
 
-    The denomination stays if the game offers it. If bets stand on the game's table, the denomination is the
-    one they were made at.
+    The denomination stays the same if the game offers it. If bets stand on the game's table, their
+    denomination is selected.
     """
     game_id = str(event.data["value"])
     offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents

@@ -18,18 +18,18 @@ from paytables import Decision, Wager
 
 @dataclass(slots=True)
 class CommonRound:
-    """A shared round: the wager of each seat, and every step recorded by its most advanced game."""
+    """A shared round: the wager of each seat, and every step that any of its games has recorded."""
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
 
     def at(self, number: int) -> Step | None:
-        """Return a step that a game of the round has recorded, or None if it is still to be drawn."""
+        """Return the step with this number, or None if no game of the round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
     def add_step(self, number: int, step: Step) -> None:
-        """Add a step that a game of the round has recorded."""
+        """Store the step with this number, which a game of the round has recorded."""
         if number == len(self.steps):
             self.steps.append(step)
 
@@ -48,16 +48,26 @@ class RoundInCommon:
     """The shared round of the open game, or of the last one."""
 
 
-def round_of(machine: Machine, game: GameRecord) -> CommonRound | None:
-    """Return the open game's shared round, or None if the game is played alone or its steps are not collected yet."""
+def find_common_round(machine: Machine, game: GameRecord) -> CommonRound | None:
+    """Return the shared round of the open game.
+
+    Return None if the game is played alone, or if the steps of its round have not been collected since the
+    start.
+    """
     shared = machine.state(RoundInCommon).current
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
 def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> CommonRound:
-    """Return the open game's round with every step recorded so far, from the seats' memory or the journal."""
+    """Return the open game's shared round with every step recorded so far.
+
+    The steps come from the other positions (``beside``) if they have the round in memory, else from the
+    journal.
+    """
     machines = (machine, *beside)
-    shared = next((found for position in machines if (found := round_of(position, game)) is not None), None)
+    shared = next(
+        (found for position in machines if (found := find_common_round(position, game)) is not None), None
+    )
     if shared is None:
         open_games = (open_game(position) for position in machines)
         games = [other for other in open_games if other is not None and other.round_id == game.round_id]
@@ -88,15 +98,15 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     """Return whether another seat has recorded the next step of this game."""
     if game.wager.seat is None:
         return False
-    held = round_of(machine, game)
+    held = find_common_round(machine, game)
     recorded = _find_recorded_steps(machine, game) if held is None else held.steps
     return max(len(recorded), len(game.round_steps)) > len(game.steps)
 
 
 def step_known(machine: Machine, event: Event) -> bool:
-    """Return whether the answer is one that another seat has recorded, so that its numbers are already drawn."""
+    """Return whether the answer is the one that another seat has recorded for this step, so its numbers are drawn."""
     game = open_game(machine)
-    round_ = None if game is None else round_of(machine, game)
+    round_ = None if game is None else find_common_round(machine, game)
     recorded = None if game is None or round_ is None else round_.at(len(game.steps))
     return recorded is not None and event.data.get("value") == recorded.choice
 
@@ -110,7 +120,7 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     game, answering_seat = open_game(machine), event.data.get("seat")
     if game is None or (game.wager.seat is None and answering_seat is None):
         return game is not None
-    round_ = round_of(machine, game)
+    round_ = find_common_round(machine, game)
     if answering_seat != decision.seat and (answering_seat is not None or decision.seat != game.wager.seat):
         return False
     if game.wager.seat is None:

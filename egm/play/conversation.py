@@ -30,7 +30,7 @@ from paytables import (
 
 
 class _Feed:
-    """The ``draw`` a game is given; it takes its numbers from the current step."""
+    """The random numbers given to a game: they come from the generator of the current step."""
 
     def __init__(self) -> None:
         self.source: Draw | None = None
@@ -52,17 +52,17 @@ class Conversation:
 
     @property
     def decision(self) -> Decision | None:
-        """Return the pending decision, or None if the game is decided."""
+        """Return the pending decision, or None if the game has its outcome."""
         return self.round.decision
 
     @property
     def outcome(self) -> Outcome | None:
-        """Return the outcome, or None if the game is not decided yet."""
+        """Return the outcome, or None if the game still waits for a decision."""
         return self.round.outcome
 
     @property
     def cues(self) -> tuple[Cue, ...]:
-        """Return the animation cues of the last step."""
+        """Return the animation cues that the last step added."""
         return tuple(self.round.cues)
 
     @property
@@ -78,7 +78,7 @@ class Conversation:
         return sum(bet.credits for bet in self.game.at(self.outcome.table).rules.standing())
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
-        """Take one step: the first without a choice, each later one with the answer to the decision."""
+        """Take one step: the first without a choice, each further one with the player's choice."""
         self._feed.source = draw
         try:
             self.round.advance(choice)
@@ -88,7 +88,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Replaces the conversation of a decided game that does not replay and is shown as recorded."""
+    """Stands in for the conversation of a decided game whose draws do not replay: the game is shown as recorded."""
 
     decision: Decision | None = None
     cues: tuple[Cue, ...] = ()
@@ -115,17 +115,17 @@ def replay(rules: Game, game: GameRecord) -> Conversation:
 
 
 def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | None:
-    """Return a game as far as it has come, or None if its record does not replay."""
+    """Return the conversation of a game, replayed as far as it is recorded, or None if it does not replay."""
     with suppress(*NO_REPLAY):
         return replay(find_definition(machine, game.game), game)
     return None
 
 
 def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
-    """Return the final settlements of the bets made in a game that cannot end.
+    """Return the settlements that stay valid when a game that cannot end is declared void.
 
-    Excluded are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds:
-    those stay as they were.
+    A settlement is left out if its wager is only settled as a whole at the end of the game, or if its spot
+    has bets from earlier rounds, because those stay as they were.
     """
     if conversation is None or conversation.outcome is not None:
         return ()
@@ -158,7 +158,10 @@ def has_won(rules: Game, game: GameRecord) -> bool:
 
 
 def list_chance_free_answers(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
-    """Return the answers to the pending decision that need no number, each with its outcome (or None)."""
+    """Return each answer to the pending decision that draws no number, with the game's outcome after it.
+
+    The outcome is None if the game continues with another decision.
+    """
     decision = replay(rules, game).decision
     answers: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:

@@ -33,7 +33,7 @@ class GameDefectiveError(LocalError):
 
 
 def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
-    """Return the machine state that stores the game's definition, empty if it is stored already."""
+    """Return the machine state that stores the definition of a game; empty if it is stored already."""
     key = f"{PlayKey.DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
         return {}
@@ -41,9 +41,10 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
 
 
 def find_definition(machine: Machine, named: GameName) -> Game:
-    """Return the game an entry names by id, version and digest: an installed one, or one built from the stored text.
+    """Return the game that an entry names by id, version and digest.
 
-    Raises :class:`GameDefectiveError` if there is neither.
+    It is an installed game, or it is built from the definition stored in the journal. Raises
+    :class:`GameDefectiveError` if there is neither.
     """
     resident = machine.games.get(named.id) or machine.state(InstalledGames).games.get(named.id)
     if resident is not None and resident.digest == named.digest:
@@ -86,9 +87,9 @@ def find_conflicting_digest(stored: Mapping[str, JSON], game: Game) -> str:
 
 
 def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
-    """Log each game whose version this machine has played with another definition; return those games.
+    """Record each game whose version was played on this machine with another definition; return these games.
 
-    The entry is repeated until the game has been played.
+    The entry is written at every start until the game has been played.
     """
     stored, changed = machine.journal.states(PlayKey.DEFINITION), []
     for game in games:

@@ -38,7 +38,7 @@ def is_this_game(machine: Machine, event: Event) -> bool:
 
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
-    """Return whether the win is large, taxable, or contains a level or prize that an attendant must pay."""
+    """Return whether an attendant must pay: a large or taxable win, a level paid by hand, or a prize in kind."""
     game = require_open_game(machine)
     won_cents = game.win_cents + progressives.sum_award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
@@ -52,11 +52,11 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
-    """Credit the win to the player's cashable credits, whatever kind was wagered, and close the game."""
+    """Credit the win to the player's cashable credits, whatever kind of credit was wagered, and close the game."""
     game = require_open_game(machine)
     won_cents = game.win_cents
     progressives.register_hits(machine, game, "credit")
-    stakes = _give_stakes_back(machine, game)
+    stakes = _return_stakes(machine, game)
     credit = machine.credit(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     won = (Transfer(source, credit, won_cents),) if won_cents else ()
@@ -67,7 +67,7 @@ def end_game(machine: Machine, _: Event) -> None:
         entry_id=f"{game.play_id}.end",
         transfers=transfers,
         dims=game.dims,
-        counts={_result(game, transfers): 1},
+        counts={_find_result_meter(game, transfers): 1},
         state={
             **_build_closing_state(machine, game, transfers, stakes),
             **progressives.build_closing_state(machine, game, "credit"),
@@ -83,8 +83,8 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     prizes = merchandise.list_won_prizes(machine, game)
     progressives.register_hits(machine, game, "hand")
     _post_double_up(machine, game)
-    stakes = _give_stakes_back(machine, game)
-    merchandise.register(machine, game, prizes)
+    stakes = _return_stakes(machine, game)
+    merchandise.record_prizes_won(machine, game, prizes)
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     levels = progressives.build_payment(machine, game, "out:handpay_progressive")
     reservation = f"{game.play_id}.end"
@@ -114,10 +114,10 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:
-    """Post, once, the wins that were staked again on a double-up; return whether there were any (D-08).
+    """Post once the wins that the player staked on double-ups; return whether there were any (D-08).
 
-    What the last double-up left is the game's win and is paid like any other; these transfers cancel out on
-    the credit meter.
+    The amount left after the last double-up is the game's win and is paid like any other. These transfers
+    leave the credit meter unchanged.
     """
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
@@ -141,15 +141,15 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     return bool(stakes_cents)
 
 
-def _result(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
-    """Return the game's result count: won if it paid anything, pushed if it only returned stakes, else lost."""
+def _find_result_meter(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
+    """Return the meter of the result: won if anything was paid, pushed if only stakes were returned, else lost."""
     return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
 
 
-def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Post, once, the stakes given back without a win; return the standing stakes by account.
+def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+    """Post once the stakes that the game returns; return the stakes that stay on the table, by account.
 
-    At stake are the bets that stood before the game and those staked in it.
+    Considered are the bets that stood before the game and those staked in it.
     """
     if not (game.push_cents or game.standing_cents):
         return ()
@@ -172,14 +172,17 @@ def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, in
 
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the returned stakes are posted already, because a power loss came before the game's end."""
+    """Return whether the returned stakes are posted already, because the power failed before the game's end."""
     return game.returned or machine.journal.knows(f"{game.play_id}.push")
 
 
 def _build_closing_state(
     machine: Machine, game: GameRecord, paid: tuple[Transfer, ...], stakes: tuple[tuple[str, int], ...]
 ) -> dict[str, object]:
-    """Return the machine state at the end of a game; the recorded win includes returned stakes and levels."""
+    """Return the changes of the machine state at the end of a game.
+
+    The win recorded there includes returned stakes and levels.
+    """
     total_cents = sum(part.amount_cents for part in paid)
     return {
         PlayKey.GAME: None,
@@ -192,7 +195,7 @@ def _build_closing_state(
 def _build_table_state(
     machine: Machine, game: GameRecord, stakes: tuple[tuple[str, int], ...]
 ) -> dict[str, object]:
-    """Return the state of the table after the game, empty if the game has no table."""
+    """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game.game.digest
     own_state = None if game.outcome is None else own_of(machine, digest, game.outcome.table)
     if own_state is None and own_of(machine, digest, game.table) is None:

@@ -38,6 +38,7 @@ class DoubleUpStakes:
 
     play_id: str
     stakes_cents: tuple[Cents, ...]
+    """The win staked on each double-up round, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class StakesBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameEnd:
-    """A game ended, and its win was credited; ``win_cents`` is without levels, ``push_cents`` the stakes returned."""
+    """A game ended, and its win was credited."""
 
     play_id: str
     win_cents: Count
@@ -69,19 +70,25 @@ class VoidedOutcome:
     """The result of a void game: whether it was decided, and what the game and its levels had won."""
 
     decided: bool
+    """Whether the game was decided."""
     win_cents: Count | None
     levels_cents: Count
+    """The sum that the game had won from progressive levels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameVoid(RulingDetails):
-    """Two persons declared a game void; ``settled``: the bets that stay decided."""
+    """Two persons declared a game void."""
 
     play_id: str
     refund_cents: Count
+    """The stakes returned to the player."""
     ruling: Ruling
+    """The reason: a defect of the machine, or a game disrupted from outside."""
     settled: tuple[Mapping[str, JSON], ...] = omit_if_default(())
+    """The bets that stay decided."""
     recorded: VoidedOutcome
+    """What the journal had recorded of the game's result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +108,7 @@ class GameSameVersion:
     version: str
     digest: Digest
     before: Digest
+    """The digest of the definition that was played here under this version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +118,7 @@ class LargestPrizes:
     code: Digest
     """The digest of the code that computed them."""
     prizes: tuple[tuple[int | None, int], ...]
+    """For each way to bet: the largest win in credits, or None, and the cost of the bet in credits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +131,11 @@ class GameExamined(LargestPrizes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallShown:
-    """A play was shown in the recall; ``person``: who was signed in, or empty."""
+    """A play was shown in the recall."""
 
     play_id: str
     person: str = ""
+    """The person who was signed in, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,14 +145,20 @@ class MachineChecked:
     game: str
     """``right``, ``none``, or what differs."""
     books: str
+    """``right``, or what is wrong with the sums and the chain of the journal."""
     play_id: str | None
     digest: Digest | None
     software: Mapping[str, str] | None
+    """Version, signer and one digest of the signed software; null if it is not signed."""
     handpay: str | None
+    """The id of the open hand-pay, or null."""
     meters: Mapping[str, int]
+    """The meters that are not zero."""
     head: Digest
+    """The hash of the journal's last entry."""
     persons: Persons
     remark: str
+    """The remark that staff entered, or empty."""
 
 
 _LEVELS_AND_SESSION: Final = (
@@ -290,6 +306,7 @@ class HandpayReplaced:
 
     handpay: str
     by: str
+    """The id of the hand-pay that replaces it."""
 
 
 PRIZE_REGISTERED: Final = Entry(
@@ -330,12 +347,14 @@ class ResidualRemoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualPlayed:
-    """A player staked residual credit on one draw for ``prize_cents``."""
+    """A player staked residual credit on one draw."""
 
     amount_cents: Cents
     prize_cents: Cents
+    """The prize that the draw offered."""
     draws: tuple[DrawRecord, ...]
     won_cents: Count
+    """The prize, or 0 if the stake was lost."""
 
 
 RESIDUAL_REMOVED: Final = Entry(
@@ -356,9 +375,10 @@ RESIDUAL_PLAYED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- player protection
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderEnded:
-    """A reminder or a pause has ended; ``kind``: which."""
+    """A reminder or a pause has ended."""
 
     kind: ReminderKind
+    """The reminder, or the limit whose pause has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,15 +386,19 @@ class SessionEnded:
     """The session of a player who has left was ended."""
 
     minutes: Count
+    """The length of the session."""
     spent_cents: int
+    """The net cost of the session: wagers less wins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSet:
-    """A player set an own limit; 0 removes it."""
+    """A player set a limit for themselves."""
 
     of: Literal["minutes", "cents"]
+    """Whether the limit is a time or a net cost."""
     value: Count
+    """The limit, in minutes or in minor units; 0 removes it."""
 
 
 REMINDER_SHOWN: Final = Entry(

@@ -34,7 +34,7 @@ _FAULT: Final = "cabinet_file"
 
 @dataclass(frozen=True, slots=True)
 class InstalledGame:
-    """A game admitted to this cabinet, with its lowest exact return over all ways to bet.
+    """A game that this cabinet may offer, with its lowest exact return over all ways to bet.
 
     ``long_odds`` are the odds of its awards that the profile requires to be displayed.
     """
@@ -57,7 +57,7 @@ class InstalledGame:
 
 @dataclass(frozen=True, slots=True)
 class Certifying:
-    """The trusted certifier (a public key in hex, or empty), and whether every game must have a certificate."""
+    """The rules about certificates: the certifier's public key (hex, or empty), and whether every game needs one."""
 
     key: str = ""
     required: bool = False
@@ -87,7 +87,7 @@ class Refusal:
     reason: str
 
 
-def admit(
+def admit_games(
     slots: tuple[GameSlot, ...],
     profile: Profile,
     levels: tuple[LevelSlot, ...] = (),
@@ -97,18 +97,19 @@ def admit(
     *,
     has_wheel: bool = False,
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
-    """Load each game; return the games admitted and those refused with a reason (Québec ss. 85, 93, 122).
+    """Load the games of the cabinet file; return those that may be offered, and the refused ones with the reason.
 
-    ``levels``: the games' progressive levels in the cabinet file. ``prizes`` returns the largest prizes of a
-    game, for profiles that limit prizes. ``certifying``: the trusted certifier. ``report_progress`` is called
-    with each game and its number before it is examined. ``has_wheel``: whether the cabinet has a real wheel.
+    The checks are those of Québec ss. 85, 93, 122. ``levels``: the games' progressive levels in the cabinet
+    file. ``prizes`` returns the largest prizes of a game, for profiles that limit them. ``certifying``: the
+    rules about certificates. ``report_progress`` is called with the number of each game and the game, before
+    it is examined. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
     admitted: dict[str, InstalledGame] = {}
     refused: list[Refusal] = []
     for number, slot in enumerate(slots, 1):
         report_progress(number, slot.game)
         try:
-            resident = _examine(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
+            resident = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
@@ -119,7 +120,7 @@ def admit(
     return admitted, tuple(refused)
 
 
-def _examine(
+def _examine_game(
     slot: GameSlot,
     profile: Profile,
     levels: tuple[LevelSlot, ...],
@@ -188,7 +189,7 @@ def list_bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
 def _list_offered_bets(
     game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]
 ) -> tuple[BetAnalysis, ...]:
-    """Return the ways to bet here: without side bets whose progressive level the operator has not set up."""
+    """Return the ways to bet on this machine, without side bets whose progressive level the operator has not set up."""
     configured = {slot.level for slot in levels if slot.game == game.id}
     missing = {play.level for play in game.list_every_level() if play.spots} - configured
     return tuple(
@@ -199,7 +200,7 @@ def _list_offered_bets(
 
 
 def _check_chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
-    """Raise OperatorError unless numbers are drawn and every prize can be won within the profile's odds limit."""
+    """Raise OperatorError if the game draws no numbers, or has a prize that is rarer than the profile's odds limit."""
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
@@ -247,7 +248,7 @@ def _check_prize_limit(pools: Pools, profile: Profile) -> None:
 def _list_allowed_denominations(
     game: Game, slot: GameSlot, profile: Profile, prizes: Prizes
 ) -> tuple[int, ...]:
-    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError without any."""
+    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none is left."""
     requested_cents = slot.denominations_cents or game.denominations_cents
     foreign = sorted(set(requested_cents) - set(game.denominations_cents))
     if foreign:
@@ -289,7 +290,10 @@ def _list_allowed_denominations(
 
 
 def note_cabinet_file(machine: Machine, why: str) -> None:
-    """Raise, replace or clear the staff fault that the machine does not offer everything its cabinet file names."""
+    """Raise or clear the fault that tells staff that the machine does not offer everything its cabinet file names.
+
+    ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
+    """
     standing = machine.faults.get(_FAULT)
     if standing is not None and standing["detail"] != why:
         note_fault(machine, _FAULT, "")

@@ -1,6 +1,6 @@
-"""The results of the last rounds at a table, newest first, from the recorded games; since the last new shoe.
+"""The results of the last rounds at a table, newest first, read from the recorded games.
 
-They are shown to the player and do not predict later rounds.
+Only results since the last new shoe are kept. They are shown to the player and do not predict later rounds.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ MAX_ENTRIES_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a round; ``round_id`` is set if several seats played it, each with a separate game."""
+    """The result of a round; ``round_id`` is set if several seats played it, each in a game of its own."""
 
     text: str
     round_id: str = ""
@@ -29,7 +29,7 @@ class Result:
 
 @dataclass(slots=True)
 class LastResults:
-    """Results read from the journal by definition, and the entry up to which the journal is read."""
+    """The results read from the journal so far, by definition, and the number of the last entry read."""
 
     by_digest: dict[str, tuple[Result, ...]] = field(default_factory=dict)
     read_to: int = 0
@@ -38,7 +38,7 @@ class LastResults:
 
 
 def list_last_results(machine: Machine) -> tuple[str, ...]:
-    """Return the results of the selected table, newest first, without a round that is still being shown."""
+    """Return the results of the selected game's table, newest first, without the round that is still being shown."""
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.layout():
         return ()
@@ -48,13 +48,13 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
         results.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
         for entry in reversed(list(new)):
-            _read(results, entry)
+            _read_entry(results, entry)
     shown_id = "" if opened is None else opened.round_id
     ended = results.by_digest.get(game.digest, ())
     return tuple(result.text for result in ended if not shown_id or result.round_id != shown_id)
 
 
-def _read(results: LastResults, entry: StoredEntry) -> None:
+def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     where = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind == PLAY_START:
         game = from_json(GameRecord, entry.record, where)
@@ -73,7 +73,7 @@ def _read(results: LastResults, entry: StoredEntry) -> None:
 
 
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
-    """Add a result; a round of several seats has one, from the first game that ends."""
+    """Add the result of a game; a round of several seats is added once, with the first of its games that ends."""
     digest = game.game.digest
     earlier = results.by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier):

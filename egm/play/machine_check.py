@@ -19,7 +19,7 @@ from paytables import PaytableError
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
-    """Check the machine and record the result (Monaco 21.1): game, accounts, meters, journal head."""
+    """Check the recorded game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
     game, last = open_game(machine), find_last_game(machine)
     game = last[0] if game is None and last is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)

@@ -30,10 +30,11 @@ from meters import Transfer
 
 
 def record_mystery(machine: Machine, event: Event) -> None:
-    """Add a prize to the game that won it; if that game is closed, pay it by hand as soon as possible.
+    """Record a mystery prize that the controller reports, and add it to the game that won it.
 
-    A repeated report changes nothing. A prize that belongs to no wager of this machine is recorded but not
-    paid. A prize without valid proof is held until staff have ruled on it (:mod:`egm.progressive.unproved`).
+    If that game is closed, the prize is paid by hand as soon as possible. A repeated report changes nothing.
+    A prize that belongs to no wager of this machine is recorded but not paid. A prize without valid proof is
+    held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
     if machine.journal.knows(unproved.build_prize_entry_id(won.claim)):
@@ -47,8 +48,8 @@ def record_mystery(machine: Machine, event: Event) -> None:
             _build_prize_record(machine, None, level, won),
             entry_id=unproved.build_prize_entry_id(won.claim),
         )
-    elif _is_void(machine, game):
-        _return(machine, game, level, won, "void")
+    elif _is_game_void(machine, game):
+        _return_prize_to_level(machine, game, level, won, "void")
     elif why := unproved.find_prize_doubt(machine, level, won):
         prize = HeldPrize(
             pool=level,
@@ -60,29 +61,29 @@ def record_mystery(machine: Machine, event: Event) -> None:
         )
         unproved.hold_prize(machine, won.claim, prize)
     elif opened is not None and game.play_id == opened.play_id:
-        _win(machine, game, level, won)
-    elif _is_free(machine, opened):
-        _pay_by_hand(machine, game, level, won)
+        _add_prize_to_game(machine, game, level, won)
+    elif _can_open_handpay(machine, opened):
+        _reserve_prize_for_handpay(machine, game, level, won)
 
 
 def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
-    """Return whether a held prize has a ruling that can be carried out now."""
+    """Return whether staff have ruled on a held prize and the ruling can be carried out now."""
     return any(True for _ in _iter_ruled_prizes(machine))
 
 
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
-    """Carry out the rulings on held prizes: pay each by hand, or return it to its level."""
+    """Carry out the rulings on held prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game, level, won in _iter_ruled_prizes(machine):
         if ruling == unproved.PAY:
-            _pay_by_hand(machine, game, level, won, {key: None})
+            _reserve_prize_for_handpay(machine, game, level, won, {key: None})
         else:
-            _return(machine, game, level, won, "declined", {key: None})
+            _return_prize_to_level(machine, game, level, won, "declined", {key: None})
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
-    """Yield each prize whose ruling can be carried out now: its key, ruling, game, level and prize."""
+    """Yield each held prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
     for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
-        if held.ruling is None or not _is_free(machine, open_game(machine)):
+        if held.ruling is None or not _can_open_handpay(machine, open_game(machine)):
             continue
         level, won = held.pool, Won.model_validate(held.won)
         game = _find_contributing_game(machine, level, won.sequence)
@@ -91,7 +92,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord,
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """Send the open game to the screen again, with the amount that is now locked (AR 29.1(b))."""
+    """If the claim named in the event is the open game's, show the game again with the locked amount (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
         award.claim == event.data["claim"] for award in progressives.list_awards(machine, game)
@@ -111,7 +112,7 @@ def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
 
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """Return the game whose wager made the contribution, searching from the newest, or None."""
+    """Return the game whose wager made contribution ``sequence`` to the level, or None."""
     for entry in machine.journal.entries((GAME_START.kind, CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
@@ -122,12 +123,12 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
     return None
 
 
-def _is_void(machine: Machine, game: GameRecord) -> bool:
+def _is_game_void(machine: Machine, game: GameRecord) -> bool:
     void = f"{game.play_id}.void"
     return game.ended == GAME_VOID.kind or machine.journal.knows(void)
 
 
-def _is_free(machine: Machine, game: GameRecord | None) -> bool:
+def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
     """Return whether a hand-pay can be opened now: no game is open, and nothing else is being paid."""
     return (
         game is None
@@ -140,7 +141,7 @@ def _is_free(machine: Machine, game: GameRecord | None) -> bool:
 
 
 def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
-    """Return the record of the prize with its secret, and the commitment this machine had received, if any."""
+    """Return the record of the prize: its opened secret, and the commitment received before, if any."""
     commitment = unproved.find_commitment_heard(machine, level, won.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
@@ -155,11 +156,13 @@ def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, w
     )
 
 
-def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
-    """Return the machine state that holds the claim until the controller has closed it."""
+def _build_claim_state(
+    machine: Machine, game: GameRecord, level: str, won: Won, way: str | None
+) -> dict[str, object]:
+    """Return the machine state that stores the claim, until the controller has closed it."""
     record = ClaimRecord(
         pool=level,
-        level=_name(game, level),
+        level=_find_level_name(game, level),
         mystery=True,
         after=won.sequence,
         shown_cents=won.amount_cents,
@@ -173,15 +176,15 @@ def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | 
     return {f"{ProgressiveKey.CLAIM}{won.claim}": record}
 
 
-def _name(game: GameRecord, level: str) -> str:
-    """Return the game's own name of a level."""
+def _find_level_name(game: GameRecord, level: str) -> str:
+    """Return the name that the game's definition gives to a level."""
     return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
-def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
+def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
     hit = Hit(
         pool=level,
-        level=_name(game, level),
+        level=_find_level_name(game, level),
         mystery=True,
         claim=won.claim,
         amount_cents=won.amount_cents,
@@ -190,13 +193,13 @@ def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
         PRIZE_WON,
         replace(_build_prize_record(machine, game, level, won), hits=(hit,)),
         entry_id=unproved.build_prize_entry_id(won.claim),
-        state=_claim(machine, game, level, won, None),
+        state=_build_claim_state(machine, game, level, won, None),
     )
     machine.state(GameInProgress).record = game.with_hits((hit,))
     _send_to_screen(machine)
 
 
-def _return(
+def _return_prize_to_level(
     machine: Machine,
     game: GameRecord,
     level: str,
@@ -204,16 +207,16 @@ def _return(
     why: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """Record that the prize goes back to its level: its game was void, or staff have declined it."""
+    """Record that the prize goes back to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game, level, won), late=why),
         entry_id=unproved.build_prize_entry_id(won.claim),
-        state={**_claim(machine, game, level, won, "void"), **(state or {})},
+        state={**_build_claim_state(machine, game, level, won, "void"), **(state or {})},
     )
 
 
-def _pay_by_hand(
+def _reserve_prize_for_handpay(
     machine: Machine,
     game: GameRecord,
     level: str,
@@ -234,7 +237,7 @@ def _pay_by_hand(
         game,
         f"{won.claim}.hit",
         pool=level,
-        level=_name(game, level),
+        level=_find_level_name(game, level),
         amount_cents=won.amount_cents,
         way="hand",
     )
@@ -244,5 +247,9 @@ def _pay_by_hand(
         entry_id=reservation,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=game.dims,
-        state={**_claim(machine, game, level, won, "hand"), MoneyKey.HANDPAY: handpay, **(state or {})},
+        state={
+            **_build_claim_state(machine, game, level, won, "hand"),
+            MoneyKey.HANDPAY: handpay,
+            **(state or {}),
+        },
     )

@@ -15,9 +15,9 @@ _PUSH: Final = "push"
 
 
 def list_long_odds(bets: Sequence[BetAnalysis], rules: Awards) -> tuple[LongOdds, ...]:
-    """Return the awards whose odds the profile requires to be displayed, rarest first; equal odds appear once.
+    """Return the awards whose odds the profile requires to be displayed, rarest first; equal odds are listed once.
 
-    The analysis must include prizes. The odds are exact, rounded only to whole games.
+    ``bets`` must be analysed with their prizes. The odds are exact, rounded only to whole games.
     """
     costs_by_award: dict[tuple[str, str, int], list[int]] = {}
     for bet in bets:
@@ -32,11 +32,11 @@ def list_long_odds(bets: Sequence[BetAnalysis], rules: Awards) -> tuple[LongOdds
 
 
 def list_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
-    """Return how often each way to bet wins; Keno cards with the same number of spots appear once.
+    """Return how often each way to bet wins; Keno cards with the same number of spots are listed once.
 
-    The analysis must include prizes. An award that is won in several stages is counted in all of them.
-    Results for the same spots of a table in the same state are one way to bet, whatever the stake or the
-    strategy.
+    ``bets`` must be analysed with their prizes. An award that can be won in several stages of the game is
+    counted in all of them. The analyses of the same spots of a table in the same state are one way to bet,
+    whatever the stake or the strategy.
     """
     chances_by_way: dict[object, Chances] = {}
     for bet in bets:
@@ -76,13 +76,13 @@ def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
 
 
 def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
-    """Return the spots of a table that a way to bet lays chips on."""
+    """Return the ids of the table spots on which a way to bet lays chips."""
     laid = bet.options.get("bets")
     return tuple(map(str, laid)) if isinstance(laid, Mapping) else ()
 
 
 def _count_hands(bet: BetAnalysis) -> int:
-    """Return the number of hands played at once, or 0 if it is not selectable."""
+    """Return the number of hands played at once, or 0 if the player cannot choose it."""
     hands = bet.options.get("hands")
     return hands if isinstance(hands, int) else 0
 
@@ -98,6 +98,6 @@ def _compute_hit_probability(bet: BetAnalysis) -> Fraction | None:
 
 
 def _format_tenths(value: Fraction) -> str:
-    """Return a number rounded to the nearest tenth."""
+    """Return a number rounded to the nearest tenth, as text."""
     tenths = round(value * 10)
     return f"{tenths // 10}.{tenths % 10}"

@@ -43,7 +43,7 @@ LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 def build_counted_session(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the session state with the amounts of a game's transaction added, empty if sessions are not counted."""
+    """Return the session state after a game's transaction with these amounts; empty if sessions are not counted."""
     if not machine.profile.protection.counts:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
@@ -61,7 +61,7 @@ def _create_session(machine: Machine) -> SessionRecord:
     return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
-def _own_limits(machine: Machine) -> OwnLimits:
+def _read_own_limits(machine: Machine) -> OwnLimits:
     return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 
@@ -71,50 +71,60 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
     return max(0, int(played / timedelta(minutes=1)))
 
 
-def time_due_at(machine: Machine) -> datetime | None:
-    """Return when time alone makes a reminder due or ends a pause, or None for never."""
+def find_next_due_time(machine: Machine) -> datetime | None:
+    """Return the time at which a reminder falls due or a pause ends without any action; None if there is none."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
         return datetime.fromisoformat(reminder.until) if reminder.until else None
     if session is None:
         return None
-    minutes = [at for at in (_find_limits(machine)[0], _time_reminder_at(machine, session)) if at is not None]
+    minutes = [
+        at
+        for at in (_find_limits(machine)[0], _find_next_reminder_minute(machine, session))
+        if at is not None
+    ]
     if not minutes:
         return None
     return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
 
 
 def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
-    """Return the minutes and minor units at which play pauses: the lower of the profile's and the player's limits."""
-    rules, own = machine.profile.protection, _own_limits(machine)
+    """Return the time limit in minutes and the net cost limit in minor units; None for a limit that is not set.
+
+    Each is the lower of the profile's limit and the player's own.
+    """
+    rules, own = machine.profile.protection, _read_own_limits(machine)
     minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own.cents) if limit]
     return min(minutes, default=None), min(cents, default=None)
 
 
-def _time_reminder_at(machine: Machine, session: SessionRecord) -> int | None:
-    """Return the minute of the next time reminder, or None: one after each step, the last step repeating."""
+def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
+    """Return the minute of the session at which the next time reminder falls due, or None without time reminders.
+
+    The profile lists the steps between reminders; the last step repeats.
+    """
     steps, number = machine.profile.protection.remind_minutes, session.time_reminders + 1
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
-def _time_reminders_by(machine: Machine, minutes: int) -> int:
-    """Return the number of time reminders due by a minute, also after a large clock adjustment."""
+def _count_time_reminders_due(machine: Machine, minutes: int) -> int:
+    """Return how many time reminders fall due within the first ``minutes`` of a session."""
     steps = machine.profile.protection.remind_minutes
     early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
 def find_due_reminder(machine: Machine) -> ReminderKind | None:
-    """Return the most urgent kind of reminder due now, or None if one is active already or none is due."""
+    """Return the most urgent kind of reminder that is due now; None if none is due or one is active already."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     limit_minutes, limit_cents = _find_limits(machine)
     step_cents = machine.profile.protection.remind_spend_cents
-    remind_at = _time_reminder_at(machine, session)
+    remind_at = _find_next_reminder_minute(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
@@ -125,13 +135,13 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
 
 
 def play_is_paused(machine: Machine) -> bool:
-    """Return whether a limit is reached; play is paused until the pause or the session ends."""
+    """Return whether the player has reached a limit, so that play is paused."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind in LIMITS
 
 
 def limit_pays_out(machine: Machine, _: Event) -> bool:
-    """Return whether a limit is reached and the profile then pays the player out."""
+    """Return whether the player has reached a limit at which the profile pays the credits out."""
     return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
 
 
@@ -147,7 +157,7 @@ def reminder_is_due(machine: Machine, _: Event) -> bool:
 
 
 def reminder_may_go(machine: Machine, _: Event) -> bool:
-    """Return whether the active reminder may be dismissed by the player; a pause may not."""
+    """Return whether the player may dismiss the active reminder; a pause cannot be dismissed."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind not in LIMITS
 
@@ -163,7 +173,7 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
 
 
 def session_is_over(machine: Machine, _: Event) -> bool:
-    """Return whether a session was counted and the player has left no credits, payments or bets on the machine."""
+    """Return whether a counted session remains although no game, payment, credit or bet is on the machine."""
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     busy = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
@@ -172,9 +182,10 @@ def session_is_over(machine: Machine, _: Event) -> bool:
 
 
 def limit_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether players may set limits and this one is at least as strict as the current one.
+    """Return whether players may set limits and the requested limit is at least as strict as the present one.
 
-    Only a player with credits may set a limit. Removing it (0) or raising it has to wait for a new session.
+    Only a player with credits may set a limit. To remove one (0) or to raise it, the player must wait for a
+    new session.
     """
     value, options = event.data.get("value"), event.data.get("options") or {}
     of = options.get("of") if isinstance(options, dict) else None
@@ -182,13 +193,13 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
         return False
     if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
-    now = _own_limits(machine).of(of)
+    now = _read_own_limits(machine).of(of)
     return not now or (0 < value <= now)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def remind(machine: Machine, _: Event) -> None:
-    """Show the due reminder; it stays, also after a restart, until it is answered or its session has ended."""
+    """Show the due reminder. It stays, also after a restart, until the player answers it or the session ends."""
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
         raise InvariantError("a reminder that is not due")
@@ -199,7 +210,7 @@ def remind(machine: Machine, _: Event) -> None:
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
-        _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
+        _read_own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
         _find_limits(machine),
     )
     is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
@@ -212,7 +223,7 @@ def remind(machine: Machine, _: Event) -> None:
             PlayKey.REMINDER: reminder,
             PlayKey.SESSION: replace(
                 session,
-                time_reminders=_time_reminders_by(machine, minutes),
+                time_reminders=_count_time_reminders_due(machine, minutes),
                 spend_reminders=max(session.spend_reminders, spent_cents // step_cents if step_cents else 0),
             ),
         },
@@ -250,7 +261,7 @@ def set_limit(machine: Machine, event: Event) -> None:
     """Set the player's own limit."""
     of: Literal["minutes", "cents"] = event.data["options"]["of"]
     value = int(event.data["value"])
-    own = _own_limits(machine)
+    own = _read_own_limits(machine)
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
     machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")
@@ -276,7 +287,7 @@ def build_session_view(machine: Machine) -> messages.Session | None:
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
-    own = _own_limits(machine)
+    own = _read_own_limits(machine)
     return messages.Session(
         since_utc=session.since,
         spent_cents=session.spent_cents,

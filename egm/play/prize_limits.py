@@ -24,7 +24,7 @@ Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 
 
 def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-    """Compute the largest prizes of a game; this takes seconds."""
+    """Return the largest prize and the cost of each way to bet on a game; the computation takes seconds."""
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
 
 
@@ -54,7 +54,10 @@ def compute_largest_win_cents(
 
 
 def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes) -> Prizes:
-    """Return a ``compute`` function that caches its results in the journal, for the current code."""
+    """Return a function like ``compute`` that stores its results in the journal and reuses them.
+
+    A stored result is valid for one definition and one version of the code.
+    """
     code = compute_code_digest()
 
     def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:

@@ -45,15 +45,15 @@ def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ..
 
 
 def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
-    """Return the transfers that deliver prizes: each moves from the offered to the given prizes."""
+    """Return the transfers that hand prizes over: each moves a prize's value from the offered to the given prizes."""
     return tuple(
         Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
         for prize in prizes
     )
 
 
-def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
-    """Record the prizes in the win register (FR68-20): machine, game, prize and its stated value."""
+def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
+    """Record once the prizes of a game in the register of wins (FR68-20): machine, game, prize and stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
         if not machine.journal.knows(entry_id):  # else recorded before a power loss
@@ -115,20 +115,20 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """Return a flow of the older reservation, with a prize replaced by money."""
+    """Return a transfer of the replaced reservation; one that delivers a prize becomes one that pays money."""
     if not flow.source.startswith(BOOK):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether an exchanged prize's older reservation is still open."""
+    """Return whether an exchange has left the older reservation of the prize open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
 def end_exchange(machine: Machine, _: Event) -> None:
-    """Void the reservation that an exchange has replaced: immediately, or after a restart in between."""
+    """Void the older reservation of an exchanged prize, immediately or after a restart in between."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
     machine.post(

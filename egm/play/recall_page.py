@@ -15,7 +15,7 @@ from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
-from egm.play.recall_words import describe_choice, iter_wager_rows, win_rows
+from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
 from egm.staff.service.desk import Go, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
@@ -55,7 +55,7 @@ class PlayList(Place):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
         """Open the selected play."""
-        play = _find(machine, action)
+        play = _find_play(machine, action)
         if play is None:
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
@@ -147,28 +147,28 @@ class PlayDetail(Place):
         )
 
 
-def _find(machine: Machine, play_id: str) -> Play | None:
+def _find_play(machine: Machine, play_id: str) -> Play | None:
     return next(
         (play for play in recall.iter_recent_plays(machine.journal, _LISTED) if play.play_id == play_id), None
     )
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of a shared round, empty for any other play."""
-    round_id = _start(play).round_id
+    """Return the player position at each seat of a shared round; empty for a play of one position alone."""
+    round_id = _read_start(play).round_id
     beside = recall.iter_recent_plays(machine.journal, _LISTED) if round_id else ()
-    games = ((_start(other), other.position) for other in beside)
+    games = ((_read_start(other), other.position) for other in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 
 
-def _start(play: Play) -> GameRecord:
+def _read_start(play: Play) -> GameRecord:
     """Return the play's game record at its start."""
     return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
 
 
 def _apply_later_steps(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
-    game = _start(play)
+    game = _read_start(play)
     for step in play.steps:
         game = game.after(from_json(GameChoice, step.record, f"entry {step.sequence}, {step.kind}"))
     return game
@@ -179,17 +179,17 @@ def _build_row(machine: Machine, play: Play) -> Row:
         cells=(
             say_time(play.start.time_utc.isoformat()),
             *((number(play.position),) if machine.position.of > 1 else ()),
-            _find_title(machine, _start(play).game),
+            _find_title(machine, _read_start(play).game),
             say_money(play.bet_cents),
             say_plain("") if play.win_cents is None else say_money(play.win_cents),
-            say(f"service.recall.{_state(play)}"),
+            say(f"service.recall.{_describe_state(play)}"),
         ),
         action=play.play_id,
         mark="" if play.end is not None else "warning",
     )
 
 
-def _state(play: Play) -> str:
+def _describe_state(play: Play) -> str:
     if play.end is None:
         return "open"
     return "void" if play.end.kind == GAME_VOID.kind else "ended"
@@ -223,7 +223,7 @@ def _build_play_tables(
         ("recall.credit_before", say_money(game.credit_before_cents)),
         ("column.bet", say_money(play.bet_cents)),
         ("column.win", say_plain("") if play.win_cents is None else say_money(paid)),
-        ("column.state", say(f"service.recall.{_state(play)}")),
+        ("column.state", say(f"service.recall.{_describe_state(play)}")),
     ]
     rows += [
         (say_code("source", source.partition(":")[2].partition(":")[0] or source), say_money(cents))
@@ -235,12 +235,12 @@ def _build_play_tables(
             _format_answer_label(n, steps_by_number.get(n), positions),
             describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
         )
-        for n in _step_numbers(play)
+        for n in _list_shown_steps(play)
     ]
     rows += [(say("service.recall.level", level=level), say_money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
         rows.append(("recall.prizes", say_prize_names(play.prizes_won)))
-    lines = win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
+    lines = build_win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
     return (
         build_pair_table(rows),
         build_pair_table(iter_wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
@@ -254,15 +254,15 @@ def _find_decision_kind(step: ReplayStep | None) -> str:
 
 
 def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> Words:
-    """Return the label of an answer: its number, and in a shared round the position that gave it."""
+    """Return the label of a recorded answer: its number and, in a shared round, the position that answered."""
     position = None if step is None else positions.get(step.seat)
     if position is None:
         return say("service.recall.choice", number=index)
     return say("service.recall.choice_of", number=index, position=position)
 
 
-def _step_numbers(play: Play) -> range:
-    """Return the numbers of the steps shown, the last ones of a long feature (E-02)."""
+def _list_shown_steps(play: Play) -> range:
+    """Return the range of the steps to show; of a long feature, only the last ones (E-02)."""
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 
@@ -277,7 +277,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
             if steps:
                 steps[-1] = replace(steps[-1], answer=answer)
             conversation.advance(ReplayDraw(step.draws), None if answer is None else Choice(answer))
-            steps.append(_step_shown(conversation))
+            steps.append(_build_step(conversation))
     except (LocalError, PaytableError, ValueError):
         steps = []
     if steps:
@@ -285,7 +285,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     return () if game.outcome is None else (ReplayStep(display=dict(game.outcome.display)),)
 
 
-def _step_shown(conversation: Conversation) -> ReplayStep:
+def _build_step(conversation: Conversation) -> ReplayStep:
     if conversation.outcome is not None:
         return ReplayStep(display=dict(conversation.outcome.display))
     decision = conversation.decision

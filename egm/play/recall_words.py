@@ -22,7 +22,10 @@ _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
 def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
-    """Yield what was bought: mode, level, draws, cards or areas. ``unit_cents`` is the value of a credit."""
+    """Yield the rows that describe a wager: mode, level, draws, cards or areas.
+
+    ``unit_cents`` is the value of a credit in minor units.
+    """
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
     yield "wager.credits", number(wager.credits)
@@ -54,7 +57,7 @@ def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterato
 
 
 def describe_choice(kind: str, choice: object) -> Words:
-    """Return the player's answer as text, as the decision's picture shows it: reels and boxes count from 1."""
+    """Return a player's answer as text. Reels and boxes count from 1, as in the picture of the decision."""
     if kind == "hold" and isinstance(choice, int):
         held = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
         return say("service.recall.held", reels=", ".join(held)) if held else say("service.recall.held_none")
@@ -67,7 +70,7 @@ def describe_choice(kind: str, choice: object) -> Words:
 
 
 def _format_numbers(groups: Sequence[Any]) -> str:
-    """Return the numbers of a card's groups; a group given only as a count was a quick pick."""
+    """Return the numbers of a Keno card by groups; "(6)" is a group given as a count, which was a quick pick."""
     texts = (
         " ".join(map(str, group))
         if isinstance(group, list)
@@ -77,8 +80,8 @@ def _format_numbers(groups: Sequence[Any]) -> str:
     return "  ·  ".join(texts)
 
 
-def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
-    """Return one row per prize: name, place and amount."""
+def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
+    """Return one row for each prize: its name, where it was won, and the amount."""
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
         Row(

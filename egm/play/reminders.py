@@ -7,12 +7,16 @@ from collections.abc import Iterable
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.play.player_protection import session_is_over, time_due_at
+from egm.play.player_protection import find_next_due_time, session_is_over
 from egm.records.keys import PlayKey
 
 
 class Reminders:
-    """Checks, as time passes and after every event, whether a reminder is due or a pause or session has ended."""
+    """Service that submits the events of player protection.
+
+    After every event, and as time passes, it checks whether a reminder is due or a pause or a session has
+    ended.
+    """
 
     name = "protection"
 
@@ -26,40 +30,40 @@ class Reminders:
         """Check after every event, and at the time the next reminder or end is due."""
         while True:
             self._news.clear()
-            self._look()
+            self._submit_due_events()
             with contextlib.suppress(TimeoutError):
                 # Not wait_for: it may swallow a cancellation that arrives at the same moment (python/cpython
                 # issue 86296).
-                async with asyncio.timeout(self._seconds()):
+                async with asyncio.timeout(self._compute_seconds_to_wait()):
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
         """Trigger another check."""
         self._news.set()
 
-    def _look(self) -> None:
-        self._raise(EventType.PAUSE_OVER)
-        self._raise(EventType.REMINDER_DUE)
+    def _submit_due_events(self) -> None:
+        self._submit(EventType.PAUSE_OVER)
+        self._submit(EventType.REMINDER_DUE)
         if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
         if self._left_ns is not None and self._compute_gap_seconds() <= 0:
             self._left_ns = None
-            self._raise(EventType.SESSION_OVER)
+            self._submit(EventType.SESSION_OVER)
 
-    def _raise(self, event_type: EventType) -> None:
+    def _submit(self, event_type: EventType) -> None:
         if self._context.engine.accepts(event_type):
             self._context.handle(Event(event_type))
 
     def _compute_gap_seconds(self) -> float:
-        """Return the seconds until the player counts as having left."""
+        """Return the number of seconds without credit after which the player counts as having left."""
         absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
-    def _seconds(self) -> float | None:
+    def _compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until time alone makes something due, or None for never."""
-        at = time_due_at(self._machine)
+        at = find_next_due_time(self._machine)
         waits = [] if at is None else [(at - self._machine.times.read_steady_time()).total_seconds()]
         waits += [] if self._left_ns is None else [self._compute_gap_seconds()]
         return max(0.0, min(waits)) if waits else None

@@ -21,8 +21,8 @@ from rng import RngError
 PURPOSE: Final = "residual"
 
 
-def view(machine: Machine) -> Residual | None:
-    """Return what the player may do with the residual credit, or None if there is nothing to offer."""
+def build_residual_view(machine: Machine) -> Residual | None:
+    """Return the residual credit and what the player may do with it, or None if the profile offers nothing."""
     played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
     if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):
         return None
@@ -32,13 +32,16 @@ def view(machine: Machine) -> Residual | None:
 
 # ---------------------------------------------------------------------------------------------- guards
 def residual_may_go(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets residual credit be given up and the credit is too small for a game or coin."""
+    """Return whether the profile lets the player give up residual credit, and the credit is residual.
+
+    Credit is residual if it is too small for a game and for a coin.
+    """
     offered = machine.profile.pay_out.residual == "given_up"
     return offered and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
 
 
 def residual_may_be_played(machine: Machine, _: Event) -> bool:
-    """Return whether the profile offers to play residual credit off, play is possible, and the credit is too small."""
+    """Return whether the player may stake the residual credit: the profile offers it and play is possible."""
     return (
         machine.profile.pay_out.residual == "played"
         and machine.chance is not None

@@ -14,7 +14,7 @@ from egm.records.games import GameInProgress
 
 
 def conversation_is_open(machine: Machine, _: Event) -> bool:
-    """Return whether a game's conversation is still in memory although the game is no longer shown."""
+    """Return whether the conversation of a game is still in memory although the game is no longer shown."""
     return machine.state(GameInProgress).conversation is not None
 
 
@@ -24,7 +24,7 @@ def end_conversation(machine: Machine, _: Event) -> None:
 
 
 def game_is_not_taken_up(machine: Machine, _: Event) -> bool:
-    """Return whether the open game has no conversation in memory: after a restart, a door or a tilt."""
+    """Return whether the open game has no conversation in memory, because of a restart, a door or a tilt."""
     return machine.state(GameInProgress).conversation is None
 
 

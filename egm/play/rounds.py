@@ -17,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import player_protection as protection
 from egm.play.choosing import is_accepted_here
-from egm.play.common_round import RoundInCommon, may_answer, round_of, step_known
+from egm.play.common_round import RoundInCommon, find_common_round, may_answer, step_known
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -43,12 +43,12 @@ from rng import OutOfService, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_laid(machine: Machine, _: Event) -> bool:
-    """Return whether a bet is selected, or standing bets can be played on."""
+    """Return whether a bet is selected, or bets stand on the table that can be played on."""
     return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
 
 
 def bet_is_taken(machine: Machine, _: Event) -> bool:
-    """Return whether the game, in its table's state, and the profile accept the bet."""
+    """Return whether the game accepts the bet in the state of its table, and the profile allows it."""
     bet = find_bet_in_force(machine)
     return bet is not None and is_accepted_here(machine, bet)
 
@@ -71,7 +71,7 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
-    """Return whether the generator is in service or the choice needs no number (such as collecting a win)."""
+    """Return whether the generator is in service, or the choice draws no number (such as collecting a win)."""
     if "spin" in event.data or step_known(machine, event):
         return True
     value = event.data.get("value")
@@ -100,7 +100,11 @@ def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome |
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the pending decision has this option, and this player, wheel or seat may choose it."""
+    """Return whether the pending decision has this option, and whoever sent the event may choose it.
+
+    The player, a real wheel and another seat of a shared round may each choose only where the decision is
+    theirs.
+    """
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     if decision is None or (decision.kind == WHEEL_DECIDES) != ("spin" in event.data):
@@ -132,7 +136,7 @@ def choice_is_covered(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_game(machine: Machine, _: Event) -> None:
-    """Draw, evaluate, and journal the wager with its outcome; then show it."""
+    """Draw and evaluate the first step, write the wager and its result to the journal, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet = find_bet_in_force(machine)
     if bet is None:
@@ -143,7 +147,9 @@ def start_game(machine: Machine, _: Event) -> None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
-    step = _advance(machine, conversation, None, progressive_round, None if round_ is None else round_.at(0))
+    step = _take_step(
+        machine, conversation, None, progressive_round, None if round_ is None else round_.at(0)
+    )
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
@@ -182,15 +188,15 @@ def start_game(machine: Machine, _: Event) -> None:
 
 
 def continue_game(machine: Machine, event: Event) -> None:
-    """Journal the choice, its stake and the draws it leads to; then show the result.
+    """Write the choice, its stake and the draws of the next step to the journal, then show the result.
 
-    In a shared round, the choice may be another seat's, which stakes nothing here.
+    In a shared round the choice may be another seat's; then it stakes nothing here.
     """
     choice = event.data["value"]
     game = require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
-        round_ = round_of(machine, game)
+        round_ = find_common_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
     progressive_round = progressives.continue_round(machine, game)
     conversation = machine.state(GameInProgress).conversation
@@ -201,7 +207,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
-    step = _advance(
+    step = _take_step(
         machine, conversation, choice, progressive_round, None if round_ is None else round_.at(number)
     )
     game_choice = GameChoice(
@@ -235,7 +241,7 @@ def continue_game(machine: Machine, event: Event) -> None:
 
 
 class _NoNumbers:
-    """A step without a generator: a choice that needs no number can still be made after the generator has failed."""
+    """Stands in for the generator in a step that draws no number, so that it works after the generator has failed."""
 
     draws: tuple[()] = ()
 
@@ -248,19 +254,19 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     return machine.chance.step() if ready and machine.chance is not None else nullcontext(_NoNumbers())
 
 
-def _advance(
+def _take_step(
     machine: Machine,
     conversation: Conversation,
     choice: JSON,
     progressive_round: Round,
     recorded: Step | None,
 ) -> Step:
-    """Take a step with fresh numbers and return it with the game's own draws.
+    """Take the next step of the game and return it with its draws.
 
-    If the generator fails before anything is journalled, the effect is replaced by a CHANCE_FAILED event.
-    ``recorded`` is the same step as recorded by another seat of the round; its numbers are used here too. In the
-    game's first step the wager contributes to its levels and the mystery prizes are drawn; in the step that
-    decides the game the levels it hit are locked.
+    ``recorded`` is the same step as another seat of the round has recorded it, if any; its numbers are used
+    then. In the first step of a game, the wager contributes to its levels and the mystery prizes are drawn.
+    In the step that decides the game, the levels that were hit are locked. If the generator fails before
+    anything is written, a CHANCE_FAILED event is processed in place of the present one.
     """
     try:
         with _open_next_step(machine) as step:
@@ -269,7 +275,7 @@ def _advance(
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
                 recorded = Step(choice=choice, draws=draws)
             else:
-                _follow(conversation, recorded)
+                _take_recorded_step(conversation, recorded)
             if choice is None:
                 progressive_round.feed(step)
             if conversation.outcome is not None:
@@ -282,8 +288,8 @@ def _advance(
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
-def _follow(conversation: Conversation, recorded: Step) -> None:
-    """Take a recorded step. Raises InvariantError if this seat would have drawn differently."""
+def _take_recorded_step(conversation: Conversation, recorded: Step) -> None:
+    """Take a step with the recorded draws. Raises InvariantError if this game would have drawn other numbers."""
     numbers = ReplayDraw(recorded.draws)
     try:
         conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))

@@ -24,22 +24,22 @@ from paytables import Settlement
 
 # ---------------------------------------------------------------------------------------------- guards
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
-    """Return whether a game is open, the jurisdiction forfeits disrupted games, and a reason is given."""
+    """Return whether a game is open, the profile lets staff forfeit disrupted games, and a reason is given."""
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and has_text_in(event, "reason")
 
 
 def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
-    """Return whether no record decides the open game and it has won nothing yet."""
-    return _may_be_void(machine, Ruling.DISRUPTED)
+    """Return whether the open game has no recorded outcome and has won nothing yet."""
+    return _may_declare_void(machine, Ruling.DISRUPTED)
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
-    """Return whether the open game cannot be resumed, or lacks a number and has won nothing yet."""
-    return _may_be_void(machine, Ruling.DEFECT)
+    """Return whether the open game cannot be resumed, or has won nothing and lacks a number it needs."""
+    return _may_declare_void(machine, Ruling.DEFECT)
 
 
-def _may_be_void(machine: Machine, ruling: Ruling) -> bool:
+def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
     game = open_game(machine)
     if game is None:
         return False
@@ -58,7 +58,7 @@ def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def game_waits_for_chance(machine: Machine, event: Event) -> bool:
-    """Return whether the open game needs a number that the failed generator or the wheel has not delivered."""
+    """Return whether the open game needs a number that the failed generator or the wheel has not supplied."""
     return game_waits_for_generator(machine, event) or (_needs_a_number(machine) and waits_for_wheel(machine))
 
 
@@ -132,7 +132,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
 def _build_settling_transfers(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return the refund of the undecided stakes, and the payment of the decided bets."""
+    """Return two groups of transfers: the refund of the undecided stakes, and the payment of the decided bets."""
     unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
     over_cents = sum(settlement.staked for settlement in decided) * unit_cents
     push_cents = (

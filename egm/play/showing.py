@@ -14,7 +14,10 @@ from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
 def find_question(machine: Machine) -> Decision | None:
-    """Return the open game's decision with the options that the credits and limits allow, or None."""
+    """Return the open game's pending decision, or None.
+
+    Its options are reduced to those that the credits and the profile's limits allow.
+    """
     game, conversation = open_game(machine), machine.state(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
     if game is None or decision is None or not decision.stakes:
@@ -67,7 +70,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
 
 
 def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:
-    """Return whether the decision is this position's player's, not a wheel's or another seat's."""
+    """Return whether the player at this position makes the decision, as opposed to a wheel or another seat."""
     return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
 
 
@@ -79,7 +82,7 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
 
 
 def _list_new_cues(conversation: Conversation | Recorded | None, seat: int) -> tuple[dict[str, JSON], ...]:
-    """Return the animation cues added since the last message, without cues for other seats."""
+    """Return the animation cues since the last screen message as JSON, without cues meant for other seats."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues if cue.seat in {None, seat})
 

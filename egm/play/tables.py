@@ -31,10 +31,10 @@ from paytables import Game, Spot
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
-    """Return the selected game's standing credits by spot, its closed spots, and the state of its table.
+    """Return for the selected game: its standing credits by spot, the spots that accept no bet, and the table's state.
 
-    The state is the game's own, plus, under ``spots``, every value of a spot that differs from the published
-    layout because of the table's state or the profile's limit on a round.
+    The state is the game's own. Under ``spots`` it also has every value of a spot that differs from the
+    published layout, because of the table's state or of the profile's limit on a round.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
@@ -58,7 +58,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
 
 
 def _build_spot_view(spot: Spot, most: Mapping[str, int]) -> SpotNow:
-    """Return a spot's current values for the screen, with ``most`` as the upper limit by spot."""
+    """Return a spot's current odds and limits for the screen; ``most`` has the upper limit of each spot in credits."""
     return SpotNow(
         odds=spot.odds,
         least=spot.least,
@@ -75,7 +75,7 @@ def bets_stand(machine: Machine, _: Event) -> bool:
 
 
 def bets_may_leave(machine: Machine, event: Event) -> bool:
-    """Return whether some standing bets can be returned: the game's rules allow it, or play has stopped."""
+    """Return whether some standing bets can be returned, because the game's rules allow it or play is not possible."""
     return bets_stand(machine, event) and any(
         not _is_playable(machine, table) or _count_taken_down_credits(machine, table)
         for table in list_standing_tables(machine)
@@ -83,7 +83,10 @@ def bets_may_leave(machine: Machine, event: Event) -> bool:
 
 
 def bets_are_nobodys(machine: Machine, event: Event) -> bool:
-    """Return whether bets stand on a table that no longer exists as it was, or chips remain from a player who left."""
+    """Return whether bets belong to no table or no player any more.
+
+    Either bets stand on a table whose game has changed, or chips were left by a player without credit.
+    """
     has_orphaned_table = bets_stand(machine, event) and any(
         _rebuild_table_game(machine, table) is None for table in list_standing_tables(machine)
     )
@@ -92,27 +95,28 @@ def bets_are_nobodys(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_bets_down(machine: Machine, _: Event) -> Event:
-    """Give back all bets that can be given back; then cash out."""
+    """Return to the player all bets that the rules let them take down; then cash out."""
     for table in list_standing_tables(machine):
         if _is_playable(machine, table):
-            _take_down(machine, table)
+            _return_removable_bets(machine, table)
         else:
-            _give_back(machine, table, "stopped")
+            _return_all_bets(machine, table, "stopped")
     return Event(EventType.CASH_OUT)
 
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
-    """Give back every bet because the machine is out of service; then cash out."""
+    """Return every bet to the player because the machine cannot play; then cash out."""
     return give_bets_back_first(machine, Event(EventType.CASH_OUT))
 
 
 def give_bets_back_first(machine: Machine, event: Event) -> Event:
-    """Give every bet back to the credits before the event, because its player has left.
+    """Return every bet to the credits, then process the event that was submitted.
 
-    The event then applies to all the credits, and the next player finds none of the bets.
+    The player of the bets has left. The event thus applies to all the credits, and the next player finds no
+    bets.
     """
     for table in list_standing_tables(machine):
-        _give_back(machine, table, "stopped")
+        _return_all_bets(machine, table, "stopped")
     return event
 
 
@@ -133,22 +137,26 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
 
 
 def return_abandoned_bets(machine: Machine, _: Event) -> None:
-    """Give back the bets of tables whose game has changed, and clear the chips of a player who has left.
+    """Return the bets of tables whose game has changed, and clear the chips of a player who has left.
 
-    Chips that are laid but not staked are cleared when no credit is left: the next player has not laid them.
+    Chips that are laid but not staked are cleared when no credit is left, because they are not the next
+    player's.
     """
     if has_abandoned_chips(machine):
         clear_bet(machine)
     for table in list_standing_tables(machine):
         if _rebuild_table_game(machine, table) is None:
-            _give_back(machine, table, "changed")
+            _return_all_bets(machine, table, "changed")
             values: dict[str, int | str] = {"amount_cents": table.standing_cents}
             machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
 
 
 # ---------------------------------------------------------------------------------------------- parts of it
 def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
-    """Return the game in its table's state, or None if it is no longer installed at the bets' denomination."""
+    """Return the game with its table in the recorded state.
+
+    Return None if the game is not installed any more at the denomination of the bets.
+    """
     resident, game_id = machine.state(InstalledGames), table.game.id
     installed = resident.games.get(game_id) or machine.games.get(game_id)
     offered = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
@@ -176,8 +184,8 @@ def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
     return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
 
 
-def _take_down(machine: Machine, table: TableRecord) -> None:
-    """Give back the bets of one table that the player may take down; the others stay."""
+def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
+    """Return to the player the bets on one table that may be taken down; the other bets stay."""
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_taken_down_credits(machine, table):
         return
@@ -186,14 +194,14 @@ def _take_down(machine: Machine, table: TableRecord) -> None:
     commission_cents = (
         sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
     )
-    _post(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
+    _post_return(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
 
 
-def _give_back(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
-    _post(machine, table, why, table.standing_cents, None)
+def _return_all_bets(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
+    _post_return(machine, table, why, table.standing_cents, None)
 
 
-def _post(
+def _post_return(
     machine: Machine,
     table: TableRecord,
     why: Literal["taken_down", "stopped", "changed"],
@@ -202,8 +210,9 @@ def _post(
     *,
     commission_cents: int = 0,
 ) -> None:
-    """Record the returned bets and the remaining table.
+    """Record the bets returned from a table, and the table with the bets that stay.
 
+    ``back_cents`` is the amount returned, ``remaining`` the state of the table afterwards.
     ``commission_cents`` is the part of the bets taken down that the operator keeps, such as a commission paid
     when the bet was made.
     """

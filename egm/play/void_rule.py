@@ -35,7 +35,7 @@ class OpenGame:
 
 
 def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
-    """Return why a game may not be declared void, or None if it may."""
+    """Return the reason why a game may not be declared void with this ruling, or None if it may."""
     if game.is_decided:
         return "it is decided, and is paid as recorded"
     if not game.can_be_replayed:

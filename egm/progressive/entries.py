@@ -34,7 +34,9 @@ class LevelOpened:
     game: str
     level: str
     stake_cents: Cents
+    """The wager for which the level is available."""
     terms: Terms
+    """The parameters of the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ class LevelChanged:
 
     pool: str
     terms: Terms
+    """The new parameters of the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +53,11 @@ class LevelMoved:
     """Staff moved everything that an abandoned level held to another level."""
 
     source: str
+    """The pool of the abandoned level."""
     target: str
+    """The pool of the level that received everything."""
     amount: Fraction
+    """The amount moved in minor units, exact."""
     persons: Persons
 
 
@@ -70,7 +76,7 @@ LEVEL_MOVED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- the register of wins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelHit:
-    """A line of the register of level wins; ``amount_cents`` is None if the amount is unknown."""
+    """A line of the register of level wins."""
 
     machine: Serial
     play_id: str
@@ -78,7 +84,9 @@ class LevelHit:
     pool: str
     level: str
     amount_cents: Count | None
+    """The amount won, or null if it is unknown."""
     way: Literal["credit", "hand"]
+    """How it is paid: to the credit meter, or by hand."""
     unanswered: bool
 
 
@@ -108,6 +116,7 @@ class LevelAward:
     claim: str
     pool: str
     amount_cents: Count
+    """The locked amount, which is paid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +125,7 @@ class AwardDiffers:
 
     claim: str
     amount_cents: int
+    """The amount that the controller stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +135,7 @@ class LevelUnanswered:
     claim: str
     pool: str
     amount_cents: Count
+    """The amount that the machine showed, which is paid."""
     person: Person
 
 
@@ -134,6 +145,7 @@ class LevelsUndecided:
 
     play_id: str
     pools: tuple[str, ...]
+    """The ids of the pools."""
     person: Person
 
 
@@ -178,6 +190,7 @@ class LevelRuling(RulingDetails):
 
     claim: str
     decision: Literal["pay", "decline"]
+    """Whether the claim is paid or declined."""
     pool: str = omit_if_default("")
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
@@ -256,15 +269,19 @@ class ContributionsCounted:
 
     pool: str
     counted: Count
+    """The sequence number of the last contribution that the controller has counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRefused:
-    """A message was refused by the controller or could not be understood; ``last``: no more are recorded."""
+    """A message was refused by the controller or could not be understood."""
 
     code: str
+    """The code of the refusal."""
     text: str
+    """The reason, as the controller stated it."""
     last: bool = omit_if_default(False)
+    """Whether further refusals of this kind are not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,10 +293,11 @@ class LinkDisconnected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLink:
-    """A level is received again, or no longer; ``status``: of a controller's level."""
+    """A level is received again, or no longer."""
 
     pool: str
     status: str = omit_if_default("")
+    """The state of a controller's level; empty for a broadcast level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +306,9 @@ class LevelFell:
 
     pool: str
     from_cents: Count
+    """The amount received before."""
     to_cents: Count
+    """The lower amount received now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,12 +326,19 @@ class LinkCertificate:
 
     serial: Serial
     key: str
+    """The digest of the machine's public key."""
     certificate: str
+    """The digest of the machine's certificate."""
     authority: str
+    """The digest of the certificate of the authority that signed it."""
     issuer: str
+    """The name of the authority."""
     since: Time
+    """The beginning of the certificate's validity."""
     until: Time
+    """The end of the certificate's validity."""
     broker: str
+    """The address of the message broker of the link, as host and port."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,13 +350,16 @@ class LinkCertificateByPersons(LinkCertificate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentRefused:
-    """A step of the enrolment with the link failed; ``why`` is the error's code."""
+    """A step of the enrolment with the link failed."""
 
     step: Literal["request", "answer", "enrol", "start"]
+    """The step that failed: writing the request, reading the answer, accepting it, or the start with it."""
     why: str
+    """The code of the error."""
     values: Mapping[str, JSON]
     """The values of the error's text, which depend on the code."""
     persons: tuple[str, ...]
+    """The persons who took the step; empty at a start."""
 
 
 LEVEL_LINKED: Final = Entry(kind="progressive.linked", record=LevelLinked, writes=(ProgressiveKey.LINK,))

@@ -31,19 +31,18 @@ class TermsError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The parameters of a level, fixed while it is open (NY 5321.18(b)(4)).
-
-    ``base_cents``: the amount shown after a reset (minor units). ``increment`` and ``hidden``: the shares of
-    every wager that go to the amount shown and to the hidden pool, which pays for the next reset.
-    ``ceiling_cents``: the highest amount shown; contributions above it go to the overflow. ``mystery``: it
-    must be won by its ceiling, at a secret amount.
-    """
+    """The parameters of a level, fixed while it is open (NY 5321.18(b)(4))."""
 
     base_cents: int
+    """The amount shown after a reset."""
     increment: Fraction
+    """The share of every wager that is added to the amount shown."""
     hidden: Fraction = _ZERO
+    """The share of every wager that goes to the hidden pool, which pays for the next reset."""
     ceiling_cents: int | None = None
+    """The highest amount shown, or None; contributions above it go to the overflow."""
     mystery: bool = False
+    """Whether it must be won by its ceiling, at a secret amount."""
 
     def __post_init__(self) -> None:
         if self.base_cents <= 0:

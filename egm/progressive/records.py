@@ -12,37 +12,40 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """An open hit of a linked level.
-
-    ``after``: the contribution of its wager. ``share``: the part of the level won, if not the whole.
-    ``shown_cents``: its value according to the display. ``amount_cents``: what its controller has locked.
-    ``way``: how it was paid, once it is. ``unanswered``: settled by a person.
-    """
+    """An open hit of a linked level."""
 
     pool: str
     level: str
     mystery: bool = omit_if_default(False)
     after: Count
+    """The sequence number of the contribution of its wager."""
     share: Fraction | None = omit_if_default(None)
+    """The part of the level that was won, or None for all of it."""
     shown_cents: Count
     play_id: str
     game: str
     at_utc: Time
+    """The time of the hit in UTC."""
     amount_cents: Count | None
+    """The amount that the controller has locked, or None."""
     way: str | None
+    """How it was paid, or None while it is not."""
     unanswered: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldPrize:
-    """An unproved message of a controller; ``won`` is its message of a mystery prize."""
+    """An unproved message of a controller."""
 
     pool: str
     play_id: str
     amount_cents: int
+    """The amount that the message states."""
     why: Words
     ruling: Literal["pay", "decline"] | None
+    """The decision of staff, or None while there is none."""
     won: Mapping[str, JSON] | None = omit_if_default(None)
+    """The controller's message of a mystery prize, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,4 +71,5 @@ class HeardPrize:
 
     pool: str
     prize: Count
+    """The number of the prize in its pool."""
     commitment: Digest

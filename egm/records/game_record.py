@@ -23,51 +23,60 @@ class GameName:
     """The definition a game was played with."""
 
     id: str
+    """The id of the game."""
     version: str
+    """The version of the game's definition."""
     digest: Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of a game: the choice that led to it (None for the first), and its draws."""
+    """One step of a game."""
 
     choice: JSON
+    """The player's choice that led to it, or None for the first step."""
     draws: tuple[DrawRecord, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A wager's contribution to a pool; to a linked pool it has a sequence number and an exact amount."""
+    """A wager's contribution to a pool."""
 
     pool: str
     wager_cents: Cents
+    """The wager from which the contribution is computed."""
     sequence: Cents | None = omit_if_default(None)
+    """The number of the contribution to a linked pool, or None."""
     amount: Fraction | None = omit_if_default(None)
+    """The exact contribution to a linked pool in minor units, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A level hit: locked at ``amount_cents``, or claimed from its controller at the displayed ``shown_cents``.
-
-    ``share``: the part of the level that was won, or None for all of it.
-    """
+    """A level hit: locked at ``amount_cents``, or claimed from its controller at the displayed ``shown_cents``."""
 
     pool: str
     level: str
     mystery: bool
     share: Fraction | None = omit_if_default(None)
+    """The part of the level that was won, or None for all of it."""
     amount_cents: Count | None = omit_if_default(None)
+    """The locked amount, or None if it is claimed from a controller."""
     claim: str | None = omit_if_default(None)
+    """The id of the claim, or None for a level of this machine."""
     shown_cents: Count | None = omit_if_default(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsPlayed:
-    """The progressive levels of a game: ``pools`` by level name, its contributions ``fed``, and its hits."""
+    """The progressive levels of a game."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
+    """The pool of each level that the game plays for, by the level's name."""
     fed: tuple[Share, ...] = ()
+    """The contributions of the wager to the pools."""
     mystery: tuple[DrawRecord, ...] = ()
+    """The numbers drawn for mystery levels."""
     hits: tuple[Hit, ...] = ()
     broadcast_cents: Mapping[str, int] = omit_if_default({})
     """Amounts displayed by broadcast levels when the game began."""
@@ -75,17 +84,24 @@ class LevelsPlayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
-    """A game from its wager to its outcome; ``outcome`` is None while a decision is pending."""
+    """A game from its wager to its outcome."""
 
     play_id: str
     game: GameName
+    """The definition the game was played with."""
     denomination_cents: Cents
     bet_credits: Count
+    """The wager in credits."""
     wager: Wager
+    """The wager in detail."""
     language: str
+    """The language of the player's screen."""
     credit_before_cents: Count
+    """The credit meter before the wager was deducted."""
     steps: tuple[Step, ...]
+    """The steps so far: the first, and one for each answer of the player."""
     outcome: Outcome | None
+    """The result, or None while a decision is pending."""
     standing_credits: Count = omit_if_default(0)
     """The credits left standing on the table by a decided game."""
     table: JSON = omit_if_default(None)
@@ -170,8 +186,10 @@ class GameChoice:
 
     play_id: str
     choice: JSON
+    """The player's choice."""
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
+    """The result, or None while another decision is pending."""
     staked_credits: Count = omit_if_default(0)
     """The credits that the choice adds to the stake."""
     standing_credits: Count = omit_if_default(0)
@@ -219,16 +237,15 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableReturned:
-    """Bets returned from a table between two games (entry ``table.returned``), and why.
-
-    ``taken_down``: the player leaves, and the rules allow the bets to be taken down. ``stopped``: the machine
-    cannot continue the game. ``changed``: the game has changed since, or cannot read the stored state of its
-    table.
-    """
+    """Bets returned from a table between two games (entry ``table.returned``)."""
 
     game: GameName
+    """The definition of the table's game."""
     denomination_cents: int
     why: Literal["taken_down", "stopped", "changed"]
+    """The player leaves and the rules allow it (``taken_down``), the machine cannot continue the game
+    (``stopped``), or the game has changed since or cannot read the stored state of its table
+    (``changed``)."""
     amount_cents: Count
 
 
@@ -249,12 +266,16 @@ class MysteryWon:
     pool: str
     claim: str
     sequence: Count
+    """The sequence number of the contribution that won it."""
     amount_cents: Cents
     order: Count
+    """The number of the hit among those of the level."""
     trigger: Mapping[str, JSON]
     """The opened secret (:class:`egm.progressive.trigger.Trigger`), whose JSON states the drawn number as text."""
     commitment: Digest | None
+    """The controller's commitment to the secret, as first received; None if none was received."""
     proved: bool
+    """Whether the opened secret matches the commitment and decides for this contribution."""
     hits: tuple[Hit, ...] = omit_if_default(())
     """The hits it adds to its game, if that is still open."""
     late: Literal["", "hand", "void", "declined"] = omit_if_default("")

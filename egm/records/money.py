@@ -19,28 +19,35 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """A prize in kind: its id, its names by language, and its stated value."""
+    """A prize in kind."""
 
     id: str
+    """The id of the prize."""
     names: Mapping[str, str]
+    """The name of the prize by language."""
     value_cents: int
+    """The stated value of the prize."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayForm:
-    """The form of a hand-pay: means of payment, who filled it in, and the commitment to the player's identity."""
+    """The form of a hand-pay."""
 
     method: Words
+    """The means of payment: cash, cheque or another."""
     persons: tuple[str, ...]
+    """Those who filled it in."""
     identity: Digest = omit_if_default("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidInCoins:
-    """The amount owed when the hopper began to pay a cash-out, and how much of it has been paid."""
+    """A cash-out that the hopper began to pay."""
 
     owed_cents: int
+    """The amount owed when the hopper began."""
     paid_cents: int
+    """The part of it that the hopper has paid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,24 +61,27 @@ class CashOutRest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayRecord:
-    """A hand-pay that waits for an attendant; ``id`` is the id of its reservation.
-
-    ``why``: why no ticket could be printed. ``in_coins``: set if it is the remainder of a cash-out started by
-    the hopper. ``pool`` and ``play_id``: the levels it pays, and their game. ``instead_of``: an older
-    reservation that it replaces. ``way``: set if the player has requested a ticket instead.
-    """
+    """A hand-pay that waits for an attendant."""
 
     id: str
+    """The id of the hand-pay, which is the id of its reservation."""
     kind: HandpayKind
+    """The kind of hand-pay."""
     amount_cents: int
     why: str = omit_if_default("")
+    """The reason why no ticket could be printed, or empty."""
     in_coins: PaidInCoins | None = omit_if_default(None)
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     pool: str = omit_if_default("")
+    """The ids of the pools of the progressive levels that it pays, or empty."""
     play_id: str = omit_if_default("")
+    """The game of those levels, or empty."""
     form: HandpayForm | None = omit_if_default(None)
+    """The form, once it is filled in."""
     instead_of: str = omit_if_default("")
+    """The id of an older reservation that it replaces, or empty."""
     way: str = omit_if_default("")
+    """Set if the player has requested a ticket instead."""
 
     @property
     def worth_cents(self) -> int:
@@ -81,21 +91,23 @@ class HandpayRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRecord:
-    """Credits being paid out on a ticket or in coins.
-
-    For a ticket: ``kind`` of credit, the ``pool`` of a host's restricted credit, its masked ``number`` (empty
-    while it waits for one), and the ``language`` it is printed in. For coins: their count. ``in_coins``: set
-    if it is the remainder of a cash-out started by the hopper.
-    """
+    """Credits being paid out on a ticket or in coins."""
 
     id: str
+    """The id of the cash-out, which is the id of its reservation."""
     way: Literal["ticket", "coins"]
+    """The way of payment."""
     amount_cents: int
     kind: CreditKind | None = omit_if_default(None)
+    """For a ticket: the kind of credit."""
     pool: int | None = omit_if_default(None)
+    """For a ticket: the number of the host's pool of restricted credit, or None."""
     number: str | None = omit_if_default(None)
+    """For a ticket: its masked number, empty while it waits for one."""
     language: str = omit_if_default("")
+    """For a ticket: the language it is printed in."""
     coins: int = omit_if_default(0)
+    """For coins: how many."""
     in_coins: PaidInCoins | None = omit_if_default(None)
 
 

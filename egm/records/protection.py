@@ -25,13 +25,18 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRecord:
-    """The active reminder; ``until``: end of the pause, or empty; ``own``: whether it is the player's own limit."""
+    """The active reminder."""
 
     kind: ReminderKind
+    """The reminder, or the limit that was reached."""
     minutes: Count
+    """The length of the session so far."""
     spent_cents: int
+    """The net cost of the session so far: wagers less wins."""
     until: str
+    """The end of the pause, or empty."""
     own: bool
+    """Whether it is the player's own limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ class BettingClosed:
 
     round_id: str
     spin: Count
+    """The number of the spin, counted by the wheel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class NumberReceived(BettingClosed):
     """The wheel reported the number of the spin for which betting had been closed."""
 
     number: Count
+    """The number on which the ball came to rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,7 @@ class NumberMissed(BettingClosed):
     """The number of the spin was missed for good, and the spin decides nothing."""
 
     unheard: MissedBecause
+    """The cause."""
 
 
 BETTING_CLOSED: Final = Entry(kind="wheel.no_more_bets", record=BettingClosed, writes=(WheelKey.SPIN,))

@@ -70,14 +70,17 @@ class WithdrawnBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryGame:
-    """An installed game as the inventory describes it; ``return_``: in percent, or empty."""
+    """An installed game as the inventory describes it."""
 
     game: str
     version: str
     digest: str
     return_: str
+    """The return to the player in percent, or empty."""
     certified_on: str
+    """The date of the certificate, or empty."""
     certified_by: str | None = omit_if_default(None)
+    """The laboratory that certified it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,26 +88,37 @@ class InventoryEntry:
     """The machine's entry in the venue's inventory (Monaco art. 19.3)."""
 
     kind: str
+    """The kind of machine."""
     manufacturer: str
+    """The name of the manufacturer."""
     model: str
+    """The name of the model."""
     made: str
+    """The date of manufacture."""
     serial: str
     operator_number: str
     base_number: str
+    """The number of the base under the machine."""
     site: str
+    """The name of the venue."""
     location: str
+    """The place of the machine in the venue."""
     photograph: str
     """Its file's name and digest."""
     profile: str
+    """The id of the jurisdiction's profile."""
     games: tuple[InventoryGame, ...]
+    """The installed games."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Games not offered; the offered denominations by game, if not all; and bet limits, or None."""
+    """The options of the operator."""
 
     off: tuple[str, ...] = ()
+    """The ids of the games that are not offered."""
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """The offered denominations by game; a game that is not listed offers all of its own."""
     bet_limit_cents: int | None = None
     bet_minimum_cents: int | None = omit_if_default(None)
 
@@ -140,9 +154,10 @@ class AtMachine(ByPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFailed:
-    """A print job or test failed: its id, and why."""
+    """A print job or test failed."""
 
     id: Words
+    """The id of the print job or test."""
     why: str
 
 
@@ -151,6 +166,7 @@ class JobPrinted:
     """A print job without value is printed up to its bar code."""
 
     id: Words
+    """The id of the print job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,19 +174,25 @@ class Reason:
     """Why something happened."""
 
     why: str
+    """The reason."""
 
 
 # ---------------------------------------------------------------------------------------------- the roster
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterChanged:
-    """The roster was changed: by whom (empty for the first change), whose entry, and its digest afterwards."""
+    """The roster was changed."""
 
     person: str
+    """The person who changed it; empty for the first change."""
     whom: Words
+    """The staff number whose entry was changed."""
     role: Role
+    """The role of that person."""
     at: Time
     number: Cents
+    """The number of the change."""
     digest: str | None = omit_if_default(None)
+    """The digest of the roster after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,9 +200,13 @@ class RosterCarried:
     """The roster of before an authorised memory clear was carried over."""
 
     number: Cents
+    """The number of the last change of the roster."""
     digest: Digest
+    """The digest of the roster."""
     people: Mapping[str, Role]
+    """The role of each person, by staff number."""
     disabled: tuple[str, ...]
+    """The staff numbers that cannot sign in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +215,7 @@ class RosterRenewed:
 
     person: Words
     witness: Words
+    """The second person, who was present."""
     reason: Words
 
 
@@ -232,6 +259,7 @@ class MenuAsked:
     """Somebody opened the service menu with a key switch or from the screen, and was asked to sign in."""
 
     by: OpenedBy
+    """The key switch that was turned, or the screen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,8 +267,10 @@ class MenuEntered:
     """A member of staff signed in."""
 
     menu: str
+    """The menu that was opened: ``attendant`` or ``operator``."""
     person: Staff
     role: Role
+    """The role of the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +279,7 @@ class MenuLeft:
 
     why: str
     menu: str
+    """The menu that was open: ``attendant`` or ``operator``."""
     person: Staff
 
 
@@ -258,33 +289,40 @@ class SignInNotPermitted:
 
     person: Staff
     permission: Permission
+    """The permission that the role lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInWhileLocked:
-    """Somebody tried to sign in with a locked number; ``person``: the number as typed."""
+    """Somebody tried to sign in with a locked number."""
 
     person: str
+    """The staff number as typed."""
     why: Literal["locked"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongPinTyped:
-    """Somebody typed a wrong PIN; ``person``: the number as typed; ``tries``: wrong PINs in a row."""
+    """Somebody typed a wrong PIN."""
 
     person: str
+    """The staff number as typed."""
     why: Literal["wrong"]
     tries: Cents
+    """The wrong PINs in a row."""
     locked_seconds: Count
+    """How long the number is locked; 0 if it is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongPinAtTerminal:
-    """Somebody typed a wrong PIN at a terminal; ``person``: the number, or ``?`` for an impossible one."""
+    """Somebody typed a wrong PIN at a terminal."""
 
     person: str
+    """The staff number, or ``?`` for an impossible one."""
     why: Literal["terminal"]
     at: str
+    """The name of the terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,9 +334,10 @@ class TriesForgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInUnlocked(ByPersons):
-    """A locked number was unlocked before its time; ``whom``: the number."""
+    """A locked number was unlocked before its time."""
 
     whom: Staff
+    """The locked staff number."""
     reason: Words
 
 
@@ -388,10 +427,11 @@ SIGN_IN_UNLOCKED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- keys and calls
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyMoved:
-    """A key switch was moved; ``unattended``: while the machine was off or not listening."""
+    """A key switch was moved."""
 
     key: str
     on: bool
+    """Whether it was turned on."""
     unattended: bool | None = omit_if_default(None)
 
 
@@ -400,14 +440,17 @@ class ServiceCalled:
     """The player switched the candle on to call an attendant, or off again."""
 
     on: bool
+    """Whether the candle is on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAnswered:
-    """An attendant answered the player's call; what is known of who came."""
+    """An attendant answered the player's call."""
 
     key: str | None = omit_if_default(None)
+    """The key switch that was turned, or null."""
     person: Person | None = omit_if_default(None)
+    """The person who answered, if they are known."""
     persons: Persons | None = omit_if_default(None)
 
 
@@ -447,13 +490,19 @@ class OptionsChanged(ByPersons):
     """Staff changed an option of the operator; it takes effect at the next start."""
 
     option: Literal["bet_limit", "bet_minimum", "game", "denomination"]
+    """The option that was changed; the field of that option has its new value."""
     bet_limit_cents: Cents | None = omit_if_default(None)
     bet_minimum_cents: Count | None = omit_if_default(None)
     game: str | None = omit_if_default(None)
+    """The id of the game whose offer was changed."""
     denomination_cents: str | None = omit_if_default(None)
+    """The denomination, in minor units, whose offer was changed."""
     on: Literal["yes", "no"] | None = omit_if_default(None)
+    """Whether the game or the denomination is offered."""
     before: Options
+    """All options before the change."""
     after: Options
+    """All options after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -468,7 +517,9 @@ class InventoryChanged:
     """The machine's inventory entry changed between two starts, or was recorded for the first time."""
 
     before: InventoryEntry | None
+    """The entry as it was, or null the first time."""
     after: InventoryEntry
+    """The entry as it is."""
 
 
 OPTIONS_CHANGED: Final = Entry(
@@ -486,12 +537,15 @@ INVENTORY_CHANGED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- at the open machine
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionOpened(AtMachine):
-    """Staff declared work at the open machine, which is held out of service; the meters that are not zero."""
+    """Staff declared work at the open machine, which is held out of service."""
 
     id: Words
+    """The id of the intervention."""
     kind: Work
+    """The kind of work."""
     reason: Words
     meters: Mapping[str, int]
+    """The meters that are not zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -499,16 +553,21 @@ class InterventionSeen:
     """The monitoring system has read who is at work, so doors may be opened."""
 
     id: Words
+    """The id of the intervention."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionClosed(AtMachine):
-    """The work at the open machine is done; what was done, and the meters that are not zero."""
+    """The work at the open machine is done."""
 
     id: Words
+    """The id of the intervention."""
     work: Words
+    """The work that was done."""
     parts: str
+    """The parts that were replaced, or empty."""
     meters: Mapping[str, int]
+    """The meters that are not zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -516,9 +575,13 @@ class BaseMoved(AtMachine):
     """A base of the machine during an intervention: its lock and key, and the cashier who has or had them."""
 
     base: Words
+    """The number of the base."""
     lock: Words
+    """The number of its lock."""
     cashier: Words
+    """The cashier who has, or had, the lock and its key."""
     intervention: Words
+    """The id of the intervention during which it was moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -535,7 +598,7 @@ class BaseWithdrawn(BaseMoved):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopperOpening:
-    """The simulated coins with which a demonstration's hopper started."""
+    """A demonstration's hopper started with simulated coins."""
 
     amount_cents: Cents
     machine: Serial
@@ -551,13 +614,18 @@ class HopperFilled(ByPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionCounted(ByPersons):
-    """Staff counted a box of the last collection; the difference to the amount metered into it."""
+    """Staff counted a box of the last collection."""
 
     collection: Words
+    """The id of the intervention in which the box was collected."""
     box: Box
+    """The box that was counted."""
     counted_cents: Count
+    """The amount counted."""
     metered_cents: Count
+    """The amount metered into the box since the collection before."""
     difference_cents: int
+    """The counted amount less the metered amount."""
     machine: Serial
 
 
@@ -620,12 +688,16 @@ COLLECTION_COUNTED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- slips
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlipOrdered:
-    """A slip without value is to be printed; its content. ``witness``: the journal head before this entry."""
+    """A slip without value is to be printed; its content."""
 
     title: str
+    """The heading of the slip."""
     about: str
+    """The lines that say what the slip is about."""
     when: Time
+    """The printed time."""
     meters: str
+    """The lines with the meters."""
     serial: Serial
     witness: str
 
@@ -664,27 +736,35 @@ class TestStarted:
     """A member of staff started the test of a device."""
 
     device: str
+    """The device under test."""
     test: Literal["print", "pay", "take", "light"]
+    """The test: print a page, pay coins, accept and return a bill, or switch a lamp."""
     person: Staff
     coins: Cents | None = omit_if_default(None)
+    """The number of coins to pay, or null for another test."""
     on: bool | None = omit_if_default(None)
+    """Whether the lamp is switched on, or null for another test."""
     outputs: tuple[str, ...] | None = omit_if_default(None)
+    """The names of the outputs, or null for another test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TouchCalibrated:
-    """The touch screen was calibrated; ``before`` is empty for the first time."""
+    """The touch screen was calibrated."""
 
     person: Staff
     before: tuple[int, ...]
+    """The coefficients of the map before; empty for the first time."""
     after: Matrix
+    """The coefficients of the map from detected to true positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRead:
-    """An acceptor under test read a bill or ticket, which is returned; 0 for a ticket."""
+    """An acceptor under test read a bill or ticket, which is returned."""
 
     amount_cents: Count
+    """The value of the bill; 0 for a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -692,8 +772,11 @@ class TestPaper:
     """An acceptor under test returned or rejected a bill or ticket."""
 
     event: str
+    """The event that the acceptor reported."""
     reason: str | None = omit_if_default(None)
+    """The acceptor's reason, or null."""
     ticket: bool = omit_if_default(False)
+    """Whether it was a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -701,7 +784,9 @@ class TestCoins:
     """The hopper has ended the payout of a test."""
 
     id: Words
+    """The id of the test's payout."""
     ordered_coins: Count
+    """The number of coins ordered."""
     paid_coins: Count
 
 
@@ -728,31 +813,39 @@ class DisputeDecided:
 
     machine: Serial
     claim: Words
+    """The player's claim, as staff entered it."""
     mechanic: Words
+    """The mechanic's statement."""
     decision: Words
+    """The decision on the claim."""
     play_id: str | None = omit_if_default(None)
     persons: Persons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExclusionNoted:
-    """Staff excluded a player; ``identity``: commits to the player's name in the register of identities."""
+    """Staff excluded a player."""
 
     machine: Serial
     reason: Words
     identity: Digest
+    """A commitment to the player's name in the register of identities."""
     persons: Persons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentJudged:
-    """The management judged an incident; ``informed``: how the control service was, and which officer."""
+    """The management judged an incident."""
 
     machine: Serial
     what: Words
+    """The incident, as staff described it."""
     judgement: Words
+    """The management's judgement."""
     informed: Words
+    """How the control service was informed."""
     officer: Words | None = omit_if_default(None)
+    """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)
     persons: Persons
 

@@ -24,7 +24,7 @@ from egm.staff.service.desk import find_actor
 
 
 class FieldKind(StrEnum):
-    """How a field is entered."""
+    """The kinds of input of a field."""
 
     TEXT = "text"
     DIGITS = "digits"
@@ -59,7 +59,10 @@ class Field:
     """The choices are shown untranslated: numbers, names of devices."""
 
     def read(self, text: str) -> str | int | None:
-        """Return the value entered; None for an optional field left empty. Raises :class:`FieldError`."""
+        """Return the value that a text stands for, or None if an optional field is left empty.
+
+        Raises :class:`FieldError` for a text that is no valid value.
+        """
         text = text.strip()
         if not text:
             if self.required:
@@ -87,11 +90,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One form. ``persons``: how many must authorise it; the profile may require two.
+    """One form that staff fill in.
 
+    ``persons``: the number of persons who must authorise it; the profile may require two for a permission.
     ``needs`` are guards of the event's rule: the form shows which of them hold, so that nobody fills it in in
-    vain. ``subject``: its place in the main menu; a form without one is opened from a page. Text of a need:
-    ``service.needs.<guard>``.
+    vain. ``subject``: its section of the main menu; a form without one is opened from a page. The text of a
+    need is ``service.needs.<guard>``.
     """
 
     id: str
@@ -104,7 +108,7 @@ class Form:
     values: Mapping[str, object] = field(default_factory=dict)
 
     def count_persons_needed(self, machine: Machine) -> int:
-        """Return how many persons must authorise it here."""
+        """Return the number of persons who must authorise the form under this machine's profile."""
         return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
 
@@ -121,7 +125,7 @@ PLAY_ID: Final = Field(name="play_id", required=False)
 
 
 def authorise(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
-    """Return whether the given number of different persons, enrolled and permitted, authorised an event."""
+    """Return whether enough different persons, all enrolled and with the permission, have authorised an event."""
     named = event.data.get("persons", ())
     if len(set(named)) < persons:
         return False
@@ -130,12 +134,12 @@ def authorise(machine: Machine, event: Event, permission: Permission, persons: i
 
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:
-    """Return the verified persons of an event; if no proof was required, the key that was turned."""
+    """Return the persons verified by PIN for this event; if no PIN was required, the key that was turned."""
     return list(event.data.get("persons") or (find_actor(machine, event),))
 
 
 def has_text_in(event: Event, *fields: str) -> bool:
-    """Return whether the form has a text in each of these fields."""
+    """Return whether each of the named fields of the form has a text."""
     return all(str(event.data.get(name) or "").strip() for name in fields)
 
 

@@ -38,7 +38,10 @@ CREATE TABLE IF NOT EXISTS identity (
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """One record: the hand-pay's id, the time, and the payee. ``fields`` is None once erased."""
+    """One record of the register: the id of the hand-pay, the time, and the person paid.
+
+    ``fields`` is None once the record is erased.
+    """
 
     commitment: str
     subject: str
@@ -48,7 +51,7 @@ class IdentityRecord:
 
     @property
     def agrees(self) -> bool:
-        """Return whether the record matches its commitment; an erased one cannot be contradicted."""
+        """Return whether the record matches its commitment; always True for an erased record."""
         if self.salt is None or self.fields is None:
             return True
         return commit(self.salt, self.subject, self.fields) == self.commitment
@@ -100,7 +103,7 @@ class IdentityRegister:
         return register
 
     def _merge_copies(self) -> None:
-        """Merge the copies: each record as committed to, and erased if either copy has erased it."""
+        """Make both copies equal: each has every record, and a record that one copy has erased is erased in both."""
         known: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
@@ -115,9 +118,9 @@ class IdentityRegister:
                 copy.execute("COMMIT")
 
     def keep(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
-        """Store who was paid; return the commitment once it is durable on every medium that accepts it.
+        """Store who was paid, and return the commitment for the journal.
 
-        Raises sqlite3.Error if none does.
+        The record is then durable on every medium that accepts it. Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
@@ -143,7 +146,7 @@ class IdentityRegister:
         return next((record for record in self.records() if record.commitment == commitment), None)
 
     def erase_before(self, time_utc: datetime) -> int:
-        """Erase names, documents and salts of records older than this; return how many there were."""
+        """Erase names, documents and salts of all records older than a time; return the number of these records."""
         counts = [
             copy.execute(
                 "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",

@@ -197,7 +197,7 @@ def return_base(machine: Machine, event: Event) -> None:
 
 
 def is_identified(machine: Machine, door: str) -> bool:
-    """Return whether a person has declared opening this door; always True if the profile does not require it."""
+    """Return whether a person has declared work that covers this door; True if the profile requires no declaration."""
     staff = machine.profile.staff
     if not staff.identify_before_opening:
         return True
@@ -208,6 +208,6 @@ def is_identified(machine: Machine, door: str) -> bool:
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
-    """Return every meter that is not zero, without those counted since a mark."""
+    """Return every meter that is not zero, without the meters that count since a mark."""
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

@@ -46,7 +46,10 @@ _LINES: Final = (
 def document(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
-    """Return the current inventory entry. Raises OperatorError for a photograph that cannot be read."""
+    """Return the machine's entry in the inventory as it is now.
+
+    Raises OperatorError if the photograph cannot be read.
+    """
     identity = machine.identity
     of = {name: one for name, one in certificates.items() if one is not None}
     return InventoryEntry(
@@ -86,10 +89,10 @@ def note_inventory(
     *,
     complete: bool = False,
 ) -> None:
-    """Record the entry at start-up if it has changed. ``certificates``: those of the games, by game.
+    """Record the inventory entry at start-up if it has changed. ``certificates``: the games' certificates by game id.
 
-    Raises OperatorError for a base number other than the machine's first, and for missing data if the entry
-    must be ``complete``.
+    Raises OperatorError if the base number is not the first one recorded, or if data are missing although
+    ``complete`` requires all of them.
     """
     now = document(machine, inventory, certificates or {})
     before = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
@@ -123,14 +126,14 @@ def _describe_photograph(inventory: Inventory) -> str:
 # ---------------------------------------------------------------------------------------------- the sheet
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The technical sheet: the current entry, and every change of it, oldest first."""
+    """The technical sheet of the machine: its current inventory entry and every change, oldest first."""
 
     now: Mapping[str, Any]
     changes: tuple[tuple[str, str], ...]
     """Time (ISO 8601 UTC) and description of each change."""
 
     def tables(self) -> tuple[Table, ...]:
-        """Return it as shown and printed."""
+        """Return the tables of the sheet, as shown on the screen and printed."""
         return (
             build_pair_table((f"inventory.{name}", say_plain(self.now.get(name, ""))) for name in _LINES),
             build_pair_table(

@@ -58,9 +58,10 @@ STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "link": 5, "bo
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One chapter; ``rows`` match its table's ``columns``, with the term to look up in the first cell.
+    """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
-    Texts: ``manual.chapter.<id>``, ``manual.about.<id>`` and ``manual.column.<column>``.
+    The first cell of a row is the term that a reader looks up. Texts: ``manual.chapter.<id>``,
+    ``manual.about.<id>`` and ``manual.column.<column>``.
     """
 
     id: str
@@ -153,7 +154,7 @@ def _iter_form_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
-    """Yield the sets of states in which an event's rules apply, by their catalogue names."""
+    """Yield the catalogue names of the sets of states in which the rules of an event apply."""
     for rule in menu.rules:
         if event in rule.events:
             yield SETS[rule.states].replace(" ", "_")
@@ -179,7 +180,7 @@ def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _needs(form: Form | None) -> Iterator[tuple[Words, ...]]:
-    """Yield the permission and the fields of a form."""
+    """Yield the rows for the permission and the fields of a form."""
     if form is not None:
         yield say("manual.column.roles"), _list_permitted_roles(form.permission)
         yield say("manual.column.needs"), join_texts(f"service.needs.{need.__name__}" for need in form.needs)
@@ -249,7 +250,7 @@ def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def say_event(pattern: str) -> Words:
-    """Return the text of a significant event, by the kind of its entry and the pattern of its subject."""
+    """Return the text of a significant event; ``pattern`` is ``kind`` or ``kind:subject``, as declared."""
     kind, _, about = pattern.partition(":")
     if kind == "event":
         return say(f"manual.event.{about.replace('.', '_')}")

@@ -9,7 +9,7 @@ from egm.staff.service.tries import build_wrong_pins_key, compute_lock_seconds_l
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
-    """Return the locked staff numbers, and the state key that counts each lock."""
+    """Return the staff numbers that are locked, each with the state key that stores its wrong PINs."""
     counted = {
         number: (build_wrong_pins_key(machine, number), build_wrong_pins_key(machine, number, keyed=False))
         for number in machine.state(Roster).people
@@ -22,7 +22,7 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
 
 
 def number_is_locked(machine: Machine, event: Event) -> bool:
-    """Return whether the named number is locked; if none is named yet, whether any is."""
+    """Return whether the number named in the event is locked; if the event names none, whether any number is locked."""
     locked = _find_locked_numbers(machine)
     return event.data.get("number", next(iter(locked), None)) in locked
 

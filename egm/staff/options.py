@@ -29,10 +29,9 @@ _DOORS: Final = frozenset({"main", "logic"})
 
 
 def apply_options(machine: Machine) -> None:
-    """Offer what the options leave, at start-up. If they would leave nothing, everything is offered.
+    """Offer what the operator's options allow, at start-up; if they would allow nothing, offer everything.
 
-    An open game is offered until the next start, whatever options were set since it began, so that it can be
-    finished.
+    A game in progress is offered until the next start, whatever the options say, so that it can be finished.
     """
     options, unfinished = Options.of(machine), open_game(machine)
     admitted = machine.state(InstalledGames).denominations_cents
@@ -89,7 +88,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
 
 
 def _apply_option_changes(machine: Machine, values: Mapping[str, object]) -> Options | None:
-    """Return the changed options; None if the values name nothing that can be set."""
+    """Return the options after the requested change, or None if the form names no option that can be changed so."""
     options = Options.of(machine)
     match values:
         case {"option": "bet_limit", "bet_limit_cents": int(limit_cents)}:

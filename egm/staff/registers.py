@@ -57,7 +57,11 @@ INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 
 # ---------------------------------------------------------------------------------------------- notes
 def note_is_whole(_: Machine, event: Event) -> bool:
-    """Return whether every field of the note has a text and, for an incident, the control service was informed."""
+    """Return whether every mandatory field of the note has a text.
+
+    For an incident, the way in which the control service was informed must also be one of
+    :data:`INFORMED_BY`.
+    """
     note, values = NOTES[event.type], event.data
     informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
     return informed and has_text_in(event, *note.fields, *note.private)
@@ -130,7 +134,7 @@ def _read_play_id(event: Event) -> str | None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register: entries of ``kinds`` whose details match ``where`` and contain ``has``."""
+    """A register: the journal entries of ``kinds`` whose records have the values ``where`` and the fields ``has``."""
 
     name: str
     kinds: tuple[str, ...]

@@ -19,7 +19,7 @@ def call_service(machine: Machine, _: Event) -> None:
 
 
 def name_standing_fault(machine: Machine, _: Event) -> None:
-    """Notify the attendant that the key cannot clear a fault, which ends with its cause."""
+    """Show a notice that the attendant's key cannot clear the active fault, which ends when its cause ends."""
     standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_players]
     if standing:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})

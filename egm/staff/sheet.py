@@ -58,7 +58,7 @@ _DONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: when (ISO 8601 UTC), what, and by whom, if known."""
+    """One line of the sheet: when (ISO 8601 UTC), what, and the person who did it, if known."""
 
     when: str
     what: str
@@ -67,7 +67,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One intervention. ``ended`` is empty while it is open; meters are by name, in minor units or counts."""
+    """The sheet of one intervention.
+
+    ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts.
+    """
 
     id: str
     kind: str
@@ -88,19 +91,19 @@ class Sheet:
 
     @property
     def doors(self) -> tuple[str, ...]:
-        """Return the doors that were opened, in order, each once."""
+        """Return the doors that were opened, each once, in the order of their first opening."""
         opened = (line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened"))
         return tuple(dict.fromkeys(opened))
 
     @property
     def moved(self) -> dict[str, tuple[int, int]]:
-        """Return the meters that have changed: before and after."""
+        """Return the meters that changed during the intervention, each with its value before and after."""
         names = sorted(self.before.keys() | self.after.keys())
         both = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
         return {name: pair for name, pair in both.items() if self.ended and pair[0] != pair[1]}
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the sheet as shown and printed."""
+        """Return the tables of the sheet, as shown on the screen and printed."""
         head = build_pair_table(
             (
                 ("sheet.machine", say_plain(f"{self.operator_number}  ({self.serial})")),
@@ -182,7 +185,7 @@ def _build_sheet(view: JournalView, entries: Entries, start: StoredEntry, end: S
 
 
 def _name_event(entry: StoredEntry, entries: Entries) -> str:
-    """Return the event, with the device of a test."""
+    """Return the kind of an entry with its subject; for a test, the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
     subject = entries.find_subject(entry)

@@ -32,7 +32,7 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 
 def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
-    """Return the state stored at a collection: amounts metered into each box, now and at the previous one."""
+    """Return the state that a collection stores: the amounts metered into each box at it and at the one before."""
     values, last = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
     after = {box: values[meter] for box, meter in BOXES.items()}
@@ -48,7 +48,10 @@ def fill_is_whole(machine: Machine, event: Event) -> bool:
 
 
 def box_is_to_be_counted(machine: Machine, event: Event) -> bool:
-    """Return whether the last collection's box is not counted yet; if no box is named, whether any is not."""
+    """Return whether the box named in the event is not counted since the last collection.
+
+    If the event names no box, return whether any box is not counted.
+    """
     last, box = machine.memory.get(StaffKey.COLLECTED), event.data.get("box")
     uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
     return bool(uncounted) if box is None else box in uncounted

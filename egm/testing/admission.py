@@ -1,6 +1,6 @@
 """Admission of games to test machines, computed once per process for equal definitions, rules and levels.
 
-Thousands of test machines use the same few games. :func:`egm.play.installed_games.admit` is a pure function
+Thousands of test machines use the same few games. :func:`egm.play.installed_games.admit_games` is a pure function
 of its input, and its results are immutable, so they are shared.
 """
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
-from egm.play.installed_games import InstalledGame, Refusal, admit
+from egm.play.installed_games import InstalledGame, Refusal, admit_games
 from egm.profiles import Profile
 from paytables.definition import read_source
 from paytables.errors import PaytableError
@@ -36,11 +36,11 @@ def admit_once(
     try:
         digests = tuple(read_source(slot.game).digest for slot in slots)
     except PaytableError:  # admit reports the missing definition
-        return admit(slots, profile, levels, has_wheel=True)
+        return admit_games(slots, profile, levels, has_wheel=True)
     content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)
     return _admit(_Request(content, slots, profile, levels))
 
 
 @lru_cache(maxsize=_ADMISSIONS)
 def _admit(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
-    return admit(request.slots, request.profile, request.levels, has_wheel=True)
+    return admit_games(request.slots, request.profile, request.levels, has_wheel=True)

@@ -22,6 +22,7 @@ class LevelShare:
 
     level: str
     share: Fraction
+    """The part of the level that was won."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:

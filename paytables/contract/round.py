@@ -67,22 +67,26 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A decided bet, or one prize of it: the player receives ``credits``, the stake included.
+    """A decided bet, or one prize of it.
 
-    ``name`` is the result in the definition's terms: a pay, a push, a half, taken down, lost. ``staked`` is
-    the part of the bet on ``spot`` that it decides; ``detail`` says where and how it was won. ``pays``: it is
-    a row of a pay table, and therefore a win of any size; otherwise credits up to the stake are the stake, or
-    a part of it, returned. Two settlements that differ only in ``pays`` are equal, because journals written
-    by earlier versions do not have it.
+    Unless ``pays`` is set, credits up to the stake are the stake, or a part of it, returned. Two settlements
+    that differ only in ``pays`` are equal, because journals written by earlier versions do not have it.
     """
 
     name: str
+    """The result in the definition's terms: a pay, a push, a half, taken down, lost."""
     credits: int
+    """The credits that the player receives, the stake included."""
     detail: Mapping[str, Json] = field(default_factory=dict)
+    """Where and how it was won."""
     spot: str = SINGLE_SPOT
+    """The betting spot; empty in a game with a single bet."""
     staked: int = 0
+    """The credits on the spot that it decides."""
     seat: int = 0
+    """The seat of the bet, if one player bets for several seats."""
     pays: bool = field(default=False, compare=False)
+    """Whether it is a row of a pay table, and therefore a win of any size."""
 
     @property
     def is_stake_returned(self) -> bool:
@@ -128,20 +132,18 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one round.
-
-    ``settlements`` are those of the round, in order; the win is their sum and is not stored separately.
-    ``progressives`` and ``merchandise`` name the levels (or parts of them) and prizes hit, in order; the
-    cabinet values and pays them, and the win excludes them. ``display`` is all a screen needs to redraw the
-    end of the round. ``table`` is the table state that the round leaves
-    (:meth:`paytables.game.Rules.at`), or None.
-    """
+    """The result of one round."""
 
     settlements: tuple[Settlement, ...] = ()
+    """The decided bets in order; the win is their sum and is not stored separately."""
     progressives: tuple[LevelHit, ...] = ()
+    """The names of the levels (or parts of them) hit, in order; the win excludes them."""
     merchandise: tuple[str, ...] = ()
+    """The names of the prizes in kind, in order; the win excludes them."""
     display: Mapping[str, Json] = field(default_factory=dict)
+    """All that a screen needs to redraw the end of the round."""
     table: Json = None
+    """The table state that the round leaves (:meth:`paytables.game.Rules.at`), or None."""
 
     @property
     def win_credits(self) -> int:

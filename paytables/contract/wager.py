@@ -113,7 +113,9 @@ class Wager:
     """
 
     credits: int
+    """The total of new stakes; bets taken down are returned by a settlement."""
     options: Mapping[str, Json] = field(default_factory=dict)
+    """What the family needs to play it: the mode, the level, or the bets on each spot."""
 
     @property
     def seat(self) -> int | None:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.profiles.profile import Awards
 from paytables import Depth, analyse, list_library_games, load_game
@@ -41,7 +41,7 @@ def test_top_awards_beyond_17_million_and_others_beyond_34_million_are_told():
 
 def test_a_machine_tells_the_screen_and_equal_odds_once():
     level = LevelSlot(game="long-odds", level="sky")
-    admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
+    admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
     assert not refused
     told = [(row.name, row.stage, row.one_in, row.bets) for row in admitted["long-odds"].long_odds]
     assert told == [

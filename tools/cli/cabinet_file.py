@@ -12,7 +12,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.keys import format_toml
 from egm.config.schema import Part, iter_parts
 from egm.devices.catalogue import PROTOCOLS
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import Profile
 from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, list_table_games, load_game
@@ -145,7 +145,7 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
         is_table = name in list_table_games()
         if game.title["en"] in titles or (is_table and game.family in families):
             continue
-        if admit((GameSlot(game=name),), profile, list_game_levels(game))[0]:
+        if admit_games((GameSlot(game=name),), profile, list_game_levels(game))[0]:
             titles.add(game.title["en"])
             families.add(game.family)
             yield game

@@ -7,7 +7,7 @@ from typing import Final
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
 from tools.lab.named import format_definition_error, path_or_id_from_text
@@ -29,7 +29,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     path = folder.root / _FILE
     path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")
     file = load_cabinet(path)
-    _, refused = admit(file.games, load_profile(file.machine.profile), file.progressives)
+    _, refused = admit_games(file.games, load_profile(file.machine.profile), file.progressives)
     if refused:
         raise OperatorError(f"{name} would not be offered: {refused[0].reason}")
     return path

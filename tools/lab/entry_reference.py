@@ -1,6 +1,7 @@
 """The journal's manual: every kind of entry with its record, accounts, meters and memory, from the declarations."""
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
@@ -29,32 +30,105 @@ _PHASES: Final = {
     Phase.VOID: "voids a reservation",
 }
 _HEADS: Final = ("Field", "Value", "Meaning")
+COMMON_MEANINGS: Final[Mapping[str, str]] = {
+    "amount_cents": "The amount of money that the entry concerns.",
+    "at": "The time at which it was done.",
+    "bet_limit_cents": "The largest bet that the operator allows, or null.",
+    "bet_minimum_cents": "The smallest bet that the operator allows, or null.",
+    "claim": "The id of the claim that the machine made to the controller of the level.",
+    "code": "The code of the fault.",
+    "commitment": "The commitment to the prize's secret, as first received from the controller.",
+    "denomination_cents": "The denomination that was played.",
+    "detail": "Details for staff.",
+    "digest": "The digest of the game's definition.",
+    "disputed": "The dispute that the entry opens, or null.",
+    "draws": "The numbers drawn, each as its exclusive upper bound, its value and its purpose.",
+    "expires": "The date on which restricted credit expires, or empty.",
+    "game": "The id of the game.",
+    "handpay": "The id of the hand-pay.",
+    "hits": "The progressive levels that were hit.",
+    "host": "The name of the host.",
+    "identity": "A commitment to the player's identity, which no journal contains.",
+    "in_coins": "What the hopper has paid, if this is the remainder of a cash-out that it began to pay.",
+    "key": "The name of the key switch.",
+    "level": "The name of the progressive level.",
+    "machine": "The machine that wrote the entry.",
+    "mystery": "Whether it is a mystery level.",
+    "now": "The time that the clock shows.",
+    "number": "The number of the ticket.",
+    "operator_number": "The operator's number of the machine.",
+    "paid_coins": "The number of coins paid so far.",
+    "person": "The person who did it.",
+    "persons": "Everyone who authorised it.",
+    "play_id": "The id of the game round that the entry concerns.",
+    "pool": "The id of the pool, which holds the money of one progressive level.",
+    "prizes": "The prizes in kind.",
+    "push_cents": "The returned stakes, which are not wins.",
+    "reason": "The reason, as it was entered or reported.",
+    "round_id": "The id of the round that the players of the table share.",
+    "serial": "The machine that wrote the entry.",
+    "shown_cents": "The amount that the machine displayed.",
+    "since": "The time at which it began.",
+    "unanswered": "Whether staff settled the claim because the controller had not replied.",
+    "unattended": "Whether it happened while the machine was off or not listening.",
+    "version": "The version of the game's definition.",
+    "why": "The reason.",
+    "win_cents": "The win, without progressive levels and returned stakes.",
+    "witness": "The journal head before this entry, as it is printed: entry number and first digits of the hash.",
+}
+"""The meanings of fields that many records have; a string below the field of a record takes precedence."""
 
 
-def _describe_type(hint: Any) -> str:
-    """Return a text that says what a record field may contain."""
+def describe_type(hint: Any) -> str:
+    """Return in words what a record field may contain."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return str(inner[1].meaning)
     if hint in _PLAIN:
         return _PLAIN[hint]
-    if origin in {Union, UnionType} and NoneType in inner and len(inner) == 2:
-        return f"{_describe_type(next(each for each in inner if each is not NoneType))}, or null"
+    if origin in {Union, UnionType}:
+        parts = [describe_type(each) for each in inner if each is not NoneType]
+        if len(inner) > 2:
+            return "JSON"
+        return _describe_optional(parts[0]) if len(parts) == 1 else " or ".join(parts)
     if origin is Literal:
-        return ", ".join(f"`{each}`" for each in inner)
+        return ", ".join(f"`{each}`" if each else "empty" for each in inner)
     return _describe_structure(hint, origin, inner)
 
 
+def _describe_optional(words: str) -> str:
+    """Return the description of a type with null allowed: in front if it has several clauses."""
+    return f"null, or {words}" if ";" in words else f"{words}, or null"
+
+
 def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
+    """Return in words what a field that is a list, an object or an enumeration may contain."""
     if origin is tuple:
-        parts = [_describe_type(each) for each in inner if each is not Ellipsis]
-        return f"list of {parts[0]}" if Ellipsis in inner else f"list: {'; '.join(parts)}"
+        return _describe_list(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return f"object: {_describe_type(inner[1])} by {_describe_type(inner[0])}"
+        name, value = (describe_type(each) for each in inner)
+        return f"object; for each {name}: {value}"
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return ", ".join(f"`{each}`" for each in hint)
     is_record = isinstance(hint, type) and dataclasses.is_dataclass(hint)
     return f"object `{hint.__name__}`" if is_record else "JSON"
+
+
+def _describe_list(inner: tuple[Any, ...]) -> str:
+    """Return in words what a list of the given item types may contain; an Ellipsis stands for any length."""
+    parts = [describe_type(each) for each in inner if each is not Ellipsis]
+    if Ellipsis in inner:
+        is_nested = get_origin(inner[0]) is not None and get_origin(inner[0]) is not Annotated
+        return f"list; each item: {parts[0]}" if is_nested else f"list of {parts[0]}"
+    if len(parts) > 2 and len(set(parts)) == 1:
+        return f"list of {len(parts)} values, each: {parts[0]}"
+    return f"list of {', '.join(parts)}"
+
+
+def format_meaning(text: str) -> str:
+    """Return a docstring as one line of Markdown, with the words of JSON for those of Python."""
+    code = re.sub(r"(?::\w+:)?`+([^`]+)`+", r"`\1`", " ".join(text.split()))
+    return re.sub(r"\bNone\b", "null", code)
 
 
 def _describe_unit(name: str) -> str:
@@ -75,18 +149,17 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
         name = field.name.removesuffix("_")
         is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         unit = _describe_unit(name)
-        kind = ", ".join(
-            filter(None, (_describe_type(field.type), unit, "" if is_required else "may be missing"))
-        )
-        yield [f"`{name}`", kind, " ".join(meanings.get(field.name, "").split())]
+        remarks = "; ".join(filter(None, (unit, "" if is_required else "may be missing")))
+        words = describe_type(field.type) + (f" ({remarks})" if remarks else "")
+        yield [f"`{name}`", words, format_meaning(meanings.get(field.name) or COMMON_MEANINGS.get(name, ""))]
 
 
-def _iter_records(record: Any) -> Iterator[Any]:
-    """Yield a record class, then the classes of the objects it contains, each once."""
+def iter_records(record: Any) -> Iterator[Any]:
+    """Yield a record class and, once each, the classes of the objects in it."""
     yield record
     for field in dataclasses.fields(record):
         for part in _find_records(field.type):
-            yield from _iter_records(part)
+            yield from iter_records(part)
 
 
 def _find_records(hint: Any) -> Iterator[Any]:
@@ -98,8 +171,8 @@ def _find_records(hint: Any) -> Iterator[Any]:
 
 
 def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
-    """Return the reference section on one declared entry."""
-    facts = [entry.meaning]
+    """Return the section of one form of a kind of entry."""
+    facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has(key)]
     if names:
@@ -134,10 +207,10 @@ def format_entries(features: Features = FEATURES) -> str:
             sections.append(f"## {feature.name.capitalize()}\n\n{body}")
     records = [entry.record for entry in features.entries if dataclasses.is_dataclass(entry.record)]
     parts = {
-        part.__name__: part for record in records for part in _iter_records(record) if part not in records
+        part.__name__: part for record in records for part in iter_records(record) if part not in records
     }
     objects = [
-        f"### `{name}`\n\n{(part.__doc__ or '').partition(chr(10))[0]}\n\n"
+        f"### `{name}`\n\n{format_meaning((part.__doc__ or '').partition(chr(10))[0])}\n\n"
         f"{format_table(_HEADS, _iter_field_rows(part))}"
         for name, part in sorted(parts.items())
     ]

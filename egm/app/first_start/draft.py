@@ -12,7 +12,7 @@ from egm.config.keys import format_toml
 from egm.config.levels import LevelSlot
 from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile
 from egm.progressive.enrolment import Facts
 from egm.tickets.templates import MANDATORY, load_template
@@ -73,7 +73,7 @@ class Draft:
         for slot in slots or [GameSlot(game=name) for name in library_games()]:
             yield slot.game
             game = load_game(slot.game)
-            if admit((slot,), self.profile, list_game_levels(game))[0]:
+            if admit_games((slot,), self.profile, list_game_levels(game))[0]:
                 self.games[slot.game] = game
         self.chosen = [name for name in self.chosen if name in self.games]
 

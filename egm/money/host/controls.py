@@ -38,7 +38,7 @@ def record_control(machine: Machine, event: Event) -> None:
 
 
 def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
-    """Return the requests of all hosts for a control; ``of`` is the game it is about."""
+    """Return what each host has requested for a control; ``of`` is the id of the game if the control is about one."""
     name = f"{control}.{of}" if of else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
 

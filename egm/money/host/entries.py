@@ -23,6 +23,7 @@ class VoucherNumbered:
     """A reserved ticket has its number, from the host or one of the machine's own."""
 
     id: str
+    """The id of the cash-out."""
     number: Masked
 
 
@@ -31,6 +32,7 @@ class VoucherUnread:
     """A ticket printed before a memory clear is offered to the host again, which may not have read it."""
 
     id: str
+    """The id of the cash-out."""
     number: Masked
 
 
@@ -39,18 +41,22 @@ class VoucherAuthorised:
     """The host has authorised a ticket in escrow; it is ordered into the box."""
 
     id: str
+    """The id of the ticket's insertion."""
     number: Masked
     amount_cents: Cents
     kind: CreditKind
+    """The kind of credit that the ticket becomes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostVoucherRefused:
-    """A ticket that the host validates is returned to the player; ``status``: as it is reported to the host."""
+    """A ticket that the host validates is returned to the player."""
 
     id: str
+    """The id of the ticket's insertion."""
     number: Masked
     status: Redeeming
+    """The result, as it is reported to the host."""
     reason: str
 
 
@@ -59,6 +65,7 @@ class VoucherEnrolled:
     """The host has sent the identifier and the sequence number from which the machine derives ticket numbers."""
 
     sequence: Count
+    """The number from which the tickets are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +73,7 @@ class TicketTermsChanged:
     """The host has changed its ticket terms."""
 
     tickets: TicketTerms
+    """The terms that apply from now on."""
 
 
 VOUCHER_NUMBERED: Final = Entry(
@@ -128,13 +136,15 @@ class AftRegistered:
     """The host has registered the machine for transfers."""
 
     pos_id: Count
+    """The point-of-sale id that the host gave the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftLocked:
-    """The machine is locked for a host's transfer; ``condition``: the transfers that must be possible, as coded."""
+    """The machine is locked for a host's transfer."""
 
     condition: Count
+    """The transfers that must be possible while it is locked, as coded by the protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +156,10 @@ class AftOffered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftUnlocked:
-    """The lock for a host's transfer has ended; ``cash_out``: a cash-out was offered to the host, which left it."""
+    """The lock for a host's transfer has ended."""
 
     cash_out: bool
+    """Whether a cash-out was offered to the host, which did not take it."""
 
 
 AFT_COMPLETE: Final = Entry(
@@ -222,11 +233,14 @@ CREDIT_EXPIRED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- controls
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostControl:
-    """A host has restricted a function of the machine, or withdrawn its restriction (null)."""
+    """A host has restricted a function of the machine, or withdrawn its restriction."""
 
     source: str
+    """The host."""
     name: str
+    """The name of the function."""
     value: JSON
+    """The restriction, or null if it is withdrawn."""
 
 
 HOST_CONTROL: Final = Entry(

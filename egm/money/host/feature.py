@@ -17,7 +17,7 @@ from egm.records.keys import HostKey
 
 
 def _is_locked(machine: Machine) -> bool:
-    """Return whether a host's lock on the machine is granted."""
+    """Return whether the machine is locked for a transfer because a host's request was granted."""
     lock = machine.state(HostMoney).lock
     return lock is not None and lock.granted
 

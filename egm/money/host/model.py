@@ -47,7 +47,7 @@ class Redeeming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A ticket in escrow that the host is queried about. Only this object holds its full number."""
+    """A ticket in escrow about which the host is being asked. Its full number is stored nowhere else."""
 
     id: str
     escrow: int
@@ -69,7 +69,7 @@ class Lock:
 
     @property
     def is_offer(self) -> bool:
-        """Return whether a cash-out is pending that is paid another way if the host does not take it."""
+        """Return whether a cash-out is offered to the host, and is paid another way if the host declines."""
         return self.cash_out or self.cash_out_waits
 
 
@@ -121,7 +121,7 @@ class TransferStatus(StrEnum):
 
     @property
     def moved(self) -> bool:
-        """Return whether value has moved."""
+        """Return whether the transfer has moved value: all or part of the amount ordered."""
         return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
 
 
@@ -149,7 +149,7 @@ class Order:
 
 @dataclass(slots=True)
 class HostMoney:
-    """One machine's state of the exchange with the host of its money."""
+    """The machine's exchange with the host of its money, as far as it is held in memory."""
 
     validation: Validation = Validation.STAND_ALONE
     transfers: bool = False
@@ -176,7 +176,7 @@ class HostMoney:
 
 
 def ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
-    """Return the state changes that add a ticket to the ring the host reads, for the ticket's settlement."""
+    """Return the state changes that add a printed ticket to the ring of tickets that the host reads."""
     count = _count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
 

@@ -14,20 +14,21 @@ from egm.record_fields import Count, Digest, Masked, Time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTicketRecord:
-    """The result of the last ticket the host was queried about: its masked number and value.
-
-    ``kind``: the kind of credit, empty unless the host has authorised the ticket. ``expires`` and ``pool``:
-    expiry date and pool of restricted credit. ``told``: whether the host has read the result.
-    """
+    """The result of the last ticket the host was queried about: its masked number and value."""
 
     id: str
+    """The id of the ticket's insertion."""
     number: Masked
     amount_cents: Count
     kind: str
+    """The kind of credit; empty unless the host has authorised the ticket."""
     status: Redeeming
+    """The result, as it is reported to the host."""
     told: bool
+    """Whether the host has read the result."""
     expires: str | None = omit_if_default(None)
     pool: Count | None = omit_if_default(None)
+    """The number of the host's pool of restricted credit, or null."""
 
     @property
     def restricted(self) -> "RestrictedTerms | None":
@@ -47,32 +48,39 @@ class RestrictedTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferRecord:
-    """A transfer ordered by a host and its result; ``cents`` is the amount moved, by kind.
-
-    ``asked_cents`` is as ordered: if the order was refused for it, it may be negative.
-    ``position``: index in the transfer history, 1 to 35; 0 or None if nothing moved. ``codes``: protocol
-    codes to return to the host as received. ``told``: whether the host has read the result.
-    """
+    """A transfer ordered by a host and its result."""
 
     identifier: str
+    """The host's transaction id."""
     kind: TransferKind
+    """The direction: into or out of the machine, or a bonus of the host."""
     status: TransferStatus
+    """The result, as it is reported to the host."""
     cents: Mapping[CreditKind, Count]
+    """The amount moved, by kind of credit."""
     asked_cents: int
+    """The amount as ordered; if the order was refused for it, it may be negative."""
     expires: str
     pool: Count
+    """The number of the host's pool of restricted credit; 0 for none."""
     codes: Mapping[str, int]
+    """Protocol codes to return to the host as they were received."""
     at: Time
+    """The time of the result."""
     told: bool
+    """Whether the host has read the result."""
     position: Count | None = omit_if_default(None)
+    """The index in the transfer history, 1 to 35; 0 or null if nothing moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutTerms:
-    """Whether cash-outs are offered to the host first; ``hard``: only the host may take them."""
+    """How cash-outs are offered to the host."""
 
     enabled: bool
+    """Whether cash-outs are offered to the host first."""
     hard: bool
+    """Whether only the host may take them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,7 +108,10 @@ class HostTickets:
         return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
     def give_number(self, number: str) -> NumberAnswer:
-        """Assign an 18-digit number to the waiting ticket. Repeating the number it already has is accepted."""
+        """Give the host's 18-digit number to the waiting ticket, and return the result.
+
+        If the ticket already has this number, nothing changes and the number counts as accepted.
+        """
         desk, request = self._machine.installed(TicketDesk), self.number_request
         is_known = desk is not None and desk.knows(number)
         if request is None:
@@ -119,7 +122,7 @@ class HostTickets:
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
-        """Record that the host refused a number, or did not reply in time (``silent``)."""
+        """Record that no number comes from the host: it refused one, or with ``silent`` it did not reply in time."""
         request = self.number_request
         if request is None:
             return NumberAnswer.NOT_WAITING
@@ -129,16 +132,17 @@ class HostTickets:
     # ------------------------------------------------------------------ the worth of a ticket
     @property
     def offered(self) -> str | None:
-        """Return the digits of the ticket in escrow that the host is queried about, or None."""
+        """Return the full number of the ticket in escrow about which the host is being asked, or None."""
         inquiry = self._machine.state(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
     def authorise(
         self, digits: str, kind: CreditKind, amount_cents: int, *, expires: date | None = None, pool: int = 0
     ) -> Redeemed:
-        """Accept the ticket in escrow for the amount the host authorises, or return why the machine refuses it.
+        """Stack the ticket in escrow for the amount that the host authorises; return the state of the ticket.
 
-        If the ticket was already accepted, a repeat changes nothing and returns the same result.
+        If this machine must refuse the ticket, the state has the reason. If the ticket was accepted before,
+        nothing changes and the same state is returned.
         """
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
@@ -160,7 +164,7 @@ class HostTickets:
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[Redeeming, Reason] | None:
-        """Return why this machine may not accept what the host authorises, or None."""
+        """Return the status and the reason with which this machine must refuse what the host authorises, or None."""
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
@@ -178,7 +182,7 @@ class HostTickets:
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
-        """Return the ticket in escrow to the player, with this reason."""
+        """Return the ticket in escrow to the player with a status and a reason; return the state of the ticket."""
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
@@ -199,7 +203,10 @@ class HostTickets:
         return Redeemed(stored.status, stored.amount_cents, number, kind)
 
     def _recall_returned_digits(self, masked: str) -> str:
-        """Return the digits of the last returned ticket if they match; held in memory only, lost at a restart."""
+        """Return the full number of the last returned ticket if ``masked`` fits it, else an empty text.
+
+        The full number is in memory only, so it is lost at a restart.
+        """
         last = self._machine.state(HostMoney).answered
         return last if mask_number(last) == masked else ""
 
@@ -217,7 +224,7 @@ class HostTickets:
     # ------------------------------------------------------------------ the tickets printed
     @property
     def wants_enrolment(self) -> bool:
-        """Return whether the machine is to create numbers but has no identifier from the host for them."""
+        """Return whether the machine creates ticket numbers from the host's enrolment but has not received one."""
         desk = self._machine.installed(TicketDesk)
         secure = self._machine.state(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
@@ -238,12 +245,12 @@ class HostTickets:
         )
 
     def _find_pool(self, pay_out_id: str) -> int:
-        """Return the pool of the credit a ticket was printed from."""
+        """Return the number of the pool of restricted credit that became the ticket; 0 for other credit."""
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
-        """Record durably that the host has acknowledged the oldest unread ticket; ignore any other number."""
+        """Record durably that the host has read the oldest unread ticket; ignore any other number."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
@@ -258,7 +265,10 @@ class HostTickets:
         self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
 
     def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
-        """Store ticket terms (:class:`TicketTerms`) by name. Durable; a repeat changes nothing."""
+        """Store the given ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
+
+        ``outranked``: terms that were set by the newer kind of message stay as they are.
+        """
         terms = find_ticket_terms(self._machine).changed(changes, outranked=outranked)
         if terms != find_ticket_terms(self._machine):
             self._machine.post(

@@ -53,7 +53,7 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
-    """Return whether the cash-out named in the event is reserved and has no number yet."""
+    """Return whether the cash-out named in the event is reserved and still has no number."""
     pay_out = find_awaited_cash_out(machine)
     return pay_out is not None and pay_out.id == event.data.get("id")
 
@@ -65,7 +65,7 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
 
 
 def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
-    """Return the cash-out that waits for a number, or None."""
+    """Return the reserved cash-out that waits for a number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
 
@@ -79,7 +79,10 @@ def take_number(machine: Machine, event: Event) -> None:
 
 
 def do_without_number(machine: Machine, event: Event) -> None:
-    """Use a number of the machine's own if allowed after a timeout; otherwise return the credits."""
+    """Print the ticket with a number of the machine's own, or return the credits.
+
+    The machine's own number is only used after a timeout, and if the profile allows it.
+    """
     pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
     allowed = why != DENIED and machine.profile.host.offline_tickets > 0
     if not (allowed and _number(machine, pay_out, None)):
@@ -106,7 +109,7 @@ def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> boo
 
 
 def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
-    """Record that a reserved cash-out has its number: only the last digits, because people read the journal."""
+    """Record the number of a reserved cash-out. The journal gets only the last digits, because people read it."""
     machine.post(
         VOUCHER_NUMBERED,
         VoucherNumbered(id=pay_out.id, number=ticket.masked),
@@ -174,7 +177,10 @@ def stack_authorised(machine: Machine, event: Event) -> None:
 
 
 def return_inquired(machine: Machine, event: Event) -> None:
-    """Return the ticket: the host refused it, did not reply, or replied when the machine could not accept it."""
+    """Return the ticket to the player with a status and a reason.
+
+    The host refused it, did not reply, or replied when the machine could not accept it.
+    """
     status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
     reason = Reason(event.data.get("reason", Reason.NOT_NOW))
     _reject(machine, _require_inquiry(machine), status, reason)

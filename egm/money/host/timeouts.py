@@ -55,7 +55,7 @@ class HostTimeouts:
         self._context.handle(ended)
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
-        """Yield each current wait: a unique name, the remaining seconds, and the event at its end."""
+        """Yield every wait for the host at this moment: its name, and the seconds left with the event that ends it."""
         host, answer_seconds = self._machine.state(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.number_request
         if request is not None:

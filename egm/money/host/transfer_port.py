@@ -131,7 +131,10 @@ class HostTransfers:
         )
 
     def _is_jackpot_of_promotion(self, order: Order) -> bool:
-        """Return whether a bonus jackpot contains promotional credit, which is not allowed: a jackpot is cash."""
+        """Return whether the order is a bonus jackpot that contains promotional credit.
+
+        This is not allowed, because a jackpot is paid in cash.
+        """
         cashable_cents = order.cents.get(CreditKind.CASHABLE, 0)
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
@@ -142,7 +145,7 @@ class HostTransfers:
         return host.bonuses if kind.is_bonus else host.transfers
 
     def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
-        """Return why a key is refused, or None. A key of all zeros is accepted: a transfer needs no key."""
+        """Return the status with which a key is refused, or None. A key of all zeros means that no key is needed."""
         if not any(key):
             return None
         stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
@@ -209,7 +212,7 @@ class HostTransfers:
     # ------------------------------------------------------------------ the lock
     @property
     def locked(self) -> bool | None:
-        """Return True if the lock is held, None if it was requested, False if it was not."""
+        """Return True if the host has the lock, None if its request is pending, and False otherwise."""
         lock = self._machine.state(HostMoney).lock
         if lock is None or lock.cash_out:
             return False

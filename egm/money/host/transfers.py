@@ -53,7 +53,11 @@ def lock_is_asked(machine: Machine, _: Event) -> bool:
 
 
 def host_takes_cash_out(machine: Machine, event: Event) -> bool:
-    """Return whether this cash-out is to be offered to the host: it is enabled, online, and has not just declined."""
+    """Return whether the cash-out is to be offered to the host first.
+
+    The host must be online and have enabled this, there must be credit, and the event must not come from an
+    offer that the host has just declined.
+    """
     money = machine.state(HostMoney)
     terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
     return (
@@ -67,7 +71,7 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
 
 
 def restricted_has_expired(machine: Machine, _: Event) -> bool:
-    """Return whether there is restricted credit past its expiry date, by a trusted clock."""
+    """Return whether there is restricted credit whose expiry date has passed; False while the clock is not trusted."""
     terms = find_restricted_terms(machine)
     return terms is not None and are_over(machine, terms)
 
@@ -80,7 +84,7 @@ def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
 
 
 def are_over(machine: Machine, terms: RestrictedTerms) -> bool:
-    """Return whether the expiry date has passed, by a trusted clock."""
+    """Return whether the expiry date of restricted credit has passed; False while the clock is not trusted."""
     believed = machine.times.is_believed and bool(terms.expires)
     return believed and date.fromisoformat(terms.expires) < machine.local_date
 
@@ -124,7 +128,7 @@ def _take_order(machine: Machine) -> Order:
 
 
 def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
-    """Return the amounts by kind that can be moved now, or the status that refuses the order."""
+    """Return the amounts by kind that the order can move now, or the status with which it is refused."""
     limit_cents = machine.profile.host.transfer_limit_cents
     promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
     if promised and not takes_pool(
@@ -150,7 +154,7 @@ def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind
 
 
 def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
-    """Return the amounts limited to a total, filled in the order of the kinds requested."""
+    """Return the amounts reduced so that their sum is at most the limit; the kinds that come first are kept."""
     within, remaining_cents = {}, limit_cents
     for kind, requested_cents in cents.items():
         within[kind] = min(requested_cents, remaining_cents)
@@ -256,7 +260,10 @@ def end_lock(machine: Machine, _: Event) -> None:
 
 
 def _decline_cash_out(machine: Machine, lock: Lock) -> None:
-    """Prepare the cash-out that the host declined for another payout method, or notify that it was not taken."""
+    """Mark the cash-out that the host has declined, so that it is paid another way.
+
+    If the host has forbidden other ways, the credit stays, and the player is shown a notice.
+    """
     money = machine.state(HostMoney)
     if lock.is_offer and machine.credit_cents:
         hard = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
@@ -296,7 +303,7 @@ def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
 
 
 def cash_out_has_passed(machine: Machine, _: Event) -> bool:
-    """Return whether the host has declined a cash-out that was offered to it."""
+    """Return whether the host has just declined a cash-out, which is not paid another way yet."""
     return machine.state(HostMoney).cash_out_passed
 
 

@@ -25,7 +25,7 @@ Severity = Literal["info", "warning", "alarm"]
 # lead
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Stay at the same place, with a message."""
+    """Stay at the open place, and show a notice."""
 
     notice: Words | None = None
     severity: Severity = "info"
@@ -40,7 +40,7 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """Leave this place, or several."""
+    """Leave the open place, or several places at once."""
 
     places: int = 1
     notice: Words | None = None
@@ -48,7 +48,10 @@ class Back:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Submit an event and leave ``places`` places; if the state table refuses, the page says so."""
+    """Submit an event, then leave as many places as ``places`` says.
+
+    If the state table refuses the event, no place is left and the page shows the reason.
+    """
 
     event: Event
     places: int = 0
@@ -65,7 +68,7 @@ Move = Stay | Go | Back | Do | Leave
 
 
 def refuse(code: str) -> Stay:
-    """Stay, and show what was wrong with the answer: a code of ``service.refused``."""
+    """Return the move that stays at the place and shows the reason for a refusal: a code of ``service.refused``."""
     return Stay(say(f"service.refused.{code}"), "warning")
 
 
@@ -76,11 +79,11 @@ class Place(Protocol):
 
     @property
     def values(self) -> Mapping[str, object]:
-        """Return the entries that are lost when the place is left; empty if nothing is entered here."""
+        """Return the values entered at this place, which are lost when it is left; empty if there are none."""
         return {}
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return its current page. The desk adds id, person and notice."""
+        """Return the page that shows this place now. The desk adds id, person and notice."""
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
@@ -147,13 +150,14 @@ class ServiceDesk:
         self._say(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
-        """Return whether an answer is to the open page; a second tap on an old page is not."""
+        """Return whether an answer belongs to the open page; a second touch on an earlier page does not."""
         return self.is_open and page == self._page_id
 
     def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
-        """Process an answer; return the event to submit, Leave, or None.
+        """Process an answer to the open page.
 
-        The first request to leave a form with entries is answered with a warning; the second leaves.
+        Return the event to submit, Leave if the menu is to be closed, or None if nothing else is to be done.
+        The first request to leave a form with entries is answered with a warning; the second leaves the form.
         """
         self._turn += 1
         if (action == "leave" and self._would_lose_entries(self.places)) or (
@@ -184,7 +188,7 @@ class ServiceDesk:
         return None
 
     def _would_lose_entries(self, places: list[Place]) -> bool:
-        """Return whether leaving these places loses entries of a form without a prior warning."""
+        """Return whether leaving these places loses entries of a form about which the person has not been warned."""
         return not self._warned and any(place.values for place in places)
 
     def page(self, machine: Machine) -> ServicePage | None:
@@ -225,7 +229,7 @@ class ServiceDesk:
 
 
 def find_key_permission(machine: Machine) -> Permission:
-    """Return the permission for what the attendant's key would do now, from the rules."""
+    """Return the permission that is required for what the attendant's key would do now, according to the rules."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
     if (
@@ -239,10 +243,10 @@ def find_key_permission(machine: Machine) -> Permission:
 
 
 def find_actor(machine: Machine, event: Event) -> str:
-    """Return who acted: the person named in the event or signed in, else the key that was turned.
+    """Return who acted: the person named in the event, else the signed-in person, else the key that was turned.
 
-    If the signed-in person is not permitted to do what the key does, another person, who holds the key,
-    turned it.
+    If the signed-in person is not permitted to do what the key does, another person must have turned the key,
+    so the key is returned.
     """
     signed_in = machine.state(ServiceDesk).person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):

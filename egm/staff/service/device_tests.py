@@ -61,12 +61,15 @@ def test_job(place: str, job_id: str) -> TicketJob:
 
 # ---------------------------------------------------------------------------------------------- guards
 def may_test(machine: Machine, event: Event) -> bool:
-    """Return whether a person with the permission to test devices is signed in."""
+    """Return whether the person signed in at the menu has the permission to test devices."""
     return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
 
 def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
-    """Return the guard of a test; ``no_ticket_is_asked``: no ticket in escrow is being validated."""
+    """Return the guard that decides whether the test of a device may start.
+
+    ``no_ticket_is_asked`` returns whether no ticket in escrow is being validated.
+    """
 
     def device_is_free(machine: Machine, event: Event) -> bool:
         """Return whether the device exists, does not serve a player, and the test's conditions hold."""
@@ -152,7 +155,7 @@ def start_test(machine: Machine, event: Event) -> None:
 
 
 def _keep_calibration(machine: Machine, event: Event) -> None:
-    """Use this touch calibration from now on."""
+    """Store a touch calibration and use it from now on."""
     after: Matrix = tuple(event.data["matrix"])
     details = TouchCalibrated(
         person=event.data["person"],
@@ -168,7 +171,7 @@ def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
 
 
 def return_test_paper(machine: Machine, event: Event) -> None:
-    """Return what the acceptor has read; a ticket's number is not recorded."""
+    """Return to the person the bill or ticket that the acceptor has read; a ticket's number is not recorded."""
     acceptor = machine.state(Devices).acceptor
     if acceptor is not None:
         acceptor.return_bill(int(event.data["escrow"]))
@@ -176,7 +179,7 @@ def return_test_paper(machine: Machine, event: Event) -> None:
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
-    """Record that it was returned or refused."""
+    """Record that the acceptor under test returned or rejected a bill or ticket."""
     values = event.data
     details = TestPaper(
         event=event.type.value, reason=values.get("reason"), ticket=bool(values.get("ticket"))

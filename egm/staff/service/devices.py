@@ -120,7 +120,7 @@ class OneDevice(Place):
     name: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page, updated with every report."""
+        """Return the page of the device; it changes with every report of the device."""
         bench = machine.state(ServiceDesk).bench
         kind = bench.kinds[self.name]
         news = tuple(Row(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
@@ -154,7 +154,7 @@ class OneDevice(Place):
 
 
 def _find_requested_test(kind: str, action: str, text: str) -> dict[str, object] | None:
-    """Return the test requested by an action, as values of :attr:`EventType.TEST`, or None."""
+    """Return the values of the event :attr:`EventType.TEST` for the test that an action requests, or None."""
     match kind, action:
         case "ticket_printer", "print":
             return {"test": "print"}

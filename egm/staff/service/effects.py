@@ -45,7 +45,7 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 
 # ---------------------------------------------------------------------------------------------- guards
 def menu_may_open(machine: Machine, event: Event) -> bool:
-    """Return whether the menu is closed, and the person has a key or needs none."""
+    """Return whether the menu is closed, and may be opened by the key that was turned or without a key."""
     key = event.data.get("key")
     return not machine.state(ServiceDesk).is_open and (key in MENU_KEYS or not machine.profile.staff.menu_key)
 
@@ -65,7 +65,11 @@ def position_is_another(machine: Machine, event: Event) -> bool:
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant's key may act now: for any holder, or for the signed-in person."""
+    """Return whether the attendant's key may act now.
+
+    It may if the profile needs no sign-in for this, or if a person with the permission is signed in or has
+    authorised the event.
+    """
     act = find_key_permission(machine)
     person = machine.state(ServiceDesk).person
     return (
@@ -76,7 +80,7 @@ def key_is_enough(machine: Machine, event: Event) -> bool:
 
 
 def nobody_is_asked(machine: Machine, _: Event) -> bool:
-    """Return whether no page is open."""
+    """Return whether no service page is open."""
     return not machine.state(ServiceDesk).is_open
 
 
@@ -112,7 +116,7 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 
 def ask_who(machine: Machine, event: Event) -> None:
-    """Ask the holder of the attendant's key to sign in, and then do what the key does."""
+    """Ask the holder of the attendant's key to sign in; after the sign-in, the key acts."""
     act = find_key_permission(machine)
 
     def act_on(machine: Machine, person: Person) -> Move:
@@ -126,7 +130,7 @@ def ask_who(machine: Machine, event: Event) -> None:
 
 
 def build_signature_values(*persons: Person) -> dict[str, object]:
-    """Return the persons of an event, as event values."""
+    """Return the values by which an event names the persons who authorised it."""
     return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
 
 

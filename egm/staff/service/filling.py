@@ -92,7 +92,7 @@ class Filling(Place):
         return Do(Event(self.form.event, values), places=places)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[Row, ...]:
-        """Return the conditions for submission, each with a mark."""
+        """Return one row for each condition of the form's submission, marked by whether it holds now."""
         event = Event(self.form.event, self.form.values)
         return tuple(
             Row(

@@ -31,7 +31,7 @@ def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> I
 
 
 def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
-    """Return whether an attendant's key would have an effect at a position now, apart from a refusal."""
+    """Return whether turning an attendant's key would do something at a position now, besides showing a refusal."""
     machine = engine.machine
     if not engine.accepts(turned.type, **turned.data):
         return False
@@ -44,7 +44,10 @@ def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
 
 
 def _order_of_service(position: AtWork) -> int:
-    """Rank a position: payments first, then tilts, so that a failing random number generator delays neither."""
+    """Return the rank of a position among those that wait for a key: payments first, then tilts.
+
+    So a failing random number generator delays neither.
+    """
     state = position.engine.state
     return _SERVED_FIRST.index(state) if state in _SERVED_FIRST else len(_SERVED_FIRST)
 

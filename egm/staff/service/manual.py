@@ -18,7 +18,7 @@ class Manual(Place):
     """Page of the active faults, each with its remedy, and of the chapters."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line for each."""
+        """Return a page with one line for each active fault and for each chapter."""
         standing = tuple(
             Row(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
             for place, code in enumerate(list_fault_codes())

@@ -23,7 +23,7 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """Contributions of the features to the main menu: pages, and forms.
+    """The contributions of all features to the main menu: pages and forms.
 
     ``rules`` decide what a form's event does. ``entries``: the declared journal entries, for the manual.
     """
@@ -80,7 +80,7 @@ class _Subject(Place):
     subject: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line for each that the person may use."""
+        """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
             title=say(f"service.section.{self.subject}"),
@@ -94,7 +94,7 @@ class _Subject(Place):
 
 
 class _Search(Place):
-    """Page of everything, which the screen filters by the letters typed."""
+    """Page of every line of the menu, which the screen filters by the letters typed."""
 
     def page(self, machine: Machine) -> ServicePage:
         """Return all lines of all subjects."""
@@ -142,7 +142,10 @@ def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[
 
 
 def _iter_subject_rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[Row]:
-    """Yield a subject's lines for the signed-in person: its pages (0), its forms (1), or both."""
+    """Yield the lines of a subject that the signed-in person may use.
+
+    ``place`` selects the pages (0) or the forms (1); with None, both are listed.
+    """
     person, menu = machine.state(ServiceDesk).person, machine.state(Menu)
     if person is None:
         return

@@ -160,7 +160,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> Row:
 
 
 def _format_entry_subject(record: Mapping[str, Any]) -> Words:
-    """Return the subject of an entry as text: a door, a fault, or a reason code."""
+    """Return what an entry is about as text: a door, a fault or a reason code; empty if it names nothing."""
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         things = [each for each in prizes if isinstance(each, Mapping)]
@@ -174,7 +174,7 @@ def _format_entry_subject(record: Mapping[str, Any]) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Place):
-    """Page of tables only: the key of its title, and the function that creates its tables."""
+    """Page of tables only; ``title`` is the key of its title, and ``tables`` creates its tables."""
 
     title: str
     tables: Callable[[Machine], tuple[Table, ...]]

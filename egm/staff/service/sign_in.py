@@ -40,10 +40,10 @@ from egm.staff.service.words import BACK, say
 
 @dataclass(frozen=True, slots=True)
 class SignIn(Place):
-    """Page on which a person signs in; ``then`` returns where that leads.
+    """Page on which a person signs in; ``then`` returns the move that follows the sign-in.
 
-    ``permission``: the permission that the person must have, None for any. ``not_id``: the person it may not
-    be, if a second person is required.
+    ``permission``: the permission that the person must have, or None for any person. ``not_id``: the number
+    of a person who may not sign in here, because a second person is required.
     """
 
     then: Callable[[Machine, Person], Move]

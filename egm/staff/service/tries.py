@@ -39,7 +39,7 @@ def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -
 
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:
-    """Return for how many seconds the numbers of a bucket (:func:`key_of`) are still locked, or 0."""
+    """Return the number of seconds for which the staff numbers that ``key`` counts are still locked, or 0."""
     stored = _read_stored_counts(machine, key)
     if not stored["locked_seconds"]:
         return 0
@@ -49,13 +49,13 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
 
 
 def begin_lock_outs(machine: Machine) -> None:
-    """Restart what is left of each lock, at power-up."""
+    """Start each lock again at power-up, with the time that was left of it."""
     for key in machine.journal.states(StaffKey.TRIES):
         machine.state(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
 def prove(machine: Machine, number: str, pin: str) -> Person | str:
-    """Return the person, or the code of the refusal; the tries are recorded either way."""
+    """Return the person whose number and PIN were typed, or the code of the refusal; the try is recorded either way."""
     key = build_wrong_pins_key(machine, number, keyed=machine.state(ServiceDesk).keyed)
     left = compute_lock_seconds_left(machine, key)
     stored = _read_stored_counts(machine, key)
@@ -94,7 +94,7 @@ def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
 
 
 def _restart_lock(machine: Machine, key: str, wrong: int, seconds: int) -> dict[str, object]:
-    """Start a bucket's lock now and return the state that stores it."""
+    """Start the lock of the numbers that ``key`` counts for some seconds from now; return the state that stores it."""
     machine.state(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     return {key: {"wrong": wrong, "locked_seconds": seconds}}
 
@@ -112,7 +112,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
 
 
 def _report_to_terminals(machine: Machine, number: str) -> None:
-    """Report a wrong PIN typed here to the terminals."""
+    """Add a wrong PIN typed at the machine to the count that the terminals keep."""
     path = machine.state(Roster).path
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
@@ -130,7 +130,10 @@ def forget_at_terminals(machine: Machine, number: str) -> None:
 
 
 def take_over_wrong_pins(machine: Machine) -> None:
-    """Record new wrong PINs typed at terminals; remove those that no longer count from their file."""
+    """Record the wrong PINs typed at terminals since the last time.
+
+    Wrong PINs that no longer count are removed from the terminals' file.
+    """
     path = machine.state(Roster).path
     if path is None:
         return

@@ -35,7 +35,7 @@ def say_money(amount_cents: int, *more_cents: int) -> Words:
 
 
 def number(count: int) -> Words:
-    """Return a count."""
+    """Return a count as a text of a service page."""
     return Words(kind="number", value=count)
 
 

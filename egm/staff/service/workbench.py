@@ -31,13 +31,13 @@ class Workbench:
     """The bill acceptor is under test: it accepts, and everything is returned."""
 
     def give_back(self) -> None:
-        """End all tests."""
+        """End all device tests, and switch off what they have switched on."""
         self.outputs = frozenset()
         self.taking = False
         self.inputs = {name for name in self.inputs if not name.startswith("button:")}
 
     def hear(self, event: device.DeviceEvent) -> None:
-        """Store a device's report."""
+        """Store a report of a device for its service page."""
         news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
         news.appendleft(_format_report(event))
         match event:
@@ -62,7 +62,7 @@ class Workbench:
 
 
 def _format_report(event: device.DeviceEvent) -> str:
-    """Return a report in the protocol's own terms, never with a ticket's number (E-06)."""
+    """Return a device's report as text in its protocol's own terms, without ticket numbers (E-06)."""
     parts = []
     for part in fields(event):
         value = getattr(event, part.name)

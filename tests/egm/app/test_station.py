@@ -13,7 +13,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Pressed
 from egm.links.screen.client import Client
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.play.showing import build_message
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, write_undeclared
@@ -25,7 +25,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
     place = tmp_path / "place.toml"
     place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
     room = MachineRig(tmp_path / "state", profile=place)
-    installed, _ = admit((GameSlot(game="maple-classic"),), room.profile)
+    installed, _ = admit_games((GameSlot(game="maple-classic"),), room.profile)
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     heard: list = []

@@ -10,7 +10,7 @@ from rigs.rounds import questions
 
 import egm.profiles
 from egm.config.cabinet_file import GameSlot
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from paytables import Depth, ReplayDraw, analyse, load_game
 from paytables.contract import Choice
@@ -38,9 +38,9 @@ def test_a_place_with_a_limit_refuses_what_could_double_beyond_it(tmp_path):
     profile = load_profile(place)
     limit_cents = profile.play.win_limit_cents
     assert limit_cents is not None
-    admitted, refused = admit((GameSlot(game=str(plain)),), profile)
+    admitted, refused = admit_games((GameSlot(game=str(plain)),), profile)
     assert admitted, refused
-    admitted, refused = admit((GameSlot(game=str(doubled)),), profile)
+    admitted, refused = admit_games((GameSlot(game=str(doubled)),), profile)
     assert not admitted
     assert "it can win" in refused[0].reason
 

@@ -10,7 +10,7 @@ from egm.kernel import messages
 from egm.kernel.events import Event, EventType, State
 from egm.money.hand_pays import settle_handpay
 from egm.people import Role
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.play.prizes_in_kind import exchange_prizes
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
@@ -300,10 +300,10 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
 @pytest.mark.requirement("C-03")
 def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path):
     for profile in ("quebec-vlt", "monaco"):
-        offered, refused = admit((GameSlot(game=str(GAME)),), load_profile(profile))
+        offered, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(profile))
         assert not offered
         assert any("it can win merchandise" in refusal.reason for refusal in refused)
-    offered, refused = admit((GameSlot(game="orchard-picnic"),), load_profile("quebec-casino"))
+    offered, refused = admit_games((GameSlot(game="orchard-picnic"),), load_profile("quebec-casino"))
     assert ([*offered], refused) == (["orchard-picnic"], ())
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.play.recall_words import iter_wager_rows, win_rows
+from egm.play.recall_words import build_win_rows, iter_wager_rows
 from egm.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
@@ -92,7 +92,7 @@ def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
         ({"en": "Red", "fr": "Rouge"}, 800),
     ]
     outcome = Outcome.from_json(room.records("game.choice")[-1]["outcome"])
-    rows = [row.cells for row in win_rows(game, outcome.settlements, 100)]
+    rows = [row.cells for row in build_win_rows(game, outcome.settlements, 100)]
     assert [(spot.values["fr"], where.value) for spot, where, _ in rows] == [
         ("Douzaine 1-12", "as_lost"),
         ("Rouge", "as_half"),

@@ -10,7 +10,7 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY
-from egm.play.player_protection import find_due_reminder, time_due_at
+from egm.play.player_protection import find_due_reminder, find_next_due_time
 from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
 from egm.records.keys import PlayKey
@@ -74,7 +74,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
     room.engine.handle(EventType.REMINDER_DUE)
     room.engine.handle(EventType.ACKNOWLEDGE)
     assert find_due_reminder(room.machine) is None
-    assert time_due_at(room.machine) > room.clock.now()
+    assert find_next_due_time(room.machine) > room.clock.now()
 
 
 @pytest.mark.requirement("N-02", "N-03")
@@ -156,7 +156,7 @@ def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_ha
     for after, wanted in ((29, None), (1, "time")):
         minutes(room, after)
         assert find_due_reminder(room.machine) == wanted
-    assert time_due_at(room.machine) == room.clock.wall
+    assert find_next_due_time(room.machine) == room.clock.wall
 
 
 @pytest.mark.requirement("N-02", "N-03")

@@ -9,7 +9,7 @@ import pytest
 import egm.profiles
 from egm.config.cabinet_file import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.play.prize_limits import cache_in_journal, compute_largest_prizes
 from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
@@ -76,7 +76,7 @@ def test_a_profile_nobody_wrote(tmp_path):
 def test_a_game_below_the_floor_is_refused(tmp_path):
     strict = tmp_path / "strict.toml"
     strict.write_text(GOOD.replace('reels = "0.75"', 'reels = "0.99"'))
-    installed, refused = admit((GameSlot(game="maple-classic"),), load_profile(strict))
+    installed, refused = admit_games((GameSlot(game="maple-classic"),), load_profile(strict))
     assert installed == {}
     assert "87.3770 % at bet line" in refused[0].reason
     assert "99.00 %" in refused[0].reason
@@ -96,7 +96,9 @@ def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lowe
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
     low.write_text(text.replace(prize, lower).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
-    installed, refused = admit((GameSlot(game=game), GameSlot(game=str(low))), load_profile("quebec-casino"))
+    installed, refused = admit_games(
+        (GameSlot(game=game), GameSlot(game=str(low))), load_profile("quebec-casino")
+    )
     assert list(installed) == [game]
     assert said in refused[0].reason
 
@@ -119,11 +121,13 @@ def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule
     path = tmp_path / "strict.toml"
     path.write_text(f"{GOOD}\n[awards]\n{rule}\n")
     strict = load_profile(path)
-    installed, refused = admit((GameSlot(game=game), GameSlot(game="northern-ways")), strict)
+    installed, refused = admit_games((GameSlot(game=game), GameSlot(game="northern-ways")), strict)
     assert game not in installed
     assert reason in refused[0].reason
     path.write_text(f"{GOOD}\n[awards]\nlongest_one_in = 13824\n")
-    installed, _ = admit((GameSlot(game="maple-classic"), GameSlot(game="northern-ways")), load_profile(path))
+    installed, _ = admit_games(
+        (GameSlot(game="maple-classic"), GameSlot(game="northern-ways")), load_profile(path)
+    )
     assert list(installed) == ["maple-classic"]
 
 
@@ -134,7 +138,7 @@ def test_a_game_that_draws_nothing_is_refused(tmp_path):
     one = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
     one += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
     sure.write_text(whole[: whole.index("heights")] + one, "utf-8")
-    installed, refused = admit((GameSlot(game=str(sure)),), load_profile("generic"))
+    installed, refused = admit_games((GameSlot(game=str(sure)),), load_profile("generic"))
     assert installed == {}
     assert "no number is drawn" in refused[0].reason
 
@@ -146,7 +150,7 @@ def test_games_that_cannot_live_here():
         GameSlot(game="maple-classic"),
         GameSlot(game="maple-classic"),
     )
-    installed, refused = admit(slots, load_profile("generic"))
+    installed, refused = admit_games(slots, load_profile("generic"))
     assert list(installed) == ["maple-classic"]
     reasons = [refusal.reason for refusal in refused]
     assert "no-such-game" in reasons[0]
@@ -158,7 +162,7 @@ def test_games_that_cannot_live_here():
 def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     vlt = load_profile("quebec-vlt")
     slots = tuple(GameSlot(game=name) for name in ("maple-classic", "seven-rivers", "aurora-twenty"))
-    installed, refused = admit(slots, vlt)
+    installed, refused = admit_games(slots, vlt)
     assert installed["maple-classic"].denominations_cents == (5, 25)  # 3 x 500 x $0.25 = $375; no $1 credit
     assert installed["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
     for each in installed.values():
@@ -175,7 +179,7 @@ def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
     text = (Path(egm.profiles.__file__).parent / "quebec-vlt.toml").read_text()
     path = tmp_path / "low.toml"
     path.write_text(text.replace("win_limit_cents = 100000", "win_limit_cents = 7000"))
-    installed, refused = admit((GameSlot(game="maple-classic"),), load_profile(path))
+    installed, refused = admit_games((GameSlot(game="maple-classic"),), load_profile(path))
     assert installed == {}
     assert (
         "it can win $75.00 in one game at $0.05 a credit; the profile quebec-vlt allows $70.00"
@@ -195,7 +199,9 @@ def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_p
     def start():
         with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
             known = cache_in_journal(journal, compute)
-            installed, _ = admit((GameSlot(game="maple-classic"),), load_profile("quebec-vlt"), (), known)
+            installed, _ = admit_games(
+                (GameSlot(game="maple-classic"),), load_profile("quebec-vlt"), (), known
+            )
             return installed["maple-classic"].denominations_cents
 
     assert start() == start() == (5, 25)

@@ -13,7 +13,7 @@ from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.people import Role
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Level
@@ -214,14 +214,14 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(room):
 def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stakes_that_are():
     profile = load_profile("generic")
     slot = (GameSlot(game=str(GAME)),)
-    none, refused = admit(slot, profile, OWN[:2])
+    none, refused = admit_games(slot, profile, OWN[:2])
     assert not none
     assert "'mystery'" in refused[0].reason
     only = tuple(
         LevelSlot(game=s.game, level=s.level, kind=s.kind, stakes={"50": s.level.upper()} if s.stakes else {})
         for s in LINKED
     )
-    admitted, _ = admit(slot, profile, only)
+    admitted, _ = admit_games(slot, profile, only)
     resident = admitted["three-levels"]
     assert resident.denominations_cents == (5,)
     game = resident.game
@@ -238,7 +238,7 @@ def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
     slot = (GameSlot(game="archipelago-keno"),)
     shared = LevelSlot(game="archipelago-keno", level="lighthouse", kind=Kind.LINKED, stakes={"5": "SEA"})
     own = LevelSlot(game="archipelago-keno", level="buoy")
-    _, refused = admit(slot, load_profile("generic"), (shared, own))
+    _, refused = admit_games(slot, load_profile("generic"), (shared, own))
     assert "takes one stake only" in refused[0].reason
 
 
@@ -375,7 +375,7 @@ def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_p
         ((capped[0].model_copy(update={"ceiling_bases": 99}), *OWN[1:]), "level top may show"),
         ((*capped, OWN[2]), None),
     ):
-        admitted, refused = admit(slot, load_profile(path), levels)
+        admitted, refused = admit_games(slot, load_profile(path), levels)
         assert (said is None) == bool(admitted), refused
         assert said is None or said in refused[0].reason
 
@@ -385,7 +385,7 @@ def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_p
 def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, admits):
     counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
     path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
-    admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile(path), OWN)
+    admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(path), OWN)
     assert bool(admitted) is admits, refused
     assert admits or "returns 80.0000 %" in refused[0].reason
 

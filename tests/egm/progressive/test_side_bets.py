@@ -33,7 +33,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays
 from egm.records.keys import MoneyKey, ProgressiveKey
@@ -149,7 +149,7 @@ def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(room, l
 @pytest.mark.requirement("C-09")
 @pytest.mark.parametrize(("levels", "percent"), [((), "94.77"), (OWN, "36.23")])
 def test_the_return_stated_is_the_least_of_the_bets_that_are_offered(levels, percent):
-    admitted, _ = admit((GameSlot(game=GAME),), load_profile("generic"), levels)
+    admitted, _ = admit_games((GameSlot(game=GAME),), load_profile("generic"), levels)
     assert admitted[GAME].return_percent == percent
 
 
@@ -298,7 +298,7 @@ def test_the_audit_names_a_side_bet_of_another_sum(room):
 @pytest.mark.requirement("I-03", "I-09")
 def test_a_level_won_in_part_is_no_broadcast_one():
     broadcast = LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, carrier="sas", stakes={"100": "1.1"})
-    admitted, refused = admit((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
+    admitted, refused = admit_games((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
     assert "is also won in part, which a broadcast cannot express" in refused[0].reason
 

@@ -13,7 +13,7 @@ from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.profiles import load_profile
@@ -118,7 +118,7 @@ def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
 
 def test_a_game_of_a_wheel_is_not_offered_without_one(tmp_path):
     slot = GameSlot(game=str(definition(tmp_path)))
-    installed, (refused,) = admit((slot,), load_profile("quebec-casino"))
+    installed, (refused,) = admit_games((slot,), load_profile("quebec-casino"))
     assert not installed
     assert "needs a real wheel, but the cabinet file has no wheel device" in refused.reason
 

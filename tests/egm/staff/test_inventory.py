@@ -18,7 +18,7 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.people import Role
-from egm.play.installed_games import Certifying, admit
+from egm.play.installed_games import Certifying, admit_games
 from egm.profiles import load_profile
 from egm.records.keys import StaffKey
 from egm.screen.text import Texts
@@ -190,7 +190,9 @@ def key_of(folder):
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
 def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, room, tmp_path):
     slot = GameSlot(game=GAME, certificate=maker / GAME)
-    admitted, refused = admit((slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True))
+    admitted, refused = admit_games(
+        (slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True)
+    )
     assert not refused
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
@@ -230,7 +232,9 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         )
     slot = GameSlot(game=OTHER if wrong == "place" else GAME, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
-    admitted, (refusal,) = admit((slot,), load_profile("monaco"), certifying=Certifying(key, required=True))
+    admitted, (refusal,) = admit_games(
+        (slot,), load_profile("monaco"), certifying=Certifying(key, required=True)
+    )
     assert not admitted
     assert why in refusal.reason
 

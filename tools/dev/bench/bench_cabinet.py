@@ -18,7 +18,7 @@ from egm.kernel.messages import Decision, Play
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
-from egm.play.installed_games import admit
+from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.records.keys import PlayKey
 from egm.tickets.model import House
@@ -49,7 +49,7 @@ def bench_engine(
 ) -> Engine[Machine]:
     """Return a started machine with ``fund_cents`` (ten thousand dollars) added to its credit meter."""
     profile = load_profile("generic")
-    installed, _ = admit(slots, profile)
+    installed, _ = admit_games(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, policy=profile.chance)
     clock = SystemClock()

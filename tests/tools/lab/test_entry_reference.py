@@ -1,0 +1,76 @@
+"""The entry reference: every field of every record has a meaning, and every type is in words."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from egm.app.features import FEATURES
+from egm.config.documented import read_field_meanings
+from egm.record_codec import Condition
+from tools.lab.entry_reference import (
+    COMMON_MEANINGS,
+    describe_type,
+    format_entries,
+    format_meaning,
+    iter_records,
+)
+
+
+def list_fields() -> list[tuple[type, str, bool]]:
+    """Return each field of each record, with whether the record itself documents it."""
+    records = {
+        part
+        for entry in FEATURES.entries
+        if dataclasses.is_dataclass(entry.record)
+        for part in iter_records(entry.record)
+    }
+    return [
+        (record, field.name, bool(read_field_meanings(record).get(field.name)))
+        for record in records
+        for field in dataclasses.fields(record)
+        if not field.metadata.get("inline")
+    ]
+
+
+def test_every_field_of_every_entry_has_a_meaning() -> None:
+    missing = sorted(
+        f"{record.__module__}.{record.__qualname__}.{name}"
+        for record, name, is_documented in list_fields()
+        if not is_documented and name not in COMMON_MEANINGS
+    )
+    assert missing == []
+
+
+def test_every_common_meaning_is_used() -> None:
+    used = {name for _, name, is_documented in list_fields() if not is_documented}
+    assert sorted(COMMON_MEANINGS.keys() - used) == []
+
+
+def test_no_meaning_is_empty_in_the_generated_page() -> None:
+    rows = [line for line in format_entries().splitlines() if line.startswith("| `")]
+    assert len(rows) > 900
+    assert [row for row in rows if not row.rstrip().removesuffix("|").rpartition("|")[2].strip()] == []
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (tuple[str, ...], "list of text"),
+        (tuple[str, str], "list of text, text"),
+        (tuple[int, int, int], "list of 3 values, each: number"),
+        (tuple[tuple[int, int, str], ...], "list; each item: list of number, number, text"),
+        (Mapping[str, tuple[str, str]], "object; for each text: list of text, text"),
+        (str | None, "text, or null"),
+        (Literal["", "hand"], "empty, `hand`"),
+        (Annotated[int, Condition("number above zero", "", bool)], "number above zero"),
+    ],
+)
+def test_types_are_in_words(hint: Any, words: str) -> None:
+    assert describe_type(hint) == words
+
+
+def test_a_meaning_is_written_in_the_words_of_json() -> None:
+    text = "The part of ``level``\n(:meth:`paytables.game.Rules.at`), or None."
+    assert format_meaning(text) == "The part of `level` (`paytables.game.Rules.at`), or null."
