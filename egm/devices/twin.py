@@ -387,7 +387,7 @@ class Twin(ABC, Generic[M]):
 
 
 class _Given(UserDict[str, int | str | bool]):
-    """The values of a command, recording which of them the action has read."""
+    """The values of a bench command; it records which of them the action has read, so that others can be refused."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)

@@ -69,7 +69,7 @@ class Feeder:
 
     @property
     def is_mystery(self) -> bool:
-        """Return whether it is a mystery level, whose winner the controller decides."""
+        """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 
     def find_objection(self, joined: Joined) -> tuple[Reason, str] | None:

@@ -90,7 +90,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One window of a cascade: the symbols after the winning ones were replaced, and their wins."""
+    """One window of a cascade and its wins: the symbols after the winning ones were replaced."""
 
     window: Window
     wins: tuple[WinView, ...]

@@ -257,7 +257,10 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits in addition to a spot's own: the credit, standing bets, and spots closed at present."""
+    """The limits of the table's current state in addition to those of each spot.
+
+    They are the credit, the standing bets, the spots closed now, and the venue's minimum and maximum.
+    """
 
     credits: int
     standing: Bets
@@ -273,11 +276,11 @@ class Limits:
         return spot if now is None else replace(spot, **now.model_dump())
 
     def on(self, bets: Bets, spot: str | None) -> int:
-        """Return the new and standing bets on a spot, in credits."""
+        """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
     def most(self, spot: Spot, bets: Bets) -> int:
-        """Return the maximum on a spot with these bets: its own limit, or a multiple of the bet it needs."""
+        """Return the maximum bet on a spot: its own limit, or a multiple of the bet it depends on."""
         times = spot.most_times
         most = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
         return most if self.most_here is None else min(most, self.most_here)
@@ -357,7 +360,10 @@ def place_chips(
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the spot that receives the chip: if a spot is only bet together with the one it needs, the needed one."""
+    """Return the spot that receives the chip.
+
+    If a spot is always bet together with the spot it depends on, that is the latter.
+    """
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
 
@@ -468,7 +474,7 @@ def is_bet_playing(table: Table, chips: Chips, spot: str, held: Limits) -> bool 
 
 
 def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """Toggle whether a new or standing bet on a spot plays."""
+    """Toggle whether a bet on a spot plays on the next throw."""
     now = is_bet_playing(table, chips, spot, held)
     if now is None or held.on(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
@@ -488,7 +494,7 @@ def clear_chips(chips: Chips) -> Chips:
 
 
 def repeat_last_bets(table: Table, chips: Chips, held: Limits) -> Chips:
-    """Place the bets of the last round again, as far as the table accepts them now."""
+    """Place the bets of the last round again, each as far as the limits and the credit allow."""
     return _replace_bets(table, chips, chips.last, held)
 
 
@@ -520,7 +526,10 @@ def _replace_bets(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chi
 
 # ---------------------------------------------------------------------- the bet in force
 def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
-    """Return the new bets that the machine holds: as placed, or those of the first named bet of the same cost."""
+    """Return the new bets that the machine holds.
+
+    If the machine's bet does not name spots, they are those of the first named bet with the same cost.
+    """
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
         return _read_bets(placed)
@@ -528,7 +537,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 
 def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
-    """Return whether the chips are below the venue's minimum, so that they are no bet yet."""
+    """Return whether the total of the chips is below the venue's minimum, so that they are no valid bet yet."""
     return 0 < chips.credits < build_limits(snapshot).least_here
 
 

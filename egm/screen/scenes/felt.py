@@ -355,7 +355,7 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
 
 
 def _list_bets_to_draw(stage: Stage, table: Table, over: TableStep | None) -> Bets:
-    """Return the new bets to draw; during a round with lasting bets, those that it has not settled."""
+    """Return the new bets to draw; during a round at a table where bets stay, only those not settled yet."""
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.due or snapshot.state != "playing":
         return chips.bets
@@ -407,7 +407,10 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
-    """Draw the answers with their costs, and above them the stake in question, or without cards the question."""
+    """Draw the keys for the answers with their costs.
+
+    Draw above them the stake that the decision is about, or at a game without cards the question.
+    """
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     places = lay_out_felt_answers(stage, decision)

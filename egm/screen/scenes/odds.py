@@ -110,7 +110,7 @@ def _describe_bet(stage: Stage, one: Chances) -> str:
 
 
 def _is_table_bet(stage: Stage, one: Chances) -> bool:
-    """Return whether the bet is chips on spots of a table; a wheel's areas are named differently."""
+    """Return whether the bet is on spots of a table, not on areas of a wheel, whose bets are named differently."""
     return bool(one.spots) and stage.view.table is not None
 
 

@@ -198,9 +198,10 @@ _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 
 
 
 def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer B0: another poll for one player denomination only; an error code if that is not possible.
+    """Answer B0: the reply to another poll, for one player denomination only.
 
-    The meters of play are then those of that denomination; denomination 00 is the machine as a whole.
+    Meters of play are then those of that denomination; denomination 00 is the machine as a whole. Return an
+    error code if the other poll cannot be answered in this way.
     """
     from egm.links.sas.polls import BUILT  # noqa: PLC0415 (the list of all polls, this one among them)
 

@@ -63,7 +63,7 @@ def receive_time(host: Host, request: LongPoll) -> Reply:
 
 # ---------------------------------------------------------------------------------------------- devices
 def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 48: country, code and count of the last bill; zeros before the first."""
+    """Answer 48: country, code and count of the last bill; zeros before the first bill."""
     if not readout.last_bill_cents:
         return Reply(bytes(6))
     country, code = find_bill_codes(readout.last_bill_cents, readout.currency)

@@ -41,9 +41,10 @@ def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
-    """Store the displayed amounts of a group's levels, and acknowledge; None if no game here plays for a broadcast.
+    """Store the displayed amounts of a group's levels, and acknowledge the poll.
 
-    Raises MalformedPollError for incomplete data or an invalid level.
+    Return None, which means no reply, if no game here plays for a broadcast level. Raises MalformedPollError
+    for incomplete data or an invalid level.
     """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
@@ -88,7 +89,10 @@ def _find_group(won: BroadcastWin) -> int:
 
 
 def answer_current_win(host: Host, _: LongPoll) -> Reply:
-    """Answer 84: group, level and amount of the oldest unread win; zeros if there is no such win. It stays unread."""
+    """Answer 84: group, level and amount of the oldest win that no host has read, or zeros.
+
+    The win stays unread.
+    """
     wins = _list_unread_wins(host)
     return Reply(bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
