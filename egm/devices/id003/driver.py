@@ -224,7 +224,7 @@ class Id003Driver(BillDriver[Frame]):
                 return None
 
     def _find_due_setting(self) -> Frame | None:
-        """Return the command for the first setting to change, or None; the inhibit ends initialisation and comes last."""
+        """Return the command for the first setting to change, or None; the inhibit ends initialisation and is last."""
         accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
         wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),

@@ -387,10 +387,10 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableSt
             _draw_plays_ring(stage, table, spot, (x, y), held)
 
 
-def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
+def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: Limits) -> None:
     """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
-    now = is_bet_playing(table, stage.view.chips, spot, held)
-    come_out = held.felt.point is None
+    now = is_bet_playing(table, stage.view.chips, spot, limits)
+    come_out = limits.felt.point is None
     if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
         return
     x, y = at
