@@ -65,7 +65,7 @@ def find_tickets(host: Host) -> HostTickets | None:
 
 # ---------------------------------------------------------------------------------------------- out
 def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 4C: set the identifier and the first sequence number of validation numbers; identifier 0 only reads them.
+    """Answer poll 4C: set identifier and first sequence number of validation numbers; identifier 0 only reads them.
 
     It applies to secure enhanced validation, and where machines may number tickets while their host is silent
     (H-09).
@@ -145,7 +145,7 @@ def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
 
 
 def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 50: count and value of the tickets of a validation type."""
+    """Answer poll 50: count and value of the tickets of a validation type."""
     (kind,) = poll.data
     if kind not in _METERS:
         return None
@@ -159,7 +159,7 @@ _NOT_WAITING: Final = 0x80
 
 
 def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
-    """Answer 57: the cash-out that waits for a number."""
+    """Answer poll 57: the cash-out that waits for a number."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -197,7 +197,7 @@ _PARSING: Final = 0x00
 
 
 def answer_ticket_data(host: Host, _: LongPoll) -> Reply | None:
-    """Answer 70: the ticket in escrow."""
+    """Answer poll 70: the validation number of the ticket in escrow."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -324,7 +324,7 @@ _NEVER: Final = 9999
 
 
 def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 7B: what the host allows for tickets, and how many days they are valid; a poll of zeros only reads these.
+    """Answer poll 7B: what the host allows for tickets, and how long they are valid; all zeros only reads these.
 
     The bits are general knowledge. This machine obeys those for restricted tickets out and redemption; for
     the others it reports its own configuration.
@@ -374,7 +374,7 @@ _VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
 
 
 def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 7C: store the texts to be printed on tickets, by code; an empty text restores the machine's own.
+    """Answer poll 7C: store the texts to be printed on tickets, by code; an empty text restores the machine's own.
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
     """
@@ -406,7 +406,7 @@ def _decode_text(data: bytes, size: int) -> str | None:
 
 
 def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 7D: store the days of validity and the printed texts; fields that the poll omits stay unchanged.
+    """Answer poll 7D: store the days of validity and the printed texts; fields that the poll omits stay unchanged.
 
     Values set by polls 7B and 7C take precedence.
     """
