@@ -139,8 +139,8 @@ class MachineProcess:
         """Start up, and work until cancelled. Raises OperatorError for unusable input."""
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
-            cleanup.callback(starting.say, self._folder.starting, None)
-            starting.say(self._folder.starting, starting.StartUpActivity("memory"))
+            cleanup.callback(starting.write_activity, self._folder.starting, None)
+            starting.write_activity(self._folder.starting, starting.StartUpActivity("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be running on this folder
             certified = self._is_real and self._profile.inventory.certified
@@ -154,7 +154,7 @@ class MachineProcess:
                     self._show_game_examined,
                     has_wheel=self._file.has_wheel,
                 )
-            starting.say(self._folder.starting, starting.StartUpActivity("self_test"))
+            starting.write_activity(self._folder.starting, starting.StartUpActivity("self_test"))
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
@@ -188,7 +188,7 @@ class MachineProcess:
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
-        starting.say(self._folder.starting, starting.StartUpActivity("game", values))
+        starting.write_activity(self._folder.starting, starting.StartUpActivity("game", values))
 
     @property
     def _is_real(self) -> bool:
@@ -422,7 +422,7 @@ class MachineProcess:
         self._stopped = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
-        starting.say(self._folder.starting, None)
+        starting.write_activity(self._folder.starting, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stopped")

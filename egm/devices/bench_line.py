@@ -36,9 +36,9 @@ def claim(link: Path, terminal: str) -> int:
 
 
 def find_proven_terminal(link: Path) -> str | None:
-    """Return the terminal that the symbolic link ``link`` leads to, if its running owner states the same.
+    """Return the terminal to which the symbolic link ``link`` leads, if its running owner confirms this.
 
-    None: no running process owns the link, or it states another terminal.
+    Return None if no running process owns the link, or if the owner states another terminal.
     """
     try:
         descriptor = os.open(find_owner_lock(link), os.O_RDONLY | os.O_CLOEXEC)

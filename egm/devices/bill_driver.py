@@ -77,7 +77,7 @@ class _Offer:
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:
-    """Return the ticket of a bar code as read; None, so that it is returned, if it is not all digits."""
+    """Return the ticket of a bar code, or None if the bar code is not all digits; the acceptor then returns it."""
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
@@ -121,7 +121,7 @@ class BillDriver(LineDriver[M]):
         return frozenset(self._notes.values())
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes, as far as the acceptor knows them, and tickets if ``barcodes``."""
+        """Accept these notes, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
         self._denominations = denominations_cents
         self._barcodes = barcodes
         self._wake.set()
@@ -174,7 +174,7 @@ class BillDriver(LineDriver[M]):
         return self._barcodes and not self._worth.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:
-        """Store what the acceptor reports about a note code; None if it does not reply."""
+        """Store the value that the acceptor reports for a note code; ``reported`` is None if it does not reply."""
         self._worth.note(code, reported)
         self._report_value_faults(self._worth)
 

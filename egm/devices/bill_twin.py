@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
-from egm.devices.twin import ActionError, M, Port, Twin, Values, number, read_flag, read_word
+from egm.devices.twin import ActionError, M, Port, Twin, Values, read_flag, read_number, read_word
 
 ACCEPT_SECONDS: Final = 0.8
 STACK_SECONDS: Final = 0.7
@@ -216,7 +216,7 @@ class BillTwin(Twin[M]):
 
     def _set_worth(self, values: Values) -> str:
         """Program ``slot`` (a note code) to ``amount_cents``, whatever the machine expects; 0: nothing."""
-        code, cents = number(values, "slot"), number(values, "amount_cents")
+        code, cents = read_number(values, "slot"), read_number(values, "amount_cents")
         self._other_worth[code] = cents
         return f"note code {code} takes {cents} cents"
 
@@ -233,7 +233,7 @@ class BillTwin(Twin[M]):
 
     def _insert(self, values: Values) -> str:
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
-        cents = number(values, "amount_cents")
+        cents = read_number(values, "amount_cents")
         if cents not in self._codes:
             known = ", ".join(map(str, sorted(self._codes)))
             raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")

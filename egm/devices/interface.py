@@ -107,7 +107,7 @@ class Fault(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineError(DeviceEvent):
-    """Bytes were refused by the codec. Counted and logged; the driver has already recovered."""
+    """Bytes were refused by the codec; they are counted and logged, and the driver continues."""
 
     text: str
 
@@ -304,10 +304,10 @@ class Device(Protocol):
 
 
 class BillAcceptor(Device, Protocol):
-    """Accepts notes and tickets into escrow, and stacks or returns them as ordered."""
+    """A device that accepts notes and tickets into escrow, and stacks or returns them as ordered."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes, as far as the acceptor knows them, and tickets if ``barcodes``."""
+        """Accept these notes, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
 
     def disable(self) -> None:
         """Accept nothing more. An item already in escrow still waits for its answer."""
@@ -380,7 +380,7 @@ class IoBoard(Device, Protocol):
 
 @dataclass(slots=True)
 class Devices:
-    """The money devices of a player position, as far as it has them."""
+    """The money devices that a player position has; None for each one that it lacks."""
 
     acceptor: BillAcceptor | None = None
     printer: TicketPrinter | None = None

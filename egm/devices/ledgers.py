@@ -17,7 +17,7 @@ from egm.devices.interface import Content, PrintState, TicketJob
 
 
 class LedgerOrderError(Exception):
-    """A step was out of order; the text names the step, and what is open."""
+    """The error that a step was out of order; the text names the step, and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
@@ -48,7 +48,7 @@ class EscrowLedger(Protocol):
         """Return the open record, also after a restart."""
 
     def may_order(self) -> bool:
-        """Return whether the machine still accepts the item in escrow: it may have stopped since it decided."""
+        """Return whether the item in escrow may still be stacked: the machine may have stopped since it decided to."""
 
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Open a record in phase ORDERED, before the acceptor is ordered to stack."""
@@ -80,7 +80,7 @@ class CoinLedger(Protocol):
     """Coins have no escrow; their acceptor numbers its events, and the ledger stores the last number recorded."""
 
     def position(self) -> int | None:
-        """Return the last recorded event (its meaning is the driver's); None before the first."""
+        """Return the position of the last recorded event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None

@@ -24,7 +24,7 @@ _PTY_MAJORS = range(136, 144)
 
 
 class LineLostError(PeerError):
-    """The line cannot be used; the text says which path, and why."""
+    """The error that a line cannot be used; the text says which path, and why."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, Port, Twin, Values, number, read_flag
+from egm.devices.twin import ActionError, M, Port, Twin, Values, read_flag, read_number
 
 BARCODE_SECONDS: Final = 0.7
 _SETTLE_SECONDS: Final = 0.5
@@ -163,7 +163,7 @@ class PrinterTwin(Twin[M]):
 
     def _set_paper(self, values: Values) -> str:
         """Set the number of tickets left in the stack (``tickets``)."""
-        self.paper_tickets = number(values, "tickets")
+        self.paper_tickets = read_number(values, "tickets")
         return f"{self.paper_tickets} tickets left"
 
     def _set_head(self, values: Values) -> str:

@@ -360,17 +360,17 @@ class Twin(ABC, Generic[M]):
 
     def _hand_late(self, values: Values) -> str:
         """Delay every reply by ``milliseconds``."""
-        self.port.late_seconds = number(values, "milliseconds") / 1000
+        self.port.late_seconds = read_number(values, "milliseconds") / 1000
         return f"answers {self.port.late_seconds:g} s late"
 
     def _hand_corrupt(self, values: Values) -> str:
         """Damage the next replies (``answers``: how many)."""
-        self.port.corrupt_next = number(values, "answers", default=1)
+        self.port.corrupt_next = read_number(values, "answers", default=1)
         return f"the next {self.port.corrupt_next} answers are damaged"
 
     def _hand_drop(self, values: Values) -> str:
         """Lose the next replies (``answers``: how many)."""
-        self.port.drop_next = number(values, "answers", default=1)
+        self.port.drop_next = read_number(values, "answers", default=1)
         return f"the next {self.port.drop_next} answers are lost"
 
     def _hand_split(self, values: Values) -> str:
@@ -387,7 +387,7 @@ class Twin(ABC, Generic[M]):
 
 
 class _Given(UserDict[str, int | str | bool]):
-    """The values of a command, recording which of them the action has read."""
+    """The values of a bench command; it records which of them the action has read, so that others can be refused."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -403,7 +403,7 @@ def _needs(key: str, value: object, kind: str) -> str:
     return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
 
 
-def number(values: Values, key: str, *, default: int | None = None) -> int:
+def read_number(values: Values, key: str, *, default: int | None = None) -> int:
     """Return a count from a command: 0 to :data:`NUMBER_MAX`.
 
     Raises :class:`ActionError` naming it if it is missing, of the wrong kind, or out of bounds.

@@ -68,7 +68,7 @@ class Worth:
         return {FaultCode.VALUES_UNTOLD: _format_channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
-        """Store the report on a channel; None if the device does not reply."""
+        """Store the value that the device reports for a channel; ``reported`` is None if it does not reply."""
         if channel not in self._unasked:
             return
         self._unasked.remove(channel)

@@ -9,7 +9,7 @@ from egm.unix_sockets import open_socket_address
 
 
 class BenchUnreachableError(Exception):
-    """No bench answers; the text names the state folder and the reason."""
+    """The error that no bench answers; the text names the state folder and the reason."""
 
 
 class BenchClient:

@@ -167,7 +167,7 @@ class _Quiet(WSGIRequestHandler):
     """Request handler that logs nothing, and reports when a request is complete."""
 
     def parse_request(self) -> bool:
-        """Read a request; once it is complete, its connection is no longer closed in favour of another."""
+        """Read a request, and note that it is complete: its connection is then not closed in favour of another."""
         is_complete = super().parse_request()
         if isinstance(self.server, _Server):
             self.server.heard(self.connection)

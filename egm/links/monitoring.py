@@ -194,7 +194,7 @@ def _build_technician_metric(opened: Mapping[str, object] | None) -> Metric:
 def _build_flags_metric(
     name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str
 ) -> Metric:
-    """Return one sample for each known value, 1 if it is on."""
+    """Return a metric with one sample for each known value: 1 if the value is in ``on``, else 0."""
     family = GaugeMetricFamily(name, meaning, labels=(label,))
     present = set(on)
     for value in known:

@@ -157,7 +157,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
-        """Pass new facts in the journal to the link."""
+        """Pass what the journal has recorded since the last call to the link: contributions, hits and payments."""
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
@@ -206,7 +206,7 @@ class ProgressiveLink:
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
-        """Return the contributions made since ``after``, almost always that of the game just started."""
+        """Return the contributions made after number ``after``, almost always those of the game just started."""
         record = self._machine.state(GameInProgress).record
         if record is not None and mark.sequence == after + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")

@@ -44,7 +44,7 @@ class Bet:
 
     @property
     def at_stake_cents(self) -> int:
-        """Return the total at stake with it: standing bets, less those it takes down, plus its cost."""
+        """Return the total at stake with this bet: the standing bets without those it takes down, plus its cost."""
         standing = sum(bet.credits for bet in self.game.rules.standing())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
         return (standing - taken_down) * self.denomination_cents + self.cents
@@ -106,7 +106,7 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_c
 
 
 def find_bet_in_force(machine: Machine) -> Bet | None:
-    """Return the bet to be played, or None if it is not accepted; computed once per selection.
+    """Return the bet to be played, or None if the selected bet is not accepted; it is computed once per selection.
 
     It is the selected bet or, in a round without new bets, an empty bet on the standing ones.
     """

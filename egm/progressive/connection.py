@@ -43,7 +43,7 @@ _REFUSED: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
-    """A socket that is closed when it is no longer referenced: the library drops it after a failed handshake."""
+    """A TLS socket that closes when it is no longer referenced: the library drops it after a failed handshake."""
 
     def __del__(self) -> None:
         self.close()

@@ -179,7 +179,7 @@ def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
 
 
 def _find_odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
-    """Return the odds given, or those of the game's definition or of a mystery level's terms."""
+    """Return the odds that the file states, or else those of the game's definition or of the mystery level's terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
     named = (entry.game is not None, entry.game_level is not None)
@@ -191,7 +191,7 @@ def _find_odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
 
 
 def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
-    """Return the shares given, or those of the game's definition."""
+    """Return the parts of the level that the file states, or else those of the game's definition."""
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{where}: shares: the game defines them")
     if entry.game is not None:

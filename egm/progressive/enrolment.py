@@ -181,7 +181,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts in a certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
+    """The contents of a certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
 
     serial: str
     key: str

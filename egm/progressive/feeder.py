@@ -69,7 +69,7 @@ class Feeder:
 
     @property
     def is_mystery(self) -> bool:
-        """Return whether it is a mystery level, whose winner the controller decides."""
+        """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 
     def find_objection(self, joined: Joined) -> tuple[Reason, str] | None:
@@ -142,12 +142,12 @@ class Feeder:
             return []
         if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
             self.sent = self.counted
-        found = [c for c in self._list_window() if c.sequence > self.sent]
+        found = [c for c in self._list_sendable_contributions() if c.sequence > self.sent]
         if found:
             self.sent, self.sent_ns = found[-1].sequence, now_ns
         return found
 
-    def _list_window(self) -> list[Contribution]:
+    def _list_sendable_contributions(self) -> list[Contribution]:
         """Return the oldest contributions that the controller has not counted, as many as may be sent at a time."""
         return [self.pending[i] for i in range(min(WINDOW, len(self.pending)))]
 

@@ -57,7 +57,7 @@ class Terms:
             raise TermsError("a mystery level needs a ceiling to be hit by and an increment to get there")
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the terms as records keep them; :meth:`from_json` is the inverse."""
+        """Return the terms as the journal's records store them; :meth:`from_json` is the inverse."""
         return to_json(self)
 
     @classmethod

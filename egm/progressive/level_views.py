@@ -30,7 +30,7 @@ def find_shown(machine: Machine, pool: Pool) -> Shown:
 
 
 def list_played_levels(machine: Machine) -> tuple[Pool, ...]:
-    """Return the levels that the selected bet plays for; empty without a bet."""
+    """Return the levels that the current bet plays for; empty without a bet."""
     bet = find_bet_in_force(machine)
     return () if bet is None else bet.pools
 

@@ -11,7 +11,7 @@ import pygame
 from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
 from egm.kernel.touch import UNIT, calibrate_touch
 from egm.links.screen.client import Client
-from egm.links.screen.starting import read
+from egm.links.screen.starting import read_activity
 from egm.links.systemd import GOES_ON, READY, notify
 from egm.screen.audio.cues import Sounds
 from egm.screen.input_reducer import MENU_KEY_KNOWN, apply_action
@@ -192,7 +192,7 @@ class App:
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
-            self.view = replace(self.view, starting=read(self._starting))
+            self.view = replace(self.view, starting=read_activity(self._starting))
         for message in news.messages:
             if isinstance(message, Pressed):
                 self._take_input(Action(message.button))

@@ -59,7 +59,7 @@ _AGAIN_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
-    """No display is connected, or a different one than before; the message says which."""
+    """The error that no display is connected, or a different one than before; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Card:
         raise trouble
 
     def close(self) -> None:
-        """Close the card; the kernel's console gets its displays back."""
+        """Close the card; the kernel then shows its console on the card's displays again."""
         os.close(self.descriptor)
         self._news.close()
 
@@ -272,7 +272,10 @@ class TopScreenProcess:
         self._again_at = clock()
 
     def start_if_possible(self) -> None:
-        """Start the top screen if a display is free and it is not running; after it ended, wait some seconds first."""
+        """Start the top screen if a display is free and the process is not running.
+
+        After the process has ended, wait some seconds before it is started again.
+        """
         if self._is_running() or not self._output.free:
             return
         now = self._clock()

@@ -186,7 +186,7 @@ def _find_title_width(width: float) -> float:
 
 
 def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
-    """Return the rows of each page of the layout; one page if all of them fit."""
+    """Return the rows of each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
     high = layout.finger if layout.is_telephone else OUTSIDE
     return _divide_into_pages(table, (w, h - compute_height_above_spots(table, layout)), layout.finger, high)

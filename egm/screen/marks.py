@@ -101,7 +101,7 @@ def count_ways(card: Card) -> dict[int, int]:
 
 
 def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
-    """Return the ways of a card that the game pays, by number of spots; empty if the card cannot be played."""
+    """Return, by number of spots, how many ways of a card the game pays; empty if the card cannot be played."""
     if not all(card):
         return {}
     counts = {

@@ -73,7 +73,7 @@ def _apply_play(view: View, play: Play) -> View:
 
 
 def _prepare_chips_after_round(view: View, play: Play) -> View:
-    """Prepare a table's chips after a round: save its bets so that they can be repeated.
+    """Prepare a table's chips after a round: store the bets of the round so that the player can repeat them.
 
     At tables where bets may stay, also remove the new bets.
     """
@@ -114,7 +114,7 @@ def _show_decision(view: View, decision: Decision) -> View:
 
 
 def _list_steps_before_decision(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
-    """Return the steps before a decision, and the step in which it is asked."""
+    """Return the steps before a decision, and the step in which the player must decide."""
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
         return read_steps({}, {"kind": "table", **details}, decision.cues, decision.settlements)
@@ -308,7 +308,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
 
 
 def mark_link_lost(view: View) -> View:
-    """Return the view after the link to the machine was lost. It may be called repeatedly."""
+    """Return the view after the link to the machine was lost; unchanged if that is already known."""
     return replace(view, linked=False, scene_at=view.now) if view.linked else view
 
 

@@ -90,7 +90,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One window of a cascade: the symbols after the winning ones were replaced, and their wins."""
+    """One window of a cascade and its wins: the symbols after the winning ones were replaced."""
 
     window: Window
     wins: tuple[WinView, ...]
@@ -245,26 +245,26 @@ def _find_trigger_counts(
     return found
 
 
-def find_awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
+def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
     """Return the reels on which one more symbol would trigger a feature, given the reels to their left.
 
     This depends only on the visible symbols and the true odds, never on the reel's result: anticipation is as
     frequent if the feature is missed (B-17). Reels that would rarely complete the trigger are left out.
     """
     awaited = set()
-    for symbol, needed in place.triggers.items():
+    for symbol, needed in field.triggers.items():
         seen = 0
         for reel, column in enumerate(window):
-            if seen == needed - 1 and _compute_symbol_probability(place, reel, symbol) >= _AWAITED_LEAST:
+            if seen == needed - 1 and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_LEAST:
                 awaited.add(reel)
             seen += column.count(symbol)
     return tuple(sorted(awaited))
 
 
-def _compute_symbol_probability(place: Field, reel: int, symbol: str) -> Fraction:
+def _compute_symbol_probability(field: Field, reel: int, symbol: str) -> Fraction:
     """Return the probability that a reel shows a symbol."""
-    strip, height = place.strips[reel], place.heights[reel]
-    stop_weights = place.weights[reel] if reel < len(place.weights) else None
+    strip, height = field.strips[reel], field.heights[reel]
+    stop_weights = field.weights[reel] if reel < len(field.weights) else None
     weights = stop_weights or (1,) * len(strip)
     shows = [
         symbol in (strip[(stop + row) % len(strip)] for row in range(height)) for stop in range(len(strip))

@@ -257,7 +257,10 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits in addition to a spot's own: the credit, standing bets, and spots closed at present."""
+    """The limits of the table's current state in addition to those of each spot.
+
+    They are the credit, the standing bets, the spots closed now, and the venue's minimum and maximum.
+    """
 
     credits: int
     standing: Bets
@@ -273,11 +276,11 @@ class Limits:
         return spot if now is None else replace(spot, **now.model_dump())
 
     def on(self, bets: Bets, spot: str | None) -> int:
-        """Return the new and standing bets on a spot, in credits."""
+        """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
     def most(self, spot: Spot, bets: Bets) -> int:
-        """Return the maximum on a spot with these bets: its own limit, or a multiple of the bet it needs."""
+        """Return the maximum bet on a spot: its own limit, or a multiple of the bet it depends on."""
         times = spot.most_times
         most = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
         return most if self.most_here is None else min(most, self.most_here)
@@ -306,7 +309,7 @@ def build_limits(snapshot: Snapshot) -> Limits:
     )
 
 
-def find_closed_reason(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
+def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tuple[str, ...]]:
     """Return why a spot takes no bet beside these bets, and the spots on which to bet first.
 
     The reason is a catalogue key, or "" if the spot takes a bet.
@@ -315,21 +318,21 @@ def find_closed_reason(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple
         spot.needs is not None
         and not spot.round
         and spot.times is None
-        and _find_needed_bet(spot, bets, held) <= 0
+        and _find_needed_bet(spot, bets, limits) <= 0
     ):
         return "needs", (spot.needs,)
-    if spot.id in held.shut:
+    if spot.id in limits.shut:
         return "shut", ()
-    first = held.felt.first
+    first = limits.felt.first
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first
-    needed = _find_needed_bet(spot, bets, held)
+    needed = _find_needed_bet(spot, bets, limits)
     short = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
     return ("share", ()) if short else ("", ())
 
 
 def place_chips(
-    table: Table, chips: Chips, spots: tuple[str, ...], held: Limits, times: Bets | None = None
+    table: Table, chips: Chips, spots: tuple[str, ...], limits: Limits, times: Bets | None = None
 ) -> Chips:
     """Return the chips after a touch of these spots with the selected tool; all of them change, or none.
 
@@ -338,139 +341,142 @@ def place_chips(
     if chips.tool == "ask":
         return replace(chips, explained_spot=spots[0], refused="")
     if chips.tool == "take":
-        return _remove_bet(table, chips, spots[0], held)
+        return _remove_bet(table, chips, spots[0], limits)
     if chips.tool == "plays":
-        return _toggle_plays(table, chips, spots[0], held)
+        return _toggle_plays(table, chips, spots[0], limits)
     bets, why = dict(chips.bets), ""
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
-        bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
+        bets |= {each: limits.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
         after, why = _add_chip(
-            table, spot, bets, find_chip_value(table, chips, held) * (times or {}).get(name, 1), held
+            table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
         )
         if why:
             return replace(chips, explained_spot=name, refused=why)
         bets[name] = after
-    bets = _update_dependent_bets(table, bets, held)
-    why = _find_exceeded_limit(table, bets, held)
+    bets = _update_dependent_bets(table, bets, limits)
+    why = _find_exceeded_limit(table, bets, limits)
     return replace(chips, explained_spot=spots[0], refused=why) if why else chips.changed(bets, spots[0])
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the spot that receives the chip: if a spot is only bet together with the one it needs, the needed one."""
+    """Return the spot that receives the chip.
+
+    If a spot is always bet together with the spot it depends on, that is the latter.
+    """
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
 
 
-def _find_exceeded_limit(table: Table, bets: Bets, held: Limits) -> str:
+def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
     """Return the limit that these bets exceed (a catalogue key: credit, table, here, raise), or "".
 
     ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
     """
-    total, room = sum(each for each in bets.values() if each > 0), held.room(bets)
+    total, room = sum(each for each in bets.values() if each > 0), limits.room(bets)
     more = sum((table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0))
-    if total > held.credits:
+    if total > limits.credits:
         return "credit"
-    if table.most is not None and total + sum(held.standing.values()) > table.most:
+    if table.most is not None and total + sum(limits.standing.values()) > table.most:
         return "table"
     if room is not None and total + more > room:
         return "here"
-    return "raise" if total + more > held.credits else ""
+    return "raise" if total + more > limits.credits else ""
 
 
-def list_chip_values(table: Table, held: Limits) -> tuple[int, ...]:
+def list_chip_values(table: Table, limits: Limits) -> tuple[int, ...]:
     """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
     least, *more = table.chips
-    return (least, *(value for value in more if held.most_here is None or value <= held.most_here))
+    return (least, *(value for value in more if limits.most_here is None or value <= limits.most_here))
 
 
-def find_chip_value(table: Table, chips: Chips, held: Limits) -> int:
+def find_chip_value(table: Table, chips: Chips, limits: Limits) -> int:
     """Return the value of the selected chip, in credits."""
-    values = list_chip_values(table, held)
+    values = list_chip_values(table, limits)
     return chips.value if chips.value in values else values[0]
 
 
-def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
+def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) -> tuple[int, str]:
     """Return the new bet on a spot after adding ``value``, and why no more can be added, or "".
 
     The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
     another ignores ``value``.
     """
-    stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
-    why, _ = find_closed_reason(spot, bets, held)
+    stood, now = limits.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
+    why, _ = find_closed_reason(spot, bets, limits)
     if why:
         return now, why
-    spot = held.spot(spot)
+    spot = limits.spot(spot)
     if spot.share is not None:
-        value = _find_needed_bet(spot, bets, held) // spot.share - stood - now
+        value = _find_needed_bet(spot, bets, limits) // spot.share - stood - now
     wanted = max(stood + now + value, spot.least) - stood
     wanted = -(-wanted // spot.step) * spot.step
-    wanted = min(wanted, (held.most(spot, bets) - stood) // spot.step * spot.step)
+    wanted = min(wanted, (limits.most(spot, bets) - stood) // spot.step * spot.step)
     if wanted <= now or stood + wanted < spot.least:
         return now, "most"
-    why = _find_exceeded_limit(table, {**bets, spot.id: wanted}, held)
+    why = _find_exceeded_limit(table, {**bets, spot.id: wanted}, limits)
     return (now, why) if why else (wanted, "")
 
 
-def _find_needed_bet(spot: Spot, bets: Bets, held: Limits) -> int:
+def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
     """Return the bet on the spot that this spot's bet depends on, in credits; 1 if it depends on none.
 
     If this spot's bet must be a fixed share of that bet, standing bets are not counted.
     """
     if spot.needs is None:
         return 1
-    return bets.get(spot.needs, 0) + (held.standing.get(spot.needs, 0) if spot.share is None else 0)
+    return bets.get(spot.needs, 0) + (limits.standing.get(spot.needs, 0) if spot.share is None else 0)
 
 
-def _update_dependent_bets(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
+def _update_dependent_bets(table: Table, bets: Bets, limits: Limits) -> dict[str, int]:
     """Return the bets after removing those that depend on a bet that is gone.
 
     A bet that is a fixed share or multiple of another bet gets the amount that follows from it.
     """
     result = dict(bets)
     for spot in table.spots.values():
-        needed, now = _find_needed_bet(spot, result, held), result.get(spot.id, 0)
+        needed, now = _find_needed_bet(spot, result, limits), result.get(spot.id, 0)
         if now > 0 and spot.share is not None:
             result[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
         if spot.times is not None and spot.needs is not None:
             result[spot.id] = spot.times * result.get(spot.needs, 0)
         elif now > 0 and needed <= 0:
             result[spot.id] = 0
-    return result if result == bets else _update_dependent_bets(table, result, held)
+    return result if result == bets else _update_dependent_bets(table, result, limits)
 
 
-def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
+def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
     """Remove the new bet from a spot; if it has none, mark its standing bet to be taken down, or unmark it.
 
     Refuse this, with the reason in ``refused``, if there is no bet or if another bet depends on it.
     """
     spot = _find_lead_spot(table, spot)
-    now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
+    now, stood = chips.bets.get(spot, 0), limits.standing.get(spot, 0)
     if not now and not stood:
         return replace(chips, explained_spot=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
-    bets = _update_dependent_bets(table, bets, held)
+    bets = _update_dependent_bets(table, bets, limits)
     for name, each in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
-        other = held.spot(table.spots[name])
+        other = limits.spot(table.spots[name])
         if each > 0 and (
-            find_closed_reason(other, bets, held)[0] or held.on(bets, name) > held.most(other, bets)
+            find_closed_reason(other, bets, limits)[0] or limits.on(bets, name) > limits.most(other, bets)
         ):
             return replace(chips, explained_spot=spot, refused="needed")
     return chips.changed(bets, spot)
 
 
-def is_bet_playing(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
+def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> bool | None:
     """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
     if spot not in table.says:
         return None
-    default = held.felt.plays.get(spot, spot not in table.off)
+    default = limits.felt.plays.get(spot, spot not in table.off)
     return chips.plays.get(spot, default)
 
 
-def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """Toggle whether a new or standing bet on a spot plays."""
-    now = is_bet_playing(table, chips, spot, held)
-    if now is None or held.on(chips.bets, spot) <= 0:
+def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
+    """Toggle whether a bet on a spot plays on the next throw."""
+    now = is_bet_playing(table, chips, spot, limits)
+    if now is None or limits.on(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
     return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
 
@@ -487,19 +493,19 @@ def clear_chips(chips: Chips) -> Chips:
     return chips.changed({}) if chips.bets else replace(chips, refused="nothing")
 
 
-def repeat_last_bets(table: Table, chips: Chips, held: Limits) -> Chips:
-    """Place the bets of the last round again, as far as the table accepts them now."""
-    return _replace_bets(table, chips, chips.last, held)
+def repeat_last_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
+    """Place the bets of the last round again, each as far as the limits and the credit allow."""
+    return _replace_bets(table, chips, chips.last, limits)
 
 
-def double_bets(table: Table, chips: Chips, held: Limits) -> Chips:
+def double_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
     """Double every new bet, as far as limits and credit allow."""
     return _replace_bets(
-        table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, held
+        table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
     )
 
 
-def _replace_bets(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
+def _replace_bets(table: Table, chips: Chips, wanted: Bets, limits: Limits) -> Chips:
     """Place bets of these amounts, each up to its maximum.
 
     Keep the previous bets, and return the reason in ``refused``, if credit or a limit does not cover them
@@ -509,10 +515,10 @@ def _replace_bets(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chi
     why = "" if wanted else "nothing"
     for name in table.spots:
         if wanted.get(name, 0) > 0:
-            bets[name], reason = _add_chip(table, table.spots[name], bets, wanted[name], held)
+            bets[name], reason = _add_chip(table, table.spots[name], bets, wanted[name], limits)
             why = reason or why
-    new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, held).items() if each}
-    over = _find_exceeded_limit(table, new_bets, held)
+    new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, limits).items() if each}
+    over = _find_exceeded_limit(table, new_bets, limits)
     if over or why in {"credit", "raise"} or new_bets == chips.bets:
         return replace(chips, refused=over or why or "most")
     return replace(chips.changed(new_bets), refused=why)
@@ -520,7 +526,10 @@ def _replace_bets(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chi
 
 # ---------------------------------------------------------------------- the bet in force
 def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
-    """Return the new bets that the machine holds: as placed, or those of the first named bet of the same cost."""
+    """Return the new bets that the machine holds.
+
+    If the machine's bet does not name spots, they are those of the first named bet with the same cost.
+    """
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
         return _read_bets(placed)
@@ -528,7 +537,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 
 def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
-    """Return whether the chips are below the venue's minimum, so that they are no bet yet."""
+    """Return whether the total of the chips is below the venue's minimum, so that they are no valid bet yet."""
     return 0 < chips.credits < build_limits(snapshot).least_here
 
 
@@ -537,8 +546,8 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
 
     Chips below the venue's minimum request an empty bet.
     """
-    held = build_limits(snapshot)
-    changes = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
+    limits = build_limits(snapshot)
+    changes = {spot: now for spot, now in chips.plays.items() if limits.on(chips.bets, spot) > 0}
     chips = replace(chips, clearing=chips.due)
     if is_under_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})

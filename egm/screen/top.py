@@ -213,7 +213,7 @@ def _draw_foot(stage: Stage) -> None:
 
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
-    """Draw why play has stopped; a machine in service is shown as out of service."""
+    """Draw why play has stopped; while staff use the service menu, show the machine as out of service."""
     shown = Scene.OUT if scene is Scene.SERVICE else scene
     screen = (0.0, 0.0, *map(float, stage.layout.size))
     bar: Rect = (0.0, screen[3], screen[2], 0.0)

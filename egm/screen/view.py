@@ -33,7 +33,7 @@ class Page(StrEnum):
 
 
 class Scene(StrEnum):
-    """The scene of the picture; the most urgent one has priority."""
+    """The scenes of the picture; if several apply, the most urgent one is drawn."""
 
     BOOT = "boot"
     LOST = "lost"
@@ -261,7 +261,10 @@ def compute_seconds_since(view: View, then_utc: str) -> float:
 
 
 def find_last_step(view: View) -> Step | None:
-    """Return the last step shown of the game on the screen, or else that of the machine's last display."""
+    """Return the last step that was shown of the game on the screen.
+
+    If nothing was shown, return the last step of the machine's last display.
+    """
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]
     return view.last_display_step

@@ -263,7 +263,7 @@ class Web:
         return did
 
     def _fit(self, layout: Layout, scale: float) -> None:
-        """Draw in another size from now on; the next frame is sent in full."""
+        """Draw with this layout and scale from now on; the next frame is sent completely."""
         self._fitted = (layout, scale)
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         surface = pygame.Surface(self.picture.pixels).convert()

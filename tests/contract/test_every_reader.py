@@ -30,7 +30,7 @@ from egm.kernel.services import MachineContext
 from egm.links.screen.client import Heard as NoNews
 from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import StartUpActivity
-from egm.links.screen.starting import read as read_starting
+from egm.links.screen.starting import read_activity as read_starting
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.definition import Chance, LevelDefinition, create_levels

@@ -218,7 +218,10 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _route(self) -> None:
-        """Send the order for the bill in escrow: return, stack or extend its time; none if the query is too old."""
+        """Send the command for the bill in escrow: return it, stack it or extend its time.
+
+        Send nothing if the last query is too old: another item could be in escrow by now.
+        """
         ordered = self._escrow.is_ordered()
         answer = self._find_escrow_command(self._mark or 0)
         now = asyncio.get_running_loop().time()
@@ -233,7 +236,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 
     async def _apply(self) -> None:
-        """Send the settings that the validator does not have yet, all of them again from time to time."""
+        """Send the settings that the validator does not have yet; from time to time, send all of them again."""
         mask = sum(1 << kind - 1 for kind in self._wanted_notes)
         wished = {
             Header.OPERATING_MODE: _MODE,

@@ -190,7 +190,7 @@ def read_events(data: bytes) -> Events:
 
 @dataclass(frozen=True, slots=True)
 class HopperStatus:
-    """Status of a hopper. ``counter`` counts orders (0 after a reset); the others count coins of the last order."""
+    """The status of a hopper: a count of orders (0 after a reset), and counts of coins of the last order."""
 
     counter: int
     remaining: int

@@ -122,7 +122,7 @@ class CctalkCoinDriver(CctalkDriver):
             self._note_valid_message()
         except ProtocolError as error:
             self._refuse(error)
-        self._show_fault()
+        self._report_timed_faults()
         await self._pause()
 
     async def _ask_worth(self) -> None:
@@ -241,7 +241,7 @@ class CctalkCoinDriver(CctalkDriver):
         until = asyncio.get_running_loop().time() + _FAULT_SECONDS
         self._faults_until |= {fault: until}
 
-    def _show_fault(self) -> None:
+    def _report_timed_faults(self) -> None:
         """Report the faults whose time has not run out yet."""
         now = asyncio.get_running_loop().time()
         over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]

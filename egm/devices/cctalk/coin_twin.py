@@ -6,7 +6,7 @@ from typing import Any, Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Frame, Header
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
-from egm.devices.twin import ActionError, Port, Values, number
+from egm.devices.twin import ActionError, Port, Values, read_number
 
 _COIN_SECONDS: Final = 0.3
 _COUNT_RING: Final = 1 << 24
@@ -96,12 +96,12 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _set_worth(self, values: Values) -> str:
         """Program ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
-        slot, cents = number(values, "slot"), number(values, "amount_cents")
+        slot, cents = read_number(values, "slot"), read_number(values, "amount_cents")
         self._other_worth[slot] = cents
         return f"slot {slot} takes {cents} cents"
 
     def _find_slot(self, values: Values) -> tuple[int, int]:
-        cents = number(values, "amount_cents")
+        cents = read_number(values, "amount_cents")
         if cents not in self._slots:
             known = ", ".join(map(str, sorted(self._slots)))
             raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known}")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Frame, Header, HopperStatus, HopperTest
 from egm.devices.cctalk.twin import CctalkTwin
-from egm.devices.twin import Port, Values, number
+from egm.devices.twin import Port, Values, read_number
 
 _PAY_SECONDS: Final = 0.15
 _EMPTY_SECONDS: Final = 2.0
@@ -145,7 +145,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _fill(self, values: Values) -> str:
         """Set the number of coins in the hopper (``coins``)."""
-        self.level_coins = number(values, "coins")
+        self.level_coins = read_number(values, "coins")
         return f"{self.level_coins} coins in the hopper"
 
     def _jam_coin(self, _: Values) -> str:
@@ -175,7 +175,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _overpay_next_payout(self, values: Values) -> str:
         """Pay ``coins`` too many at the end of the next payout."""
-        self._extra = number(values, "coins", default=1)
+        self._extra = read_number(values, "coins", default=1)
         return f"{self._extra} coins too many at the next payout"
 
     def state(self) -> dict[str, Any]:

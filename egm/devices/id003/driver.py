@@ -186,14 +186,17 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _find_due_query(self) -> Frame | None:
-        """Return the next query to send before the settings; an acceptor that cannot answer is set nevertheless."""
+        """Return the next query to send before the settings, or None when all have been sent.
+
+        An acceptor that does not reply to them receives its settings nevertheless.
+        """
         if self._questions[Command.VERSION] < _QUERIES_MAX:
             self._questions[Command.VERSION] += 1
             return Frame(Command.VERSION)
         return self._find_due_values_query()
 
     def _find_due_values_query(self) -> Frame | None:
-        """Return the query for the values of the note codes, until it is answered."""
+        """Return the query for the values of the note codes, or None once it has been answered."""
         if self._worth.is_known:
             return None
         if self._questions[Command.CURRENCY] < _QUERIES_MAX:
@@ -221,7 +224,7 @@ class Id003Driver(BillDriver[Frame]):
                 return None
 
     def _find_due_setting(self) -> Frame | None:
-        """Return the first setting to change; the inhibit comes last, because it ends initialisation."""
+        """Return the command for the first setting to change, or None; the inhibit ends initialisation and is last."""
         accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
         wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),

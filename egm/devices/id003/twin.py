@@ -125,7 +125,7 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
-        """Restart. What happens to an item inside depends on where it is."""
+        """Restart the acceptor: it stacks, returns or keeps an item inside, depending on where the item is."""
         self._stop_timers()
         self._settings.clear()
         if self._stuck is not None:

@@ -114,7 +114,7 @@ class IoBoardDriver(LineDriver[Message]):
                 self._handle_status(message)
             case Counted() if message.boot == self._boot:
                 self._counted = message.pulses
-                self._show_all_faults()
+                self._report_faults()
             case _:  # our own frames, looped back: ignored
                 pass
 
@@ -135,7 +135,7 @@ class IoBoardDriver(LineDriver[Message]):
         owed = [total - count for total, count in zip(self._totals, self._counted, strict=True)]
         return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
 
-    def _show_all_faults(self) -> None:
+    def _report_faults(self) -> None:
         """Report the faults of the sensors, and a fault if the hard meters differ too much from the soft ones."""
         apart = self._totals is not None and self._counted is not None and not self._may_pulse
         detail = f"counted {self._counted}, metered {self._totals}"
@@ -156,7 +156,7 @@ class IoBoardDriver(LineDriver[Message]):
         if complete and (not self._known or status.lost or self._do_levels_differ(status)):
             self._levels = status.levels
             self._known = True
-            self._show_inputs()
+            self._report_inputs()
 
     def _do_levels_differ(self, status: Status) -> bool:
         """Return whether the inputs' levels differ from what the reported edges led to, because edges were lost."""
@@ -181,7 +181,7 @@ class IoBoardDriver(LineDriver[Message]):
             case _:
                 self._report_sensor_faults()
 
-    def _show_inputs(self) -> None:
+    def _report_inputs(self) -> None:
         """Report the state of all doors and keys."""
 
         def on(group: str) -> frozenset[str]:
@@ -202,7 +202,7 @@ class IoBoardDriver(LineDriver[Message]):
             for place, name in enumerate(codec.SENSORS, first)
             if not self._levels >> place & 1
         }
-        self._show_all_faults()
+        self._report_faults()
 
 
 def count_edges_ahead(seen: int, number: int) -> int:

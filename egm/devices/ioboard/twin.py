@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
-from egm.devices.twin import ActionError, Port, Twin, Values, number, read_flag, read_word
+from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number, read_word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 _MEMORY_EDGES: Final = 256
@@ -214,7 +214,7 @@ class IoBoardTwin(Twin[Message]):
 
     def _turn(self, values: Values) -> str:
         """Set ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
-        place, pulses = number(values, "meter"), number(values, "pulses")
+        place, pulses = read_number(values, "meter"), read_number(values, "pulses")
         if not 0 <= place < codec.HARD_METERS:
             raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")
         self._counted[place] = pulses

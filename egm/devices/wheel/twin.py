@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.twin import ActionError, Port, Twin, Values, number, read_flag
+from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
 
@@ -114,7 +114,7 @@ class WheelTwin(Twin[Report]):
 
     def _land_ball(self, values: Values) -> str:
         """Let the next ball come to rest on ``number``."""
-        lands = number(values, "number")
+        lands = read_number(values, "number")
         if lands not in NUMBERS:
             raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
         self._lands = lands
@@ -144,7 +144,7 @@ class WheelTwin(Twin[Report]):
 
     def _report_false_number(self, values: Values) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
-        reported = number(values, "number", default=0) % len(NUMBERS)
+        reported = read_number(values, "number", default=0) % len(NUMBERS)
         self._send(Status(Phase.NUMBER, self._game, reported).encode())
         return f"said that the ball lies on {reported}"
 

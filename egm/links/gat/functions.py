@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A function with decoded parameters. ``wanted``: the components to sign; empty means all."""
+    """A requested function with its decoded parameters. ``wanted``: the components to sign; empty means all."""
 
     kind: Kind
     algorithm: Algorithm | None = None

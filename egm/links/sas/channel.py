@@ -76,7 +76,7 @@ class QueueFull:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A poll got no reply for this reason; ``failed``: the machine itself was at fault."""
+    """Report that a poll got no reply, and why; ``failed``: the machine itself was at fault."""
 
     request: LongPoll
     why: str

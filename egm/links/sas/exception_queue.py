@@ -58,7 +58,7 @@ class _Unserved:
 
 
 class ExceptionQueue:
-    """The exceptions of one channel; at most ``size`` of them wait in the queue."""
+    """The exceptions of one channel: a queue of at most ``size``, and the priority exceptions."""
 
     def __init__(self, size: int) -> None:
         self._size = size

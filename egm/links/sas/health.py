@@ -10,7 +10,7 @@ _LABEL = ("line",)
 
 
 def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
-    """Yield the families of one line; those of several lines are merged when they are handed over."""
+    """Yield the metric families of one line; the exporter merges those of several lines."""
     for family, meaning, value in (
         ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
         ("egm_host_link_up", "1 while a host polls.", int(health.up)),

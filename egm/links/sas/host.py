@@ -66,7 +66,7 @@ class Host:
 
     @property
     def clock_offset_seconds(self) -> int:
-        """Return by how many seconds this host's time is ahead of the machine's; 0 until it has sent it."""
+        """Return by how many seconds this host's time is ahead of the machine's; 0 until the host has sent its time."""
         stored = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
         return stored if isinstance(stored, int) and abs(stored) <= _AHEAD_SECONDS_MAX else 0
 

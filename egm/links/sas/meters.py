@@ -141,7 +141,7 @@ SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACK
 
 
 def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
-    """Return a meter of the machine or of a game, in its own unit; None if it does not exist here."""
+    """Return a meter of the machine or of a game, in its own unit, or None if this machine has no such meter."""
     if code not in SUPPORTED or (game and code not in PER_GAME):
         return None
     if code == _PAYBACK:

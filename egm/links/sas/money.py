@@ -60,7 +60,7 @@ class MoneyNews:
             yield from self._iter_transfer_exceptions()
 
     def _iter_ticket_exceptions(self) -> Iterator[Standing]:
-        """Yield the exceptions about tickets that apply now, each with the id of what it is about."""
+        """Yield the exceptions about tickets that apply now, each with the id of its ticket or cash-out."""
         tickets = find_tickets(self._host)
         if tickets is None:
             return

@@ -37,9 +37,10 @@ _UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
 
 
 def find_frame_size(head: bytes | bytearray) -> int | None:
-    """Return the size in bytes of the request that begins with ``head``; 0 if more bytes are needed, None if unknown.
+    """Return the size in bytes of the request that begins with ``head``.
 
-    ``head`` is address, command and the following bytes received so far.
+    Return 0 if more bytes are needed to tell, None for an unknown command. ``head`` is address, command and
+    the following bytes received so far.
     """
     if len(head) < HEAD_BYTES:
         return 0

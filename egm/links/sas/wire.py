@@ -28,7 +28,7 @@ class GeneralPoll:
 
 @dataclass(frozen=True, slots=True)
 class LongPoll:
-    """A complete long poll with a valid CRC, if it has one: ``frame`` is all of it, ``data`` its content."""
+    """A complete long poll; ``frame`` is all of its bytes. If its command requires a CRC, the CRC is valid."""
 
     frame: bytes
 

@@ -1,7 +1,7 @@
 """Start-up progress: the current activity of a starting machine, for a screen that has no connection yet.
 
-It is one file in the run folder: the machine writes it (:func:`say`) until its socket is served, the screen
-reads it (:func:`parse_chart`). It is for display only.
+It is one file in the run folder: the machine writes it (:func:`write_activity`) until its socket is served,
+the screen reads it (:func:`read_activity`). It is for display only.
 """
 
 import json
@@ -20,7 +20,7 @@ class StartUpActivity:
     values: dict[str, str | int] = field(default_factory=dict)
 
 
-def say(file: Path, activity: StartUpActivity | None) -> None:
+def write_activity(file: Path, activity: StartUpActivity | None) -> None:
     """Write the current start-up activity to the file, or remove the file when the machine is up (None).
 
     A full disk is ignored.
@@ -33,7 +33,7 @@ def say(file: Path, activity: StartUpActivity | None) -> None:
         share(file, 0o640)
 
 
-def read(file: Path) -> StartUpActivity | None:
+def read_activity(file: Path) -> StartUpActivity | None:
     """Return the start-up activity that the file states, or None if there is no valid file."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))

@@ -38,9 +38,9 @@ _cache: dict[ArtFile, Image.Image | None] = {}
 
 
 def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
-    """Return the pixels of each picture (its file's name and bytes), or why it has none.
+    """Draw pictures in a child process; return each one's pixels, or the reason why it cannot be drawn.
 
-    Pixels are ``SIDE`` rows of RGBA, premultiplied.
+    ``pictures`` are the name and the bytes of each file. Pixels are ``SIDE`` rows of RGBA, premultiplied.
     """
     head = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
     try:

@@ -49,7 +49,7 @@ async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tupl
 
 
 def build_own_family_name(game: GameView) -> str:
-    """Return the name of the sound family that a game supplies itself."""
+    """Return the name of the sound family under which a game's own sounds are stored."""
     return f"own:{game.digest}"
 
 

@@ -189,7 +189,10 @@ def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
 
 
 def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
-    """Return the name of a hand on the table; a number alone if all hands but the bank's are split from one."""
+    """Return the name of a hand on the table.
+
+    If all hands but the bank's were split from one, this is only the number of the hand.
+    """
     base, names = _find_base_hand(stage, hand)
     name, number = (
         stage.texts.choose_translation(names[base]) if base else "",
@@ -349,7 +352,7 @@ def draw_cards(
 
 
 def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
-    """Draw a hand's cards: held ones are raised, otherwise marked ones have a frame."""
+    """Draw a hand's cards, the held ones raised; if cards cannot be held, draw a frame around the marked ones."""
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
         if marked >> i & 1 and holding:

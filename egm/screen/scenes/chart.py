@@ -23,7 +23,10 @@ _NAMES: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The dealer's first cards; for each row the hand's name by language, and a letter for each of these cards."""
+    """A strategy chart: the dealer's possible first cards and, for each row, the names of a hand and its answers.
+
+    The answers are one letter for each of the dealer's cards; names are by language.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Mapping[str, str], str], ...]
@@ -65,6 +68,6 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
 
 
 def _format_letter(stage: Stage, letter: str) -> str:
-    """Return the letter of an answer in the language; D, E and P are the same in both."""
+    """Return the letter for an answer in the player's language; D, E and P are the same in both languages."""
     key = f"chart.{letter}"
     return stage.texts.say(key) if stage.texts.has(key) else letter

@@ -80,7 +80,7 @@ def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
 
 
 def _read_translations(value: object) -> Mapping[str, str]:
-    """Return a hand's value by language; a plain value such as its points is the same in each."""
+    """Return a hand's value by language; a value without text, such as points, is the same in every language."""
     return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
 
 

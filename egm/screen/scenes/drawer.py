@@ -115,7 +115,10 @@ def find_last_ticket(view: View) -> str:
 
 
 def _lay_out_board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
-    """Return doors and key switches. The attendant's key springs back; the others stay as turned."""
+    """Return the controls of doors and key switches.
+
+    The attendant's key springs back when released; other keys stay as they were turned.
+    """
     opened = view.bench[board]["doors_open"]
     found = []
     for i, door in enumerate(DOORS):

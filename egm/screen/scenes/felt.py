@@ -355,7 +355,7 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
 
 
 def _list_bets_to_draw(stage: Stage, table: Table, over: TableStep | None) -> Bets:
-    """Return the new bets to draw; during a round with lasting bets, those that it has not settled."""
+    """Return the new bets to draw; during a round at a table where bets stay, only those not settled yet."""
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.due or snapshot.state != "playing":
         return chips.bets
@@ -387,10 +387,10 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableSt
             _draw_plays_ring(stage, table, spot, (x, y), held)
 
 
-def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
+def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: Limits) -> None:
     """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
-    now = is_bet_playing(table, stage.view.chips, spot, held)
-    come_out = held.felt.point is None
+    now = is_bet_playing(table, stage.view.chips, spot, limits)
+    come_out = limits.felt.point is None
     if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
         return
     x, y = at
@@ -407,7 +407,10 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
-    """Draw the answers with their costs, and above them the stake in question, or without cards the question."""
+    """Draw the keys for the answers with their costs.
+
+    Draw above them the stake that the decision is about, or at a game without cards the question.
+    """
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     places = lay_out_felt_answers(stage, decision)

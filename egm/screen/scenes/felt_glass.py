@@ -348,7 +348,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
 
 
 def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> str:
-    """Return the credit that a bet needs, why, and how much there is; empty if there is enough."""
+    """Return as text the credit that a bet needs, why, and how much there is; empty if there is enough."""
     snapshot = stage.view.snapshot
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
@@ -453,7 +453,10 @@ def describe_felt_status(stage: Stage) -> str:
 
 
 def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
-    """Return the possible bets on a spot that is bet only during a round, as multiples of the bet it needs; else ""."""
+    """Return the possible amounts of a bet that is only made during a round, as multiples of the bet it depends on.
+
+    Return an empty string for any other bet.
+    """
     table = stage.view.table
     if not spot.added or spot.needs is None or table is None:
         return ""

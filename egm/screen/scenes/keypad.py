@@ -32,7 +32,7 @@ def _find_keys_rect(rect: Rect) -> Rect:
 
 
 def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
-    """Return every key of the prompt, the one that sends it last."""
+    """Return the touch targets of every key of the prompt; the last one sends the input."""
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, stage.layout.finger)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"

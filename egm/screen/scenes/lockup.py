@@ -205,7 +205,7 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
 
 
 def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
-    """Return the facts that an attendant notes: which payment, since when, on which machine and at which site."""
+    """Return what an attendant notes about a hand-pay: which payment, since when, and on which machine and site."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
     if handpay.since:
@@ -218,7 +218,7 @@ def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
 
 
 def _describe_host_lock(stage: Stage, lock: HostLock) -> Words:
-    """Return why the machine is locked, who has locked it, and that it resumes by itself."""
+    """Return the texts of a lock by a host: why, by which host, and that the machine resumes without anyone's help."""
     say = stage.texts.say
     seconds = max(0, math.ceil(-compute_seconds_since(stage.view, lock.until_utc)))
     what = "locked.cash_out" if lock.cash_out else "locked.transfer"

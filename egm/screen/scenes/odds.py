@@ -46,10 +46,10 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
     step = min(
         230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0, (h - (y - y0)) / len(entries)
     )
-    for row, one in enumerate(entries):
+    for row, chances in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
-        lines = _format_chance_lines(stage, one)
+        lines = _format_chance_lines(stage, chances)
         high = (step - 8) / (len(lines) + 0.4)
         for i, (words, figure) in enumerate(lines):
             middle = top + (i + 0.7) * high
@@ -61,81 +61,83 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
 
-def _format_chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
+def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]]:
     """Return the lines about one bet: text and figure."""
     texts = stage.texts
     lines = []
-    if one.hit_percent:
-        share = texts.say("odds.percent", percent=format_decimal(stage, one.hit_percent))
-        lines.append((texts.say("odds.profit" if _is_table_bet(stage, one) else "odds.hit"), share))
+    if chances.hit_percent:
+        share = texts.say("odds.percent", percent=format_decimal(stage, chances.hit_percent))
+        lines.append((texts.say("odds.profit" if _is_table_bet(stage, chances) else "odds.hit"), share))
     else:
-        lines.append((texts.say("odds.prizes_in_100"), format_decimal(stage, one.prizes_in_100)))
-    for feature, one_in in one.features:
+        lines.append((texts.say("odds.prizes_in_100"), format_decimal(stage, chances.prizes_in_100)))
+    for feature, one_in in chances.features:
         name = format_stage_name(stage, feature) or texts.code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
-    award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
-    credits_ = texts.counted("meter.credits", one.top_credits)
+    award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
+    credits_ = texts.counted("meter.credits", chances.top_credits)
     name = _format_award(stage, award)
-    if _is_table_bet(stage, one):  # A table's payments include the stake.
-        plain = one.top == _WON and one.top_stage in one.spots  # Pays on the first stake alone.
-        staked = texts.number(one.cost_credits)
+    if _is_table_bet(stage, chances):  # A table's payments include the stake.
+        plain = chances.top == _WON and chances.top_stage in chances.spots  # Pays on the first stake alone.
+        staked = texts.number(chances.cost_credits)
         what = texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
         top = texts.say("odds.top_returned", what=what)
     else:
         top = texts.say("odds.top", name=name, credits=credits_)
-    lines.append((top, texts.say("odds.one_in", games=texts.number(one.top_one_in))))
+    lines.append((top, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
         first, figure = lines[0]
-        lines[0] = (texts.say("odds.way", way=_describe_bet(stage, one), what=first), figure)
+        lines[0] = (texts.say("odds.way", way=_describe_bet(stage, chances), what=first), figure)
     return lines
 
 
-def _describe_bet(stage: Stage, one: Chances) -> str:
+def _describe_bet(stage: Stage, chances: Chances) -> str:
     """Return a bet as the player knows it: its spots, its count of numbers, an area, or its cost."""
     game, texts = stage.view.game, stage.texts
-    if game is not None and _is_table_bet(stage, one):
+    if game is not None and _is_table_bet(stage, chances):
         kinds = [_format_bet_kind(stage, each) for each in game.chances]
-        words = _format_bet_kind(stage, one)
-        return words if kinds.count(words) == 1 else _format_spot_names(stage, one)
-    if one.hands:
-        each = texts.number(one.cost_credits // one.hands)
-        return texts.counted("odds.hands", one.hands, bet=each)
-    spots, _, suffix = one.bet.partition(" ")
+        words = _format_bet_kind(stage, chances)
+        return words if kinds.count(words) == 1 else _format_spot_names(stage, chances)
+    if chances.hands:
+        each = texts.number(chances.cost_credits // chances.hands)
+        return texts.counted("odds.hands", chances.hands, bet=each)
+    spots, _, suffix = chances.bet.partition(" ")
     if suffix in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
-        if area["id"] == one.bet.partition(" ")[0]:
+        if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
-    return texts.say("help.bet", bet=texts.number(one.cost_credits))
+    return texts.say("help.bet", bet=texts.number(chances.cost_credits))
 
 
-def _is_table_bet(stage: Stage, one: Chances) -> bool:
-    """Return whether the bet is chips on spots of a table; a wheel's areas are named differently."""
-    return bool(one.spots) and stage.view.table is not None
+def _is_table_bet(stage: Stage, chances: Chances) -> bool:
+    """Return whether the bet is on spots of a table, not on areas of a wheel, whose bets are named differently."""
+    return bool(chances.spots) and stage.view.table is not None
 
 
-def _format_bet_kind(stage: Stage, one: Chances) -> str:
+def _format_bet_kind(stage: Stage, chances: Chances) -> str:
     """Return the kind of bet, with its odds if these differ within the kind."""
     table = stage.view.table
     assert table is not None
-    spots = [table.spots[spot] for spot in one.spots if spot in table.spots]
+    spots = [table.spots[spot] for spot in chances.spots if spot in table.spots]
     names = [format_group_name(stage, table.groups[spot.group]) for spot in spots]
-    return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(one)
+    return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(chances)
 
 
-def _format_spot_names(stage: Stage, one: Chances) -> str:
+def _format_spot_names(stage: Stage, chances: Chances) -> str:
     """Return the names of the betting spots of a bet, as text."""
     table = stage.view.table
     assert table is not None
     names = [
-        stage.texts.choose_translation(table.spots[spot].names) for spot in one.spots if spot in table.spots
+        stage.texts.choose_translation(table.spots[spot].names)
+        for spot in chances.spots
+        if spot in table.spots
     ]
-    return " + ".join(names) + _find_odds_suffix(one)
+    return " + ".join(names) + _find_odds_suffix(chances)
 
 
-def _find_odds_suffix(one: Chances) -> str:
+def _find_odds_suffix(chances: Chances) -> str:
     """Return the odds in a bet's name, such as ``2:1`` for a bet whose pay depends on the point."""
-    odds = one.bet.rpartition(" ")[2]
+    odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 

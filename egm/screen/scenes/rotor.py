@@ -88,7 +88,10 @@ def draw_rotor(
 
 
 def find_pocket_index(table: Table, pocket: str, part: object) -> int:
-    """Return the index on the wheel at which a spin ended: the one drawn, or else the first with that sign."""
+    """Return the index on the wheel at which a spin ended.
+
+    ``part`` is the index drawn, if the game states it; otherwise use the first pocket with that sign.
+    """
     if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
         return part
     return table.wheel.index(pocket) if pocket in table.wheel else 0

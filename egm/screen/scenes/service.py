@@ -59,7 +59,7 @@ class Plan:
 
 
 def find_back_key_rect(layout: Layout) -> Rect:
-    """Return the rectangle of BACK, the same on every service page: below the recall's field and hatching."""
+    """Return the rectangle of the BACK key, at the same place on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
     wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
     return (x + inset, layout.bar[1] - 10 - high, wide, high)
@@ -240,7 +240,7 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
-    """Draw the page's screen test, if it is one."""
+    """Draw the screen test of a page; do nothing if the page has none."""
     if page.pattern == "display":
         _draw_colour_bars(stage, body)
     elif page.pattern == "calibrate":

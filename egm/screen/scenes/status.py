@@ -200,7 +200,10 @@ def _describe_lost_round(stage: Stage) -> str:
 
 
 def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
-    """Return what a Keno ticket of several draws won together, and what it cost; None for any other game."""
+    """Return the text of what a Keno ticket of several draws won in total and what it cost, and its colour.
+
+    Return None for any other game.
+    """
     show, game = stage.view.show, stage.view.game
     if show is None or game is None or show.play.game_id != game.id or not show.is_complete:
         return None

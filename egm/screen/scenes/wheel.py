@@ -18,7 +18,7 @@ _ROOM_FOR_PRIZES: Final = 300.0
 
 
 def is_wheel(stage: Stage) -> bool:
-    """Return whether the game on the screen is a wheel by itself (a wheel may also be a feature of a reel game)."""
+    """Return whether the game on the screen is played on a wheel alone, not with a wheel as a feature of reels."""
     return is_wheel_game(stage.view.game)
 
 

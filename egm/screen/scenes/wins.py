@@ -134,7 +134,10 @@ def _draw_winning_symbol(
 
 
 def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
-    """Return the line through the cells' centres, from edge to edge; a win without a line joins its own cells."""
+    """Return the path of a win line through the centres of its cells, from edge to edge of the reels.
+
+    For a win without a line, return a path that joins the winning cells.
+    """
     if win.line is not None and 0 < win.line <= len(field.lines):
         rows = field.lines[win.line - 1]
         cells = [grid.cell(reel, row) for reel, row in enumerate(rows)]

@@ -9,7 +9,7 @@ from egm.app.rng_startup import _store_carry_over
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.links.sas.attachment import _Cursor
-from egm.links.screen.starting import StartUpActivity, read, say
+from egm.links.screen.starting import StartUpActivity, read_activity, write_activity
 from egm.people.roster import _lock_roster_file
 from egm.people.tries import FILE_NAME as TRIES
 from egm.people.tries import edit_wrong_pins
@@ -66,8 +66,8 @@ def test_what_is_written_at_each_start_takes_the_place_of_a_link(tmp_path, victi
 def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_link(tmp_path, victim):
     for name in ("starting.json", "starting.json.new", "starting.new", "cursor", "cursor.new"):
         (tmp_path / name).symlink_to(victim)
-    say(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
-    assert read(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
+    write_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
+    assert read_activity(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
     assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
     cursor = _Cursor(tmp_path / "cursor", "mark")
     cursor.write(7)

@@ -232,7 +232,7 @@ _REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
 
 
 def register(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 73: register or unregister the machine, or report its registration. The operator does not confirm it."""
+    """Answer poll 73: register or unregister the machine, or report its registration. No operator confirms it."""
     transfers = find_transfers(host)
     if transfers is None:
         return None
@@ -272,7 +272,7 @@ _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 
 def lock(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 74: lock the machine for a transfer, release it, or report what is possible now."""
+    """Answer poll 74: lock the machine for a transfer, release it, or report what is possible now."""
     transfers = find_transfers(host)
     if transfers is None:
         return None

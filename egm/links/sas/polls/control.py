@@ -59,12 +59,12 @@ def _build_enabling_effect(suffix: str) -> Effect:
 
 
 def enable_acceptor(host: Host, _: LongPoll) -> Reply:
-    """Answer 06: accept bills again, also after poll 08 closed the acceptor after the last bill."""
+    """Answer poll 06: accept bills again, also after poll 08 closed the acceptor after the last bill."""
     return _set_control(host, Control.BILL_ACCEPTOR, None)
 
 
 def configure_bills(host: Host, request: LongPoll) -> Reply:
-    """Answer 08: which bills are accepted, by the bits of their codes, and whether each one closes the acceptor."""
+    """Answer poll 08: which bills are accepted, by their bits, and whether each one closes the acceptor."""
     bits, action = from_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILLS.items() if bits >> code & 1]
     host.notes[CLOSE_AFTER_BILL] = not action & _STAY_ENABLED
@@ -72,7 +72,7 @@ def configure_bills(host: Host, request: LongPoll) -> Reply:
 
 
 def enable_game(host: Host, request: LongPoll) -> Reply:
-    """Answer 09: enable (01) or disable (00) one game; sources conflict on the meaning of the flag."""
+    """Answer poll 09: enable (01) or disable (00) one game; sources conflict on the meaning of the flag."""
     game = host.game(from_bcd(request, request.data[:2]))
     flag = request.data[2]
     if game is None or flag > 1:

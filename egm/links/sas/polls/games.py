@@ -62,7 +62,7 @@ def _encode_identity(readout: Readout, game: GameFacts | None) -> bytes:
 
 
 def answer_machine_identity(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
+    """Answer poll 1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
     return Reply(_encode_identity(readout, None))
 
 
@@ -72,7 +72,7 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
 
 
 def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 53: the data of 1F for one game; for game 0000, of the machine."""
+    """Answer poll 53: the data of 1F for one game; for game 0000, of the machine."""
     game = _find_requested_game(request, readout, request.data)
     if game is None and from_bcd(request, request.data):
         return None
@@ -80,17 +80,17 @@ def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | No
 
 
 def answer_games_implemented(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 51: the number of games."""
+    """Answer poll 51: the number of games."""
     return Reply(encode_bcd(len(readout.games), 2))
 
 
 def answer_selected_game(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 55: the selected game."""
+    """Answer poll 55: the selected game."""
     return Reply(encode_bcd(readout.selected_game, 2))
 
 
 def answer_enabled_games(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 56: the numbers of the enabled games."""
+    """Answer poll 56: the numbers of the enabled games."""
     wanted = readout.only_denomination_cents
     numbers = [
         game.number
@@ -103,24 +103,24 @@ def answer_enabled_games(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_player_denomination(_: LongPoll, readout: Readout) -> Reply:
-    """Answer B1: the player's current denomination."""
+    """Answer poll B1: the player's current denomination."""
     return Reply(bytes((find_denomination_code(readout.player_denomination_cents),)))
 
 
 def answer_player_denominations(_: LongPoll, readout: Readout) -> Reply:
-    """Answer B2: every denomination a player may choose."""
+    """Answer poll B2: every denomination a player may choose."""
     offered = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
     codes = bytes(find_denomination_code(cents) for cents in sorted(offered))
     return Reply(prepend_length(bytes((len(codes),)) + codes))
 
 
 def answer_token_denomination(_: LongPoll, readout: Readout) -> Reply:
-    """Answer B3: the coin that the machine pays, none if it pays none."""
+    """Answer poll B3: the coin that the machine pays, none if it pays none."""
     return Reply(bytes((find_denomination_code(readout.coin_cents or 0),)))
 
 
 def answer_wager_category(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer B4: the wagers in a category of a game; each game is one category."""
+    """Answer poll B4: the wagers in a category of a game; each game is one category."""
     number, category = request.data[:2], request.data[2:]
     game = _find_requested_game(request, readout, number)
     if game is None or from_bcd(request, category) != _ONE_CATEGORY:
@@ -139,7 +139,7 @@ def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
 
 
 def answer_extended_information(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer B5: the largest bet and the names of a game and of its paytable."""
+    """Answer poll B5: the largest bet and the names of a game and of its paytable."""
     game = _find_requested_game(request, readout, request.data)
     if game is None:
         return None
@@ -169,7 +169,7 @@ _STYLES: Final = {
 
 
 def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer A0: the features of this machine for this host; only those that its polls support."""
+    """Answer poll A0: the features of this machine for this host; only those that its polls support."""
     if from_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__
@@ -198,9 +198,10 @@ _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 
 
 
 def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer B0: another poll for one player denomination only; an error code if that is not possible.
+    """Answer poll B0: the reply to another poll, for one player denomination only.
 
-    The meters of play are then those of that denomination; denomination 00 is the machine as a whole.
+    Meters of play are then those of that denomination; denomination 00 is the machine as a whole. Return an
+    error code if the other poll cannot be answered in this way.
     """
     from egm.links.sas.polls import BUILT  # noqa: PLC0415 (the list of all polls, this one among them)
 

@@ -23,7 +23,7 @@ _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
 def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 1B: the money owed by hand, in credits; all zeros if nothing is owed or this host has read it.
+    """Answer poll 1B: the money owed by hand, in credits; all zeros if nothing is owed or this host has read it.
 
     SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
     """
@@ -44,7 +44,7 @@ def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 
 def answer_remote_reset(host: Host, _: LongPoll) -> Reply:
-    """Answer 94: the host reports that the money has been paid by hand."""
+    """Answer poll 94: the host reports that the money has been paid by hand."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
     host.handle(EventType.HANDPAY_RESET, key=host.source)

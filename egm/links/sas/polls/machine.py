@@ -32,18 +32,18 @@ _HOPPER_OK, _HOPPER_JAM, _HOPPER_EMPTY, _HOPPER_OTHER = 0x00, 0x04, 0x07, 0xFF
 
 
 def answer_version_and_serial(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 54: the SAS version and the serial number."""
+    """Answer poll 54: the SAS version and the serial number."""
     return Reply(prepend_length(SAS_VERSION + readout.serial.encode("ascii", "replace")[:_SERIAL_BYTES_MAX]))
 
 
 # ---------------------------------------------------------------------------------------------- time
 def time_of_day(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 7E: local date and time at the venue."""
+    """Answer poll 7E: local date and time at the venue."""
     return Reply(encode_date_and_time(readout.local_time()))
 
 
 def receive_time(host: Host, request: LongPoll) -> Reply:
-    """Answer 7F: store the host's date and time, which 7E then returns. The machine's own clock is not changed.
+    """Answer poll 7F: store the host's date and time, which 7E then returns. The machine's own clock is not changed.
 
     Every journal entry carries the machine's own time: a host must not be able to reorder a record. A date or
     time that does not exist is answered with NACK, so that the host knows it was not accepted.
@@ -63,7 +63,7 @@ def receive_time(host: Host, request: LongPoll) -> Reply:
 
 # ---------------------------------------------------------------------------------------------- devices
 def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 48: country, code and count of the last bill; zeros before the first."""
+    """Answer poll 48: country, code and count of the last bill; zeros before the first bill."""
     if not readout.last_bill_cents:
         return Reply(bytes(6))
     country, code = find_bill_codes(readout.last_bill_cents, readout.currency)
@@ -72,27 +72,27 @@ def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_stacker_bills(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 49: the number of bills in the stacker."""
+    """Answer poll 49: the number of bills in the stacker."""
     return Reply(encode_bcd(readout.stacker_bills, 4))
 
 
 def answer_stacker_value(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 4A: the value of the bills in the stacker, in credits."""
+    """Answer poll 4A: the value of the bills in the stacker, in credits."""
     return Reply(encode_bcd(readout.credits(readout.stacker_cents), 4))
 
 
 def answer_last_ticket(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 3D: amount of the last cash-out ticket. Its number does not fit into the former eight digits: zeros."""
+    """Answer poll 3D: the amount of the last cash-out ticket. Its number does not fit into eight digits: zeros."""
     return Reply(bytes(4) + encode_bcd(readout.last_ticket_cents, 5))
 
 
 def answer_hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 2C: coins in the hopper, as counted in and out."""
+    """Answer poll 2C: coins in the hopper, as counted in and out."""
     return None if readout.hopper is None else Reply(encode_bcd(readout.hopper.coins, 4))
 
 
 def answer_hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 4F: hopper status, percentage full (unknown) and level; the codes are general knowledge."""
+    """Answer poll 4F: hopper status, percentage full (unknown) and level; the codes are general knowledge."""
     hopper = readout.hopper
     if hopper is None:
         return None
@@ -104,7 +104,7 @@ def answer_hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
 
 
 def answer_reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 8F: the reel stops of the last game; no reply if it had no reels."""
+    """Answer poll 8F: the reel stops of the last game; no reply if it had no reels."""
     if not readout.reel_stops:
         return None
     stops = [min(_NO_REEL, stop) for stop in readout.reel_stops[:_REELS]]
@@ -112,7 +112,7 @@ def answer_reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
 
 
 def switch_event_reports(host: Host, request: LongPoll) -> Reply:
-    """Answer 0E: switch event reports in place of exceptions on or off."""
+    """Answer poll 0E: switch event reports in place of exceptions on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
     host.report_real_time(on=from_bcd(request, request.data) == 1)

@@ -65,12 +65,12 @@ def _build_meters_answer(*codes: int) -> Answer:
 
 
 def answer_games_since(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 18: games since power-up and since the slot door was closed, two bytes each."""
+    """Answer poll 18: games since power-up and since the slot door was closed, two bytes each."""
     return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
 
 
 def answer_machine_meters(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 1C: six meters of play, slot door openings and power resets."""
+    """Answer poll 1C: six meters of play, slot door openings and power resets."""
     play = [read_meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
     values = readout.values()
     occurrences = [values.get("door.main.opens", 0), values.get("power_resets", 0)]
@@ -78,7 +78,7 @@ def answer_machine_meters(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_value_of_bills(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 20: the value of the accepted bills, in whole units of the currency."""
+    """Answer poll 20: the value of the accepted bills, in whole units of the currency."""
     return Reply(encode_bcd(readout.values()["bill_in.value"] // 100, 4))
 
 
@@ -106,7 +106,7 @@ def _build_game_meters_answer(*codes: int) -> Answer:
 
 
 def answer_selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 2F: up to ten meters by one-byte codes. A meter that the machine does not have is zero.
+    """Answer poll 2F: up to ten meters by one-byte codes. A meter that the machine does not have is zero.
 
     An undefined code has no size, so a request with one gets no reply.
     """
@@ -121,7 +121,7 @@ def answer_selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 def answer_extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 6F and AF: up to twelve meters by two-byte codes, each with its size: 0 if it does not exist here."""
+    """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
     number, requested = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
     if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_MAX:
         raise MalformedPollError(request, f"{len(requested)} bytes of meter codes")

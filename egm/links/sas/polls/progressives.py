@@ -31,19 +31,20 @@ _G: Final = Group.PROGRESSIVES
 
 
 def receive_amount(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 80: store the displayed amount of one level of a group, in cents."""
+    """Answer poll 80: store the displayed amount of one level of a group, in cents."""
     return _store_amounts(host, poll, poll.data[0], poll.data[1:])
 
 
 def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 86: store the displayed amounts of several levels of a group."""
+    """Answer poll 86: store the displayed amounts of several levels of a group."""
     return _store_amounts(host, poll, poll.data[1], poll.data[2:])
 
 
 def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
-    """Store the displayed amounts of a group's levels, and acknowledge; None if no game here plays for a broadcast.
+    """Store the displayed amounts of a group's levels, and acknowledge the poll.
 
-    Raises MalformedPollError for incomplete data or an invalid level.
+    Return None, which means no reply, if no game here plays for a broadcast level. Raises MalformedPollError
+    for incomplete data or an invalid level.
     """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
@@ -59,7 +60,7 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
 
 
 def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 83: the total of level wins of a game, or for game 0000 of the machine, in credits."""
+    """Answer poll 83: the total of level wins of a game, or for game 0000 of the machine, in credits."""
     number = from_bcd(request, request.data)
     game = readout.game(number)
     if number and game is None:
@@ -88,13 +89,16 @@ def _find_group(won: BroadcastWin) -> int:
 
 
 def answer_current_win(host: Host, _: LongPoll) -> Reply:
-    """Answer 84: group, level and amount of the oldest unread win; zeros if there is no such win. It stays unread."""
+    """Answer poll 84: group, level and amount of the oldest win that no host has read, or zeros.
+
+    The win stays unread.
+    """
     wins = _list_unread_wins(host)
     return Reply(bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
 
 def answer_queued_win(host: Host, request: LongPoll) -> Reply:
-    """Answer 85: the oldest unread win, as in 84; it counts as read once the host has received it."""
+    """Answer poll 85: the oldest unread win, as in 84; it counts as read once the host has received it."""
     return replace(answer_current_win(host, request), once=True)
 
 
@@ -104,7 +108,7 @@ def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 
 def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
-    """Answer 87: up to 32 wins of the oldest win's group: group, count, then level and amount of each."""
+    """Answer poll 87: up to 32 wins of the oldest win's group: group, count, then level and amount of each."""
     wins = _list_wins_of_first_group(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), once=True)

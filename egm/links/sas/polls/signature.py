@@ -33,7 +33,7 @@ async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
 
 
 def send_rom_signature(host: Host, request: LongPoll) -> Reply:
-    """Answer 21: start the calculation; a request during one restarts it with the new seed."""
+    """Answer poll 21: start the calculation; a request during one restarts it with the new seed."""
     running: asyncio.Task[None] | None = host.notes.get(_TASK)
     if running is not None:
         running.cancel()

@@ -65,7 +65,7 @@ def find_tickets(host: Host) -> HostTickets | None:
 
 # ---------------------------------------------------------------------------------------------- out
 def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 4C: set the identifier and sequence from which numbers are made; identifier 0 only reads them.
+    """Answer poll 4C: set identifier and first sequence number of validation numbers; identifier 0 only reads them.
 
     It applies to secure enhanced validation, and where machines may number tickets while their host is silent
     (H-09).
@@ -128,7 +128,7 @@ def _encode_record(found: Validated) -> bytes:
 
 
 def _encode_expiry(ticket: Ticket) -> bytes:
-    """Return the last day on which a ticket is valid, MMDDYYYY; zeros if it never expires."""
+    """Return the last day on which a ticket is valid as MMDDYYYY, or zeros if it never expires."""
     if ticket.expires_at is None:
         return bytes(4)
     return encode_date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
@@ -145,7 +145,7 @@ def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
 
 
 def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
-    """Answer 50: count and value of the tickets of a validation type."""
+    """Answer poll 50: count and value of the tickets of a validation type."""
     (kind,) = poll.data
     if kind not in _METERS:
         return None
@@ -159,7 +159,7 @@ _NOT_WAITING: Final = 0x80
 
 
 def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
-    """Answer 57: the cash-out that waits for a number."""
+    """Answer poll 57: the cash-out that waits for a number."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -197,7 +197,7 @@ _PARSING: Final = 0x00
 
 
 def answer_ticket_data(host: Host, _: LongPoll) -> Reply | None:
-    """Answer 70: the ticket in escrow."""
+    """Answer poll 70: the validation number of the ticket in escrow."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -268,7 +268,10 @@ def redeem(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _build_redemption_reply(host: Host, now: Redeemed) -> Reply:
-    """Return the reply to a redemption, sent once; a final one needs no separate exception."""
+    """Return the reply to a redemption. A repeat of the same poll gets the same bytes.
+
+    If the reply states the final result, the host needs no separate exception about it.
+    """
     reply = _build_status_reply(now)
     if reply.data[1] in _ENDED:
         host.withdraw(TICKET_DONE)
@@ -276,7 +279,7 @@ def _build_redemption_reply(host: Host, now: Redeemed) -> Reply:
 
 
 def _build_status_reply(now: Redeemed) -> Reply:
-    """Return the reply to 71; short if nothing is known of a ticket."""
+    """Return the reply to poll 71; it is short if nothing is known of a ticket."""
     if now.status is Redeeming.REDEEMED and now.kind is not None:
         status = _REDEEMED[now.kind]
     else:
@@ -288,7 +291,7 @@ def _build_status_reply(now: Redeemed) -> Reply:
 
 
 def mark_redemption_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Note that the host has received the status; a final one is not reported again."""
+    """Note that the host has received the status of a redemption, so that a final status is not reported again."""
     tickets = find_tickets(host)
     if (
         tickets is not None
@@ -321,7 +324,7 @@ _NEVER: Final = 9999
 
 
 def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 7B: what the host allows for tickets, and how many days they are valid; all zeros reads it.
+    """Answer poll 7B: what the host allows for tickets, and how long they are valid; all zeros only reads these.
 
     The bits are general knowledge. This machine obeys those for restricted tickets out and redemption; for
     the others it reports its own configuration.
@@ -371,7 +374,7 @@ _VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
 
 
 def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 7C: texts printed on tickets, by code; an empty text restores the machine's own.
+    """Answer poll 7C: store the texts to be printed on tickets, by code; an empty text restores the machine's own.
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
     """
@@ -403,7 +406,10 @@ def _decode_text(data: bytes, size: int) -> str | None:
 
 
 def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer 7D: days of validity and printed texts; omitted ones stay unchanged. 7B and 7C take precedence."""
+    """Answer poll 7D: store the days of validity and the printed texts; fields that the poll omits stay unchanged.
+
+    Values set by polls 7B and 7C take precedence.
+    """
     tickets = find_tickets(host)
     if tickets is None:
         return None
