@@ -53,7 +53,7 @@ from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import open_desk, recover
+from egm.money.ticket_recovery import open_desk, recover_tickets
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
@@ -259,7 +259,7 @@ class MachineProcess:
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
             note_opening_stock(first, self._count_demonstration_coins())
-        recover(first, why)
+        recover_tickets(first, why)
         if store is not None and store.mended:
             first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))
         machines = [first]

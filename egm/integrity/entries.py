@@ -151,7 +151,7 @@ SERVICE_ENABLED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- doors and faults
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorMoved:
-    """A door was opened or closed; ``unattended``: while the machine was off or not listening."""
+    """A door was opened or closed."""
 
     door: Words
     """The name of the door's switch."""
@@ -258,8 +258,8 @@ class ClockDoubted:
     """The clock is not trusted."""
 
     why: Doubt
-    """It shows a time before the software was made or before the last entry, one too far ahead, or it was
-    set."""
+    """The evidence against it: a time before the software was built, one before the last time known to be
+    right, one long after that, or that it was set while the machine ran."""
     good: str
     """The last time known to be right, or empty if there never was one."""
     now: Time

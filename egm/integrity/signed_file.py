@@ -143,7 +143,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     elif signed is not None:
         why = _reason_not_accepted(machine, signed, changes=stored is None or stored["digest"] != now)
         if not why:
-            _record(machine, signed.persons, signed.reason, signed.at)
+            _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
             stored = machine.memory.get(IntegrityKey.CABINET)
     if stored is None:
@@ -181,11 +181,11 @@ def file_is_unsigned(machine: Machine, _: Event) -> bool:
 def sign_file(machine: Machine, event: Event) -> None:
     """Record that staff have signed the file in use."""
     at = machine.clock.now().isoformat(timespec="seconds")
-    _record(machine, event.data["persons"], str(event.data["reason"]), at)
+    _record_signature(machine, event.data["persons"], str(event.data["reason"]), at)
     note_fault(machine, FAULT, "")
 
 
-def _record(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
+def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
     stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
     machine.post(
         CABINET_SIGNED,

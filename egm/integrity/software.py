@@ -63,7 +63,7 @@ class Verifier:
         findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
         if findings.is_all_as_signed:
             self._record_installed_changes(stored, findings)
-        self._conclude(findings, "start")
+        self._record_findings(findings, "start")
 
     async def examine_again(self, why: str) -> None:
         """Examine the software again in a separate process."""
@@ -74,9 +74,9 @@ class Verifier:
             findings = await examine_beside(pinned.manifest, pinned.key, own_files(self._file))
         except LocalError as error:
             findings = Findings((str(error),), (pinned.manifest.name,))
-        self._conclude(findings, why)
+        self._record_findings(findings, why)
 
-    def _conclude(self, findings: Findings, why: str) -> None:
+    def _record_findings(self, findings: Findings, why: str) -> None:
         standing = self._machine.faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
@@ -86,10 +86,10 @@ class Verifier:
         if standing is not None and standing["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, {"code": DIFFERS}))
         if not findings.is_all_as_signed:
-            self._lock(CHECK, detail)
-            self._lock(DIFFERS, detail)
+            self._raise_fault(CHECK, detail)
+            self._raise_fault(DIFFERS, detail)
 
-    def _lock(self, code: str, detail: str) -> None:
+    def _raise_fault(self, code: str, detail: str) -> None:
         self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
 
     # ------------------------------------------------------------------ what is installed
@@ -114,7 +114,7 @@ class Verifier:
             state={IntegrityKey.SOFTWARE: None if findings is None else now},
         )
         if stored is not None and before.signer != now.signer:
-            self._lock(CHECK, f"{before.signer} → {now.signer or '-'}")
+            self._raise_fault(CHECK, f"{before.signer} → {now.signer or '-'}")
 
 
 def _format_file_names(names: tuple[str, ...]) -> str:

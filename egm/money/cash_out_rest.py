@@ -25,18 +25,18 @@ def build_handpay_remainder_state(
 
 def find_coins_paid(machine: Machine) -> PaidInCoins | None:
     """Return the coins already paid in the current cash-out, or None."""
-    remainder = _find_valid_remainder(machine)
+    remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.in_coins
 
 
 def rest_goes_on(machine: Machine, _: Event) -> bool:
     """Return whether a remainder is stored that still equals the player's balance, for the next payout method."""
-    return _find_valid_remainder(machine) is not None
+    return _read_valid_remainder(machine) is not None
 
 
 def has_stale_remainder(machine: Machine) -> bool:
     """Return whether a remainder is stored that differs from the player's balance."""
-    return machine.memory.get(MoneyKey.GOES_ON) is not None and _find_valid_remainder(machine) is None
+    return machine.memory.get(MoneyKey.GOES_ON) is not None and _read_valid_remainder(machine) is None
 
 
 def clear_remainder(machine: Machine) -> None:
@@ -44,7 +44,7 @@ def clear_remainder(machine: Machine) -> None:
     machine.post(CASH_OUT_ENDED, state={MoneyKey.GOES_ON: None})
 
 
-def _find_valid_remainder(machine: Machine) -> CashOutRest | None:
+def _read_valid_remainder(machine: Machine) -> CashOutRest | None:
     """Return the stored remainder, or None if nothing is stored or the balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
@@ -59,7 +59,7 @@ def _find_valid_remainder(machine: Machine) -> CashOutRest | None:
 
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
     """Return the event that starts an automatic payout: by hand if the previous method failed, else by any method."""
-    remainder = _find_valid_remainder(machine)
+    remainder = _read_valid_remainder(machine)
     return Event(
         EventType.NO_PAYOUT_DEVICE if remainder is not None and remainder.by_hand else EventType.CASH_OUT
     )

@@ -248,7 +248,7 @@ class HopperLedger:
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record the number of coins counted out so far."""
-        self._is_of(payout_id)
+        self._require_open_payout(payout_id)
         stored = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
         self._machine.post(
             COINS_COUNTED,
@@ -261,7 +261,7 @@ class HopperLedger:
 
         If ``doubt`` has a text, it is unknown whether more coins have left, for the reason that it states.
         """
-        self._is_of(payout_id)
+        self._require_open_payout(payout_id)
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
         check_invariant(self.pending() is None, "a finished payout was not settled")
 
@@ -278,7 +278,7 @@ class HopperLedger:
         """Record coins that left the hopper without an order."""
         self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
 
-    def _is_of(self, payout_id: str) -> None:
+    def _require_open_payout(self, payout_id: str) -> None:
         stored = self.pending()
         check_invariant(
             stored is not None and stored.payout_id == payout_id, "the hopper reported on another payout"

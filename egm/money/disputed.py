@@ -182,14 +182,14 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
 
 def end_disputes(machine: Machine, _: Event) -> None:
     """Complete started rulings and raise the faults of the open disputes."""
-    finish(machine)
+    finish_disputes(machine)
 
 
-def finish(machine: Machine) -> None:
+def finish_disputes(machine: Machine) -> None:
     """Complete started rulings and raise the faults of the open disputes, immediately or after a restart in between."""
     ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
-        _pay(machine, ruling)
+        _post_award(machine, ruling)
     for disputed in list_disputed_amounts(machine).values():
         raise_fault(machine, disputed.code, detail=disputed.why)
 
@@ -237,7 +237,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     if disputed.is_printed:
         _decide_ticket(machine, ruling)
     else:
-        _pay(machine, ruling)
+        _post_award(machine, ruling)
     machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
@@ -264,7 +264,7 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
     return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
 
 
-def _pay(machine: Machine, ruling: DisputeRuling) -> None:
+def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     disputed, amount_cents = ruling.disputed, ruling.amount_cents
     desk = machine.installed(TicketDesk)
     held = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
@@ -274,7 +274,9 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     if disputed.held_cents:
         state[MoneyKey.RULING] = None
     if redeems:
-        story = replace(story, commitment=compute_number_commitment(machine, _number(machine, disputed)))
+        story = replace(
+            story, commitment=compute_number_commitment(machine, _read_full_number(machine, disputed))
+        )
         state.update(build_anchor_state(machine))
     machine.post(
         DISPUTE_RULED,
@@ -292,7 +294,7 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     keep_head(machine)
 
 
-def _number(machine: Machine, disputed: DisputedAmount) -> str:
+def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
     number = machine.state(TicketDesk).number_of(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")

@@ -28,7 +28,7 @@ from meters.chart import parse_account_words
 IDENTITY_FIELDS: Final = ("name", "document", "number")
 
 
-def _wants_identity(machine: Machine, amount_cents: int) -> bool:
+def _needs_identity(machine: Machine, amount_cents: int) -> bool:
     from_cents = machine.profile.by_hand.identity_cents
     return from_cents is not None and amount_cents >= from_cents
 
@@ -37,7 +37,7 @@ def _wants_identity(machine: Machine, amount_cents: int) -> bool:
 def handpay_is_in_order(machine: Machine, _: Event) -> bool:
     """Return whether the hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    return handpay.form is not None or not _wants_identity(machine, handpay.worth_cents)
+    return handpay.form is not None or not _needs_identity(machine, handpay.worth_cents)
 
 
 def form_is_whole(machine: Machine, event: Event) -> bool:
@@ -45,7 +45,7 @@ def form_is_whole(machine: Machine, event: Event) -> bool:
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identified = has_text_in(event, *IDENTITY_FIELDS)
     return event.data.get("method") in machine.profile.by_hand.methods and (
-        identified or not _wants_identity(machine, handpay.worth_cents)
+        identified or not _needs_identity(machine, handpay.worth_cents)
     )
 
 

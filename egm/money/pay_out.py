@@ -44,7 +44,7 @@ from egm.money.entries import (
     CoinsOutOfVoided,
     VoucherOut,
 )
-from egm.money.host.model import HostMoney, ring_state
+from egm.money.host.model import HostMoney, build_ring_state
 from egm.money.host.records import RestrictedTerms
 from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
 from egm.money.ticket_terms import find_ticket_terms
@@ -59,7 +59,7 @@ from egm.records.money import (
     PrintingRecord,
 )
 from egm.records.tables import list_standing_tables
-from egm.staff.service.device_tests import is_test, test_job
+from egm.staff.service.device_tests import build_test_job, is_test
 from egm.staff.slips import build_slip_job, is_slip
 from egm.tickets.desk import Printed, TicketDesk
 from egm.tickets.model import Ticket, TicketKind
@@ -72,19 +72,19 @@ from rng import RngError
 # ---------------------------------------------------------------------------------------------- by ticket
 def reserve_ticket(machine: Machine, _: Event) -> None:
     """Reserve the whole cashable balance for a ticket, and print it."""
-    _reserve(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
+    _reserve_for_ticket(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
 
 
 def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
     """Reserve the restricted credit for a restricted ticket, and print it."""
-    _reserve(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
+    _reserve_for_ticket(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
 
 
-def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
+def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
     """Reserve credits for a ticket, which is numbered here or waits for a number from the host."""
     pay_out_id, number = machine.fresh_id("cashout"), ""
     if machine.state(HostMoney).validation is not Validation.SYSTEM:
-        ticket = _own_number(machine, pay_out_id, kind, amount_cents)
+        ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
             if (
                 kind is CreditKind.RESTRICTED
@@ -120,7 +120,9 @@ def _find_pool(machine: Machine, kind: CreditKind) -> int:
     return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
-def _own_number(machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
+def _issue_own_ticket(
+    machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int
+) -> Ticket | Refusal:
     try:
         return machine.state(TicketDesk).prepare(
             pay_out_id,
@@ -190,7 +192,7 @@ def open_job(machine: Machine) -> TicketJob | None:
     if printing is None:
         return None
     if is_test(printing.id):
-        return test_job(machine.profile.id, printing.id)
+        return build_test_job(machine.profile.id, printing.id)
     if is_slip(printing.id):
         return build_slip_job(machine, printing.id)
     if find_ticket(machine, printing.id) is None:
@@ -226,7 +228,11 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _require_ticket(machine, pay_out.id).number
-    ring = ring_state(machine.journal, pay_out.id) if machine.state(HostMoney).validation.is_by_host else {}
+    ring = (
+        build_ring_state(machine.journal, pay_out.id)
+        if machine.state(HostMoney).validation.is_by_host
+        else {}
+    )
     machine.post(
         VOUCHER_OUT,
         VoucherOut(cash_out=pay_out, commitment=compute_number_commitment(machine, number)),
@@ -256,7 +262,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
         _dispute_ticket(machine, pay_out, why)
         return
     ticket = find_ticket(machine, pay_out.id)
-    _void(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, why)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, why)
     if ticket is not None:
         machine.state(TicketDesk).failed(ticket.number, why)
     _pay_otherwise(machine, pay_out)
@@ -278,7 +284,7 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
         in_doubt.details,
         state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **in_doubt.state},
     )
-    disputed.finish(machine)
+    disputed.finish_disputes(machine)
 
 
 def is_disputed(printing: PrintingRecord | None) -> bool:
@@ -311,7 +317,7 @@ def end_ticket_ruling(machine: Machine, event: Event) -> None:
 
 def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
     """Void a ticket that never got a number, and pay the credits by hand."""
-    _void(machine, TICKET_CASH_OUT_VOID, pay_out, {}, why)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {}, why)
     _pay_otherwise(machine, pay_out)
 
 
@@ -403,7 +409,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         in_coins=in_coins,
     )
     stored = unposted if paid or doubt else None
-    _void(
+    _void_payout(
         machine,
         COINS_CASH_OUT_VOID,
         pay_out,
@@ -445,7 +451,7 @@ def post_coins(machine: Machine, _: Event) -> None:
             held_cents=doubtful_cents,
         )
         open_dispute(machine, in_doubt)
-        disputed.finish(machine)
+        disputed.finish_disputes(machine)
     machine.post(
         COINS_OUT_OF_VOIDED,
         CoinsOutOfVoided(
@@ -472,7 +478,7 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
     stray = DisputedAmount.about(machine, "hopper", str(event.data["why"]))
     open_dispute(machine, stray, flows)
-    disputed.finish(machine)
+    disputed.finish_disputes(machine)
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
@@ -496,7 +502,7 @@ def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int)
     )
 
 
-def _void(
+def _void_payout(
     machine: Machine,
     entry: Entry[CashOutVoided],
     pay_out: CashOutRecord,

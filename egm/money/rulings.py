@@ -157,7 +157,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor to the register of orphans, irrevocably.
 
     The journal is written first, then the ticket ledger. A restart between the two finds the journal's entry
-    and completes the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover`).
+    and completes the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover_tickets`).
     """
     desk = machine.state(TicketDesk)
     redemption_id = machine.fresh_id("orphan")

@@ -25,7 +25,14 @@ from egm.money.entries import (
     TicketTaken,
 )
 from egm.money.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
-from egm.money.host.model import RING, HostMoney, Redeeming, list_unread_indices, pay_out_in_ring, ring_state
+from egm.money.host.model import (
+    RING,
+    HostMoney,
+    Redeeming,
+    build_ring_state,
+    list_unread_indices,
+    pay_out_in_ring,
+)
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import compare_with_journal, note_ledger
@@ -102,7 +109,7 @@ def open_desk(
     )
 
 
-def _open_anywhere(machine: Machine) -> frozenset[str]:
+def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     """Return the ids of all payouts, bills, tickets and disputes in progress at any position; all use one desk."""
     return frozenset(
         record["id"]
@@ -112,7 +119,7 @@ def _open_anywhere(machine: Machine) -> frozenset[str]:
     )
 
 
-def recover(machine: Machine, why: str = "") -> None:
+def recover_tickets(machine: Machine, why: str = "") -> None:
     """Complete in the ledger each ticket that has ended in the journal, then compare the ledger with the journal.
 
     Tickets that a device is still handling are left alone. ``why`` is the reason why there is no ledger, or
@@ -122,7 +129,7 @@ def recover(machine: Machine, why: str = "") -> None:
     if desk is None:
         _close_printed_tickets(machine)
     else:
-        _recover(machine, desk)
+        _complete_tickets(machine, desk)
         _look_for_contradictions(machine, desk)
         why = compare_with_journal(machine)
     note_ledger(machine, why)
@@ -168,10 +175,10 @@ def _was_redeemed(record: Record, redemption_id: str) -> bool:
     return any(move.action is Action.REDEEM and move.redemption_id == redemption_id for move in record.moves)
 
 
-def _recover(machine: Machine, desk: TicketDesk) -> None:
+def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
     unfinished = desk.find_unfinished()
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    open_ids = _open_anywhere(machine)
+    open_ids = _list_ids_in_progress(machine)
     for record in unfinished.tickets:
         if has_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.printed(record.ticket.number)
@@ -193,7 +200,7 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
     machine.post(
         VOUCHER_UNREAD,
         VoucherUnread(id=record.issue_id, number=record.ticket.masked),
-        state=ring_state(machine.journal, record.issue_id),
+        state=build_ring_state(machine.journal, record.issue_id),
     )
 
 
@@ -212,6 +219,6 @@ def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if ticket is None or ticket.status is not Redeeming.PENDING:
         return
-    if ticket.id not in _open_anywhere(machine):
+    if ticket.id not in _list_ids_in_progress(machine):
         ended = replace(ticket, status=Redeeming.NOT_STACKED)
         machine.post(HOST_VOUCHER_NOT_STACKED, ended, state={HostKey.TICKET: ended})

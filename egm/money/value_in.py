@@ -18,7 +18,7 @@ from egm.kernel.events import Event, State
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import is_off
-from egm.money.disputed import DisputedAmount, finish, open_dispute
+from egm.money.disputed import DisputedAmount, finish_disputes, open_dispute
 from egm.money.entries import (
     BILL_IN,
     BILL_NOT_STACKED,
@@ -42,7 +42,7 @@ from egm.money.entries import (
 from egm.money.host.controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
-from egm.money.host.transfers import are_over
+from egm.money.host.transfers import have_terms_expired
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
@@ -155,7 +155,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
     desk = machine.installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
     if paper.ticket and not (desk is not None and desk.holds(paper.id)):
-        _dispute(machine, paper)
+        _dispute_ticket(machine, paper)
         return
     if paper.ticket:
         _credit_ticket(machine, paper)
@@ -193,7 +193,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     machine.state(TicketDesk).redeem_commit(paper.id)
 
 
-def _dispute(machine: Machine, paper: PaperRecord) -> None:
+def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Open a dispute about a stacked ticket that the cashier has redeemed, or that no ledger can confirm."""
     disputed = DisputedAmount.about(
         machine,
@@ -209,7 +209,7 @@ def _dispute(machine: Machine, paper: PaperRecord) -> None:
         ref=paper.id,
         state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED), **disputed.state},
     )
-    finish(machine)
+    finish_disputes(machine)
 
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
@@ -222,7 +222,7 @@ def void_bill(machine: Machine, event: Event) -> None:
     """Void the reservation of an ordered bill or ticket that never reached the box."""
     desk = machine.installed(TicketDesk)
     paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
-    _void(machine, paper, why)
+    _void_reservation(machine, paper, why)
     if paper.ticket and desk is not None and desk.holds(paper.id):
         desk.redeem_abort(paper.id, why)
 
@@ -243,11 +243,13 @@ def dispute_bill(machine: Machine, event: Event) -> None:
         ticket=paper.ticket,
         kind=kind,
     )
-    _void(machine, paper, why, disputed)
-    finish(machine)
+    _void_reservation(machine, paper, why, disputed)
+    finish_disputes(machine)
 
 
-def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
+def _void_reservation(
+    machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None
+) -> None:
     machine.state(EscrowedBill).amount_cents = 0
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
     ended = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
@@ -269,7 +271,7 @@ def dispute_amount(machine: Machine, event: Event) -> None:
     values = event.data
     device, why = str(values["device"]), str(values["why"])
     open_dispute(machine, DisputedAmount.about(machine, device, why, most_cents=int(values["most_cents"])))
-    finish(machine)
+    finish_disputes(machine)
 
 
 def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
@@ -286,7 +288,7 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
     if (
         on_meter is None
         or machine.read_credit_cents(CreditKind.RESTRICTED)
-        or not are_over(machine, on_meter)
+        or not have_terms_expired(machine, on_meter)
     ):
         return {}
     return {MoneyKey.RESTRICTED: None}
@@ -370,7 +372,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
             counts=counts,
             state={MoneyKey.COINS: position, **disputed.state},
         )
-    finish(machine)
+    finish_disputes(machine)
     if coins:
         total_cents = sum(cents for cents, _ in coins)
         machine.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})

@@ -40,10 +40,10 @@ def coins_come_first(machine: Machine, _: Event) -> bool:
 
 
 def _choose_way(machine: Machine) -> str:
-    return next((way for way in machine.profile.pay_out.order if _open(machine, way)), "hand")
+    return next((way for way in machine.profile.pay_out.order if _is_available(machine, way)), "hand")
 
 
-def _open(machine: Machine, way: str) -> bool:
+def _is_available(machine: Machine, way: str) -> bool:
     """Return whether a payout method, ``ticket`` or ``coins``, could pay the credit now; False for any other method."""
     if way == "ticket":
         return not reason_no_ticket(machine, machine.cash_cents)

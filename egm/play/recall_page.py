@@ -23,11 +23,11 @@ from egm.staff.service.words import (
     BACK,
     build_column_titles,
     build_pair_table,
-    number,
     say,
     say_code,
     say_local,
     say_money,
+    say_number,
     say_plain,
     say_prize_names,
     say_time,
@@ -178,7 +178,7 @@ def _build_row(machine: Machine, play: Play) -> Row:
     return Row(
         cells=(
             say_time(play.start.time_utc.isoformat()),
-            *((number(play.position),) if machine.position.of > 1 else ()),
+            *((say_number(play.position),) if machine.position.of > 1 else ()),
             _find_title(machine, _read_start(play).game),
             say_money(play.bet_cents),
             say_plain("") if play.win_cents is None else say_money(play.win_cents),
@@ -217,7 +217,7 @@ def _build_play_tables(
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
-        *((("column.position", number(play.position)),) if machine.position.of > 1 else ()),
+        *((("column.position", say_number(play.position)),) if machine.position.of > 1 else ()),
         ("column.game", _find_title(machine, game.game)),
         ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", say_money(game.credit_before_cents)),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import Row, Words
-from egm.staff.service.words import number, say, say_code, say_local, say_money, say_plain
+from egm.staff.service.words import say, say_code, say_local, say_money, say_number, say_plain
 from paytables import Game, Settlement, Wager
 
 Label = tuple[str | Words, Words]
@@ -28,16 +28,16 @@ def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterato
     """
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
-    yield "wager.credits", number(wager.credits)
+    yield "wager.credits", say_number(wager.credits)
     mode = options.pop("mode", "")
     if mode and (named := _find_entry_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
         yield "wager.mode", named  # a game with only one way to bet has no name for it
     if "hands" in options:
-        yield "wager.hands", number(int(options.pop("hands")))
+        yield "wager.hands", say_number(int(options.pop("hands")))
     if "level" in options:
-        yield "wager.level", number(int(options.pop("level")))
+        yield "wager.level", say_number(int(options.pop("level")))
     if "draws" in options:
-        yield "wager.draws", number(int(options.pop("draws")))
+        yield "wager.draws", say_number(int(options.pop("draws")))
     for bonus in options.pop("bonuses", ()):
         yield "wager.bonus", _find_entry_name(presentation.get("bonuses", ()), "id", bonus)
     for area, credits_ in options.pop("bets", {}).items():

@@ -14,7 +14,7 @@ from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
 from egm.staff.service.desk import MenuEntry
 from egm.staff.service.pages import Listing
-from egm.staff.service.words import build_pair_table, number, say, say_local, say_money, say_plain
+from egm.staff.service.words import build_pair_table, say, say_local, say_money, say_number, say_plain
 
 
 def build_level_tables(machine: Machine) -> tuple[Table, ...]:
@@ -52,7 +52,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
     yield "levels.hidden_increment", say_plain(terms.hidden)
     yield "levels.hidden", say_plain(level.hidden)
     yield "levels.overflow", say_plain(level.overflow)
-    yield "levels.hits", number(level.hits)
+    yield "levels.hits", say_number(level.hits)
     yield "levels.paid", say_money(level.paid)
 
 
@@ -61,8 +61,8 @@ def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words
     now, made = find_shown(machine, machine.state(Pools).by_id[pool]), find_mark(machine, pool)
     yield "levels.shows", say_money(now.amount_cents)
     yield "levels.status", say(f"service.levels.{now.status.value}")
-    yield "levels.contributions", number(made.sequence)
-    yield "levels.counted", number(made.counted)
+    yield "levels.contributions", say_number(made.sequence)
+    yield "levels.counted", say_number(made.counted)
 
 
 PAGES: Final = (

@@ -93,11 +93,11 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
 def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
     game = machine.state(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
-        game.record = _read(machine, play_id)
+        game.record = _rebuild_game(machine, play_id)
     return game.record
 
 
-def _read(machine: Machine, play_id: str) -> GameRecord:
+def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Rebuild a game from its entries."""
     start, game = find_beginning(machine, play_id)
     for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):

@@ -17,7 +17,7 @@ from paytables import Game, Rules
 
 @dataclass(slots=True)
 class AsRoundBegins:
-    """The shared table states at the start of a round, by definition, while its seats start one by one."""
+    """The shared table states at the start of a round, by definition, until all its seats have started."""
 
     tables: dict[str, JSON] = field(default_factory=dict)
 
@@ -25,7 +25,7 @@ class AsRoundBegins:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a table's state that its players share, and those that standing bets depend on."""
+    """Keys of a table's state: those that its players share, and those that standing bets depend on."""
 
     common: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def extract_shared_state(table: JSON, keys: Keys) -> JSON:
     return {key: value for key, value in parts if key in keys.common and value is not None} or None
 
 
-def own(table: JSON, keys: Keys) -> JSON:
+def extract_own_state(table: JSON, keys: Keys) -> JSON:
     """Return one player's part of a table's state, with the keys their bets depend on, or None if empty."""
     if not (keys.common or keys.bound):
         return table
@@ -57,16 +57,16 @@ def join_table_state(player_part: JSON, shared: JSON, keys: Keys) -> JSON:
     """Return a player's table: their own part and the shared part; standing bets keep the keys they depend on."""
     if not keys.common:
         return player_part
-    own_part = own(player_part, keys)
+    own_part = extract_own_state(player_part, keys)
     shared_part = {
         key: value for key, value in _to_mapping(shared).items() if own_part is None or key not in keys.bound
     }
     return {**_to_mapping(own_part), **shared_part} or None
 
 
-def is_along(player_part: JSON, shared: JSON, keys: Keys) -> bool:
+def has_missed_no_round(player_part: JSON, shared: JSON, keys: Keys) -> bool:
     """Return whether a player's standing bets depend on the current shared state, so that no round was missed."""
-    own_part, bound_keys = own(player_part, keys), Keys(keys.bound)
+    own_part, bound_keys = extract_own_state(player_part, keys), Keys(keys.bound)
     return (
         not keys.common
         or own_part is None
@@ -104,13 +104,15 @@ def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
 
 def own_of(machine: Machine, digest: str, table: JSON) -> JSON:
     """Return the part of a table's state that belongs in the position's own record."""
-    return own(table, _find_keys(machine, digest))
+    return extract_own_state(table, _find_keys(machine, digest))
 
 
 def plays_along(machine: Machine, digest: str) -> bool:
     """Return whether the position's bets are played with the others; if not, the player continues alone."""
     stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
-    return is_along(None if stored is None else stored.table, read_shared_state(machine, digest), keys)
+    return has_missed_no_round(
+        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+    )
 
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:

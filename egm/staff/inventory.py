@@ -43,7 +43,7 @@ _LINES: Final = (
 )
 
 
-def document(
+def build_inventory_entry(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
     """Return the machine's entry in the inventory as it is now.
@@ -94,7 +94,7 @@ def note_inventory(
     Raises OperatorError if the base number is not the first one recorded, or if data are missing although
     ``complete`` requires all of them.
     """
-    now = document(machine, inventory, certificates or {})
+    now = build_inventory_entry(machine, inventory, certificates or {})
     before = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
     missing = [name for name in _MANDATORY if not getattr(now, name)]
     if complete and missing:

@@ -170,7 +170,7 @@ def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, .
 
 def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
     form = next((form for form in menu.forms if form.id == "options_denomination"), None)
-    yield from _needs(form)
+    yield from _iter_form_details(form)
     yield from _build_step_rows("denomination")(menu)
 
 
@@ -179,7 +179,7 @@ def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
     yield from _build_step_rows("memory")(menu)
 
 
-def _needs(form: Form | None) -> Iterator[tuple[Words, ...]]:
+def _iter_form_details(form: Form | None) -> Iterator[tuple[Words, ...]]:
     """Yield the rows for the permission and the fields of a form."""
     if form is not None:
         yield say("manual.column.roles"), _list_permitted_roles(form.permission)

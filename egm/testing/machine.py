@@ -31,7 +31,7 @@ from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import Ledgers, create_ledgers
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import open_desk, recover
+from egm.money.ticket_recovery import open_desk, recover_tickets
 from egm.people import Person, Role, Roster
 from egm.play.installed_games import InstalledGame
 from egm.profiles import load_profile
@@ -340,7 +340,7 @@ class MachineRig:
             )
         note_clock(self.machine)
         apply_options(self.machine)
-        recover(self.machine, why)
+        recover_tickets(self.machine, why)
         if self.beside is None:
             self.machine.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:

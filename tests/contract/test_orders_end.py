@@ -319,7 +319,7 @@ def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how)
         driver = PORT_DRIVERS[protocol](Fitting("printer", rig.serial_line(), rig.sink, ledgers, ()))
         rig.start(driver)
         await asyncio.sleep(1)
-        driver.print_ticket(device_tests.test_job("generic", "test-1"))
+        driver.print_ticket(device_tests.build_test_job("generic", "test-1"))
         await rig.until(lambda: ledger.history[-1][1] is PrintState.PRINTING)
         if how == "busy":
             rig.twin._stop_timers()

@@ -25,7 +25,14 @@ from egm.records.game_record import (
 )
 from egm.records.games import CARRIED_GAME, PUSH, WAGER
 from egm.records.keys import TableKey
-from egm.records.tables import Keys, extract_shared_state, find_table_keys, is_along, join_table_state, own
+from egm.records.tables import (
+    Keys,
+    extract_own_state,
+    extract_shared_state,
+    find_table_keys,
+    has_missed_no_round,
+    join_table_state,
+)
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
@@ -132,7 +139,7 @@ class StakeAudit:
             )
             shared = None if shared_record is None else shared_record.table
             settled, left = game.at(join_table_state(before.table, shared, keys)).rules.take_down()
-            left = own(left, keys)
+            left = extract_own_state(left, keys)
             back_cents = sum(each.credits for each in settled) * before.denomination_cents
             retained_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
         amounts = (retained_cents, before.standing_cents - back_cents - retained_cents, back_cents)
@@ -195,7 +202,7 @@ class StakeAudit:
                 table=extract_shared_state(after, keys),
             )
         self._check_shared_table_left(entry, game, due)
-        if not is_along(mine, self._before.get(digest), keys):
+        if not has_missed_no_round(mine, self._before.get(digest), keys):
             self._fault(entry, "its standing bets depend on something its round does not have")
         return join_table_state(mine, self._before.get(digest), keys)
 
@@ -228,7 +235,7 @@ class StakeAudit:
         push_cents = outcome.push_credits * unit_cents
         pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
         keys = self._build_table_keys(end, start.game)
-        left, began = own(outcome.table, keys), own(start.table, keys)
+        left, began = extract_own_state(outcome.table, keys), extract_own_state(start.table, keys)
         if before is None and not push_cents and pushed is None and left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
                 self._fault(end, "it records stakes or a table that the game does not have")

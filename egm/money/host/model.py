@@ -175,26 +175,26 @@ class HostMoney:
     registration_key: bytes = field(default=b"", repr=False)
 
 
-def ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
+def build_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
     """Return the state changes that add a printed ticket to the ring of tickets that the host reads."""
-    count = _count(journal, HostKey.RING_COUNT)
+    count = _read_count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
 
 
-def _count(journal: JournalView, key: str) -> int:
+def _read_count(journal: JournalView, key: str) -> int:
     count = journal.state(key)
     return count if isinstance(count, int) else 0
 
 
 def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring indices (1 to 31) of the tickets the host has not read, oldest first."""
-    read, count = _count(journal, HostKey.RING_READ), _count(journal, HostKey.RING_COUNT)
+    read, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
     return tuple(number % RING + 1 for number in range(read, count))
 
 
 def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
     """Return the state change that marks the oldest unread ticket as read."""
-    return {HostKey.RING_READ: _count(journal, HostKey.RING_READ) + 1}
+    return {HostKey.RING_READ: _read_count(journal, HostKey.RING_READ) + 1}
 
 
 def pay_out_in_ring(journal: JournalView, index: int) -> str | None:

@@ -74,7 +74,7 @@ def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
 def take_number(machine: Machine, event: Event) -> None:
     """Assign the host's number to the reserved ticket; it is printed as soon as the machine is free."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _number(machine, pay_out, str(event.data["number"])):
+    if not _assign_number(machine, pay_out, str(event.data["number"])):
         give_up_unprinted(machine, pay_out, "the number could not be stored")
 
 
@@ -85,11 +85,11 @@ def do_without_number(machine: Machine, event: Event) -> None:
     """
     pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
     allowed = why != DENIED and machine.profile.host.offline_tickets > 0
-    if not (allowed and _number(machine, pay_out, None)):
+    if not (allowed and _assign_number(machine, pay_out, None)):
         give_up_unprinted(machine, pay_out, why)
 
 
-def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
+def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
     """Assign this number, or if None one of the machine's own; return whether a number was assigned."""
     if pay_out.kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
@@ -126,11 +126,11 @@ def ask_host(machine: Machine, event: Event) -> None:
     inquiry = Inquiry(machine.fresh_id("ticket"), escrow, digits)
     machine.notice = None
     if not machine.state(TicketDesk).is_ticket_number(digits):
-        _reject(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
+        _return_ticket(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
-        _reject(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
+        _return_ticket(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
     elif _has_unread_authorised_result(machine):
-        _reject(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
+        _return_ticket(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
         machine.state(Devices).the_acceptor.hold(escrow)
@@ -153,7 +153,7 @@ def stack_authorised(machine: Machine, event: Event) -> None:
     kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
     answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
     if isinstance(answer, Refusal):
-        _reject(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
+        _return_ticket(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
         return
     machine.state(HostMoney).inquiry = None
     machine.state(LockedTicket).redemption = answer
@@ -183,10 +183,10 @@ def return_inquired(machine: Machine, event: Event) -> None:
     """
     status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
     reason = Reason(event.data.get("reason", Reason.NOT_NOW))
-    _reject(machine, _require_inquiry(machine), status, reason)
+    _return_ticket(machine, _require_inquiry(machine), status, reason)
 
 
-def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
+def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
     money = machine.state(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
     host_expects_result = status in _ANSWERS

@@ -49,9 +49,9 @@ class HostTimeouts:
             self._timers.pop(name).cancel()
         for name in waits.keys() - self._timers.keys():
             seconds, ended = waits[name]
-            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end, ended)
+            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end_wait, ended)
 
-    def _end(self, ended: Event) -> None:
+    def _end_wait(self, ended: Event) -> None:
         self._context.handle(ended)
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:

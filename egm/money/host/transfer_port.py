@@ -151,7 +151,7 @@ class HostTransfers:
         stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         if stored is None:
             return TransferStatus.NOT_REGISTERED
-        right = hmac.compare_digest(stored.key_digest, _digest(key))
+        right = hmac.compare_digest(stored.key_digest, _compute_key_digest(key))
         return None if right else TransferStatus.KEY_MISMATCH
 
     def cancel(self) -> TransferStatus:
@@ -179,14 +179,14 @@ class HostTransfers:
                 position=0,
             )
         stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        return None if stored is None else _result(stored)
+        return None if stored is None else _build_result(stored)
 
     def history(self, position: int) -> Result | None:
         """Return the latest transfer at this index (1 to 35) of the history, or None."""
         for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             if record.position == position:
-                return _result(record)
+                return _build_result(record)
         return None
 
     @property
@@ -267,7 +267,7 @@ class HostTransfers:
         host = self._machine.state(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
-        record = RegistrationRecord(pos_id=pos_id, key_digest=_digest(key))
+        record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
         unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
         if unproved or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record:
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
@@ -283,7 +283,7 @@ class HostTransfers:
         return self.registration
 
 
-def _result(record: TransferRecord) -> Result:
+def _build_result(record: TransferRecord) -> Result:
     return Result(
         identifier=record.identifier,
         kind=record.kind,
@@ -302,5 +302,5 @@ def _is_identifier(text: str) -> bool:
     return 0 < len(text) <= 20 and text.isascii() and text.isprintable()
 
 
-def _digest(key: bytes) -> str:
+def _compute_key_digest(key: bytes) -> str:
     return hashlib.sha256(key).hexdigest()

@@ -73,7 +73,7 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
 def restricted_has_expired(machine: Machine, _: Event) -> bool:
     """Return whether there is restricted credit whose expiry date has passed; False while the clock is not trusted."""
     terms = find_restricted_terms(machine)
-    return terms is not None and are_over(machine, terms)
+    return terms is not None and have_terms_expired(machine, terms)
 
 
 def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
@@ -83,7 +83,7 @@ def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
     return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
 
 
-def are_over(machine: Machine, terms: RestrictedTerms) -> bool:
+def have_terms_expired(machine: Machine, terms: RestrictedTerms) -> bool:
     """Return whether the expiry date of restricted credit has passed; False while the clock is not trusted."""
     believed = machine.times.is_believed and bool(terms.expires)
     return believed and date.fromisoformat(terms.expires) < machine.local_date
@@ -96,12 +96,12 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     After an executed order, the lock is released unless the order keeps it.
     """
     money = machine.state(HostMoney)
-    order = _take_order(machine)
+    order = _remove_order(machine)
     cents = _find_possible_amounts(machine, order)
     if isinstance(cents, TransferStatus):
         note_failure(machine, order, cents)
         return
-    _move(machine, order, cents)
+    _post_transfers(machine, order, cents)
     lock = money.lock
     if lock is not None and not order.lock_after:
         money.lock = None
@@ -111,15 +111,15 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
 
 def refuse_transfer(machine: Machine, _: Event) -> None:
     """Refuse the order because the machine is busy."""
-    note_failure(machine, _take_order(machine), TransferStatus.NOT_NOW)
+    note_failure(machine, _remove_order(machine), TransferStatus.NOT_NOW)
 
 
 def cancel_transfer(machine: Machine, _: Event) -> None:
     """Cancel a pending order at the host's request."""
-    note_failure(machine, _take_order(machine), TransferStatus.CANCELLED)
+    note_failure(machine, _remove_order(machine), TransferStatus.CANCELLED)
 
 
-def _take_order(machine: Machine) -> Order:
+def _remove_order(machine: Machine) -> Order:
     money = machine.state(HostMoney)
     order, money.order = money.order, None
     if order is None:
@@ -162,12 +162,12 @@ def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[Cr
     return within
 
 
-def _move(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> None:
+def _post_transfers(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> None:
     """Record the transfers, the result and what the host may read of them, in one transaction."""
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
-    result = replace(_result(machine, order, status, cents), position=(count - 1) % HISTORY + 1)
+    result = replace(_build_result_record(machine, order, status, cents), position=(count - 1) % HISTORY + 1)
     state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
         expires = "" if order.expires is None else order.expires.isoformat()
@@ -208,12 +208,12 @@ def note_failure(
     machine: Machine, order: Order, status: TransferStatus, *, host_has_result: bool = False
 ) -> None:
     """Record an order that moves nothing; ``host_has_result`` says that its host already has the reply."""
-    result = _result(machine, order, status, dict.fromkeys(order.cents, 0))
+    result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
     record = replace(result, position=0, told=host_has_result)
     machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
 
 
-def _result(
+def _build_result_record(
     machine: Machine, order: Order, status: TransferStatus, cents: Mapping[CreditKind, int]
 ) -> TransferRecord:
     return TransferRecord(

@@ -140,14 +140,14 @@ class ServiceDesk:
         self.places = []
         self.person = None
         self.bench.give_back()
-        self._say(None)
+        self._set_notice(None)
         self._warned = False
         self._turn += 1
 
     def enter(self, person: Person, place: Place) -> None:
         """Enter the menu as a signed-in person."""
         self.person, self.places = person, [place]
-        self._say(None)
+        self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
         """Return whether an answer belongs to the open page; a second touch on an earlier page does not."""
@@ -164,24 +164,24 @@ class ServiceDesk:
             action == "back" and self._would_lose_entries(self.places[-1:])
         ):
             self._warned = True
-            self._say(say("service.unconfirmed"), "warning")
+            self._set_notice(say("service.unconfirmed"), "warning")
             return None
         self._warned = False
         ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
         move = ways_out.get(action) or self.places[-1].answer(machine, action, text)
-        self._say(None)
+        self._set_notice(None)
         match move:
             case Stay(notice=notice, severity=severity):
-                self._say(notice, severity)
+                self._set_notice(notice, severity)
             case Go(place=place):
                 self.places.append(place)
             case Back(places=count, notice=notice):
                 self._step_back(count)
-                self._say(notice)
+                self._set_notice(notice)
                 return None if self.places else Leave()
             case Do(event=event, places=count):
                 self._step_back(count)
-                self._say(say("service.done"))
+                self._set_notice(say("service.done"))
                 return event
             case Leave():
                 return move
@@ -224,7 +224,7 @@ class ServiceDesk:
         if count:
             del self.places[-count:]
 
-    def _say(self, notice: Words | None, severity: Severity = "info") -> None:
+    def _set_notice(self, notice: Words | None, severity: Severity = "info") -> None:
         self._notice, self._severity = notice, severity
 
 

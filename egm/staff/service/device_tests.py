@@ -52,7 +52,7 @@ def is_test(job_id: str) -> bool:
     return job_id.startswith(PREFIX)
 
 
-def test_job(place: str, job_id: str) -> TicketJob:
+def build_test_job(place: str, job_id: str) -> TicketJob:
     """Return the test ticket of a jurisdiction's template: every line of it, without value."""
     template = load_template(place)
     fields = {name: _WORDS if name in {"kind", "amount"} else "" for name in template.names}
@@ -143,7 +143,7 @@ def start_test(machine: Machine, event: Event) -> None:
     )
     try:
         if test == "print" and devices.printer is not None:
-            devices.printer.print_ticket(test_job(machine.profile.id, test_id))
+            devices.printer.print_ticket(build_test_job(machine.profile.id, test_id))
         elif test == "pay" and devices.hopper is not None:
             devices.hopper.pay(test_id, int(values["coins"]))
         elif test == "take":

@@ -11,7 +11,7 @@ from egm.people import Person
 from egm.staff.form import Field, FieldError, FieldKind, Form
 from egm.staff.service.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
-from egm.staff.service.words import BACK, number, say, say_money, say_plain
+from egm.staff.service.words import BACK, say, say_money, say_number, say_plain
 
 _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
     FieldKind.TEXT: "text",
@@ -39,7 +39,7 @@ class Filling(Place):
         """Return the fields entered, and the next field or the confirmation."""
         wanted_field = self._next_field
         rows = tuple(
-            Row(cells=(self._label(entry), self._format_field_value(entry)))
+            Row(cells=(self._build_label(entry), self._format_field_value(entry)))
             for entry in self.form.fields
             if entry.name in self.values
         )
@@ -52,7 +52,7 @@ class Filling(Place):
                 *([Table(rows=rows)] if rows else []),
                 *([Table(title=say("service.form.needs"), rows=missing)] if missing else []),
             ),
-            prompt=None if wanted_field is None else self._prompt(wanted_field),
+            prompt=None if wanted_field is None else self._build_prompt(wanted_field),
             actions=(BACK,) if wanted_field is not None else (BACK, confirm),
         )
 
@@ -73,15 +73,15 @@ class Filling(Place):
         if self.form.count_persons_needed(machine) > 1:
             return Go(
                 SignIn(
-                    lambda _, second: self._do((person, second), places=1 + PLACES),
+                    lambda _, second: self._build_submission((person, second), places=1 + PLACES),
                     say("service.second_person"),
                     permission=self.form.permission,
                     not_id=person.id,
                 )
             )
-        return self._do((person,), places=1)
+        return self._build_submission((person,), places=1)
 
-    def _do(self, persons: tuple[Person, ...], places: int) -> Move:
+    def _build_submission(self, persons: tuple[Person, ...], places: int) -> Move:
         values = {
             **self.form.values,
             **self.values,
@@ -102,7 +102,7 @@ class Filling(Place):
             for guard in self.form.needs
         )
 
-    def _label(self, entry: Field) -> Words:
+    def _build_label(self, entry: Field) -> Words:
         return say(f"form.{self.form.id}.{entry.name}")
 
     def _format_field_value(self, entry: Field) -> Words:
@@ -113,16 +113,16 @@ class Filling(Place):
             return self._format_choice(entry, str(value))
         if entry.kind is FieldKind.AMOUNT:
             return say_money(int(value))
-        return number(value) if isinstance(value, int) else say_plain(value)
+        return say_number(value) if isinstance(value, int) else say_plain(value)
 
     def _format_choice(self, entry: Field, choice: str) -> Words:
         if entry.plain:
             return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")
 
-    def _prompt(self, wanted_field: Field) -> Prompt:
+    def _build_prompt(self, wanted_field: Field) -> Prompt:
         return Prompt(
-            label=self._label(wanted_field),
+            label=self._build_label(wanted_field),
             kind=_KINDS[wanted_field.kind],
             length_max=wanted_field.length_max,
             choices=tuple(

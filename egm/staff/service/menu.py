@@ -15,7 +15,7 @@ from egm.records.money import HandpayRecord
 from egm.staff.form import Form
 from egm.staff.service.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, build_column_titles, number, say, say_code, say_money, say_plain
+from egm.staff.service.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
 
 #: The sections of the main menu, in order.
 SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
@@ -122,7 +122,7 @@ def _iter_position_tables(machine: Machine) -> Iterator[Table]:
         rows.append(
             Row(
                 cells=(
-                    number(place),
+                    say_number(place),
                     say_code("manual.state", position.engine.state.value),
                     say_plain("") if handpay is None else say_money(handpay.amount_cents),
                 ),

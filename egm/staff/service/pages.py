@@ -24,13 +24,13 @@ from egm.staff.service.words import (
     METER_GROUPS,
     build_column_titles,
     build_pair_table,
-    number,
     say,
     say_code,
     say_local,
     say_meter_name,
     say_meter_value,
     say_money,
+    say_number,
     say_person,
     say_plain,
     say_prize_names,
@@ -58,7 +58,7 @@ class Meters(Place):
         """Return the jurisdiction's names first, then everything that is not zero."""
         reading = machine.journal.meters()
         if self.by:
-            tables = self._split(machine)
+            tables = self._build_split_tables(machine)
         else:
             names = machine.profile.staff.meter_names
             rows: Iterable[tuple[str | Words, Words]] = (
@@ -80,7 +80,7 @@ class Meters(Place):
         self.by = "" if action == "whole" else action
         return Stay()
 
-    def _split(self, machine: Machine) -> tuple[Table, ...]:
+    def _build_split_tables(self, machine: Machine) -> tuple[Table, ...]:
         reading = machine.journal.meters()
         tables = []
         for name in reading.values:
@@ -280,7 +280,7 @@ def _build_memory_tables(machine: Machine) -> tuple[Table, ...]:
     return (
         build_pair_table(
             (
-                ("memory.entries", number(journal.sequence)),
+                ("memory.entries", say_number(journal.sequence)),
                 ("software.head", say_plain(journal.head_hash[:32])),
                 ("memory.cleared", origin),
                 ("memory.how", say("service.memory.how_to")),

@@ -34,7 +34,7 @@ from egm.staff.entries import (
     SignInNotPermitted,
 )
 from egm.staff.service.desk import Go, Move, Place, refuse
-from egm.staff.service.tries import prove, take_over_wrong_pins
+from egm.staff.service.tries import authenticate, take_over_wrong_pins
 from egm.staff.service.words import BACK, say
 
 
@@ -85,7 +85,7 @@ class _Pin(Place):
             read_staff(machine)
         except OperatorError:
             return refuse("staff_unreadable")
-        found, permission = prove(machine, self.number, text), self.sign_in.permission
+        found, permission = authenticate(machine, self.number, text), self.sign_in.permission
         if isinstance(found, str):
             return refuse(found)
         if found.id == self.sign_in.not_id:

@@ -54,7 +54,7 @@ def begin_lock_outs(machine: Machine) -> None:
         machine.state(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
-def prove(machine: Machine, number: str, pin: str) -> Person | str:
+def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     """Return the person whose number and PIN were typed, or the code of the refusal; the try is recorded either way."""
     key = build_wrong_pins_key(machine, number, keyed=machine.state(ServiceDesk).keyed)
     left = compute_lock_seconds_left(machine, key)

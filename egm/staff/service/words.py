@@ -34,7 +34,7 @@ def say_money(amount_cents: int, *more_cents: int) -> Words:
     return Words(kind="money", value=amount_cents, values=more)
 
 
-def number(count: int) -> Words:
+def say_number(count: int) -> Words:
     """Return a count as a text of a service page."""
     return Words(kind="number", value=count)
 
@@ -105,4 +105,4 @@ def say_meter_value(name: str, value: int) -> Words:
     """Return a meter's value in its unit: money, or a count; it rolls over at ten digits (D-05)."""
     meter = BY_NAME.get(name)
     rolled = compute_displayed_value(value, DIGITS)
-    return say_money(rolled) if meter is not None and meter.unit is Unit.CENTS else number(rolled)
+    return say_money(rolled) if meter is not None and meter.unit is Unit.CENTS else say_number(rolled)

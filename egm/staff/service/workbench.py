@@ -72,9 +72,9 @@ def _format_report(event: device.DeviceEvent) -> str:
             value = "a ticket"
         elif isinstance(value, device.Note):
             value = f"a note of {value.amount_cents}"
-        parts.append(f"{part.name}={value if isinstance(value, str | int) else _set(value)}")
+        parts.append(f"{part.name}={value if isinstance(value, str | int) else _format_value(value)}")
     return f"{type(event).__name__} {' '.join(parts)}".strip()
 
 
-def _set(value: object) -> str:
+def _format_value(value: object) -> str:
     return ",".join(sorted(map(str, value))) if isinstance(value, frozenset) else str(value)

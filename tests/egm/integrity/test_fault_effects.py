@@ -39,7 +39,7 @@ class Does:
         }
         self.pays = {
             "ticket_printer": not ways_out.reason_no_ticket(machine, machine.cash_cents),
-            "hopper": ways_out._open(machine, "coins"),
+            "hopper": ways_out._is_available(machine, "coins"),
         }
 
 

@@ -24,7 +24,7 @@ from egm.record_fields import Cents, Persons
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
 from egm.staff.registers import Register
 from egm.staff.service.desk import MenuEntry, Move, Place, refuse
-from egm.staff.service.words import BACK, build_pair_table, number, say
+from egm.staff.service.words import BACK, build_pair_table, say, say_number
 
 SECONDS = 0.01
 
@@ -109,7 +109,7 @@ FORM = Form(
 class SongPage(Place):
     def page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
-        rows = ((say("service.column.song"), number(song or 0)),)
+        rows = ((say("service.column.song"), say_number(song or 0)),)
         return ServicePage(
             id="", title=say("service.menu.jukebox"), tables=(build_pair_table(rows),), actions=(BACK,)
         )
