@@ -140,7 +140,7 @@ class GameSlot(_Table):
 
 
 def _check_protocol(protocol: str) -> str:
-    """Return the protocol if there is a driver for it. A separate rule, so that it is reported beside other faults."""
+    """Return the protocol if there is a driver for it."""
     if protocol not in PROTOCOLS:
         raise build_rule_error(build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
     return protocol

@@ -14,7 +14,7 @@ from egm.errors import LocalError, OperatorError
 from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, look
 from egm.people import Permission, Roster, load_recorded
 from egm.screen.text import Texts
-from egm.tickets.ledger_access import open_beside
+from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import JournalError
 from meters.clear import clear, finish, is_clear_unfinished
@@ -218,7 +218,7 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     """Return the tickets that the ticket ledger still considers redeemable; no journal is read."""
     rows: list[tuple[object, ...]] = []
-    with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
+    with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
         for record in store.records(*_OPEN):
             at = record.moves[-1].at.isoformat(timespec="seconds")
             ticket = record.ticket
