@@ -19,7 +19,7 @@ _PRODUCT: Final = __name__.partition(".")[0]
 
 
 class Documented:
-    """A model whose JSON Schema describes each key by the string below its field: a base beside BaseModel."""
+    """A mixin for models whose JSON Schema describes each key by the string below its field."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -35,7 +35,7 @@ class Documented:
 
 
 def read_field_meanings(model: type) -> dict[str, str]:
-    """Return the string below each field, by the field's name, those of base classes included."""
+    """Return the string below each field by the field's name, including the fields of base classes."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
         if each.__module__.partition(".")[0] == _PRODUCT and (file := inspect.getsourcefile(each)):

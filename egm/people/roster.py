@@ -157,7 +157,7 @@ class Roster:
         return self._append_change("added", person, digest, by, at)
 
     def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Disable a person; return the new roster. Raises :class:`RosterError` for the last one who can enrol others."""
+        """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else can enrol others."""
         person = self._find_person(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
         if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):

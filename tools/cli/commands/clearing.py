@@ -11,7 +11,7 @@ import click
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
-from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, look
+from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, inspect_claims
 from egm.people import Permission, Roster, load_recorded
 from egm.screen.text import Texts
 from egm.tickets.ledger_access import open_machine_ledger
@@ -73,7 +73,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     memory is damaged.
     """
     folder = find_memory_folder(state, second)
-    found = look(folder, FEATURES, second_dir=second)
+    found = inspect_claims(folder, FEATURES, second_dir=second)
     inspection = found.inspection
     money = _Money(find_currency(inspection.together.seen.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
@@ -296,7 +296,7 @@ def clear_(
             evidence = finish(folder, now=_read_clock, second_dir=second)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
-        found = look(folder, FEATURES, second_dir=second)
+        found = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
             others = (each.id for each in found.proposals if CARRIED in each.acts)
             decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}
