@@ -69,7 +69,7 @@ class DatabaseReader:
     """Queries on the entries in one SQLite file.
 
     Every read proves the hash of the entry, and that the columns by which it was found match the entry. An
-    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` detects that.
+    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify_bundle` detects that.
     """
 
     def __init__(self, database: Database, path: Path) -> None:

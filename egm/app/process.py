@@ -142,7 +142,7 @@ class MachineProcess:
             cleanup.callback(starting.write_activity, self._folder.starting, None)
             starting.write_activity(self._folder.starting, starting.StartUpActivity("memory"))
             journal = cleanup.enter_context(self._open_journal())
-            self._folder.forget_lines()  # now that no other machine can be running on this folder
+            self._folder.remove_line_links()  # now that no other machine can be running on this folder
             certified = self._is_real and self._profile.inventory.certified
             with pause_collector():
                 self._installed, self._refused = admit_games(

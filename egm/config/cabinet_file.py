@@ -96,7 +96,7 @@ class Machine(_Table):
 
     @property
     def house(self) -> House:
-        """Return the venue as printed on tickets. Raises InvalidTicket for an unknown time zone."""
+        """Return the venue data printed on tickets. Raises InvalidTicket for an unknown time zone."""
         return House(
             site=self.site,
             address=self.address,
@@ -140,7 +140,10 @@ class GameSlot(_Table):
 
 
 def _check_protocol(protocol: str) -> str:
-    """Return the protocol if there is a driver for it. A separate rule, so that it is reported beside other faults."""
+    """Return the protocol if there is a driver for it.
+
+    It is a separate rule, so that the fault is reported together with other faults.
+    """
     if protocol not in PROTOCOLS:
         raise build_rule_error(build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
     return protocol
@@ -234,7 +237,7 @@ class Host(_Table):
 
     @property
     def is_used(self) -> bool:
-        """Return whether any money goes through a host."""
+        """Return whether a host handles any money."""
         return self.tickets.is_by_host or self.transfers or self.bonuses
 
 
@@ -262,28 +265,28 @@ class CabinetFile(_Table):
     _text: str = PrivateAttr("")
 
     def placed(self, folder: Path) -> Self:
-        """Return a copy with its relative paths resolved against ``folder``."""
+        """Return a copy with the relative paths in it resolved against ``folder``."""
         return self.model_copy(update=_resolve_table_paths(self, folder, self._written))
 
     def find_written_path(self, path: str) -> str:
-        """Return the path of a game or profile as written in the file, which is the same on every machine."""
+        """Return the path of a game or profile as written in the file, which is equal on every machine."""
         return self._written.get(path, path)
 
     @property
     def text(self) -> str:
-        """Return the file's text; empty if it was not read from a file."""
+        """Return the text of the file, or "" if the content was not read from a file."""
         return self._text
 
     @property
     def money_line(self) -> str:
-        """Return the name of the line of the host that handles money; otherwise empty."""
+        """Return the name of the line to the host that handles money, or "" if no host does."""
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
 
     @property
     def ports(self) -> dict[str, str]:
-        """Return the port of every device and line, by its key."""
+        """Return the port of every device and host line, by its key in the file."""
         found = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
         found |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
         return found if self.gat is None else found | {"gat.port": self.gat.port}
@@ -295,7 +298,7 @@ class CabinetFile(_Table):
 
     @property
     def real_ports(self) -> tuple[str, ...]:
-        """Return the devices and host lines on real ports, as ``kind.name: port``."""
+        """Return the devices and host lines that use real ports, each as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
         lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
         return (*devices, *lines)
@@ -314,7 +317,7 @@ class CabinetFile(_Table):
         return self
 
     def _find_position_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each setting that needs a machine of one position."""
+        """Yield a fault for each setting that is only allowed on a machine with one position."""
         there = self.machine.positions
         if there > 1 and self.host.is_used:
             yield build_fault(
@@ -326,7 +329,7 @@ class CabinetFile(_Table):
             )
 
     def _find_device_faults(self) -> Iterator[Fault]:
-        """Yield devices that share kind and position, or have values that their protocol does not support."""
+        """Yield a fault for devices of the same kind and position, and for values a protocol does not support."""
         there: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"
@@ -347,7 +350,7 @@ class CabinetFile(_Table):
                     yield build_fault(key, why)
 
     def _find_port_faults(self) -> Iterator[Fault]:
-        """Yield ports that are used twice, under whatever names; devices on a bus may share one."""
+        """Yield a fault for each port used twice, under whatever name; devices on one bus may share a port."""
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         taken: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports.items():
@@ -360,7 +363,7 @@ class CabinetFile(_Table):
                 yield build_fault(key, f"{port} is the port of {other.removesuffix('.port')} already")
 
     def _find_host_line_faults(self) -> Iterator[Fault]:
-        """Yield a fault if money goes through a host and its line is not named or does not exist."""
+        """Yield a fault if a host handles money but its line is not named or does not exist."""
         if not self.host.is_used:
             return
         names = tuple(self.sas)
@@ -373,10 +376,10 @@ class CabinetFile(_Table):
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
-    """Read a cabinet file; without a path, the demonstration cabinet.
+    """Read a cabinet file; without a path, read the demonstration cabinet.
 
-    Relative paths of files and folders in it are relative to its own folder. Raises OperatorError with every
-    fault of an unusable file.
+    Relative paths in the file are relative to its folder. Raises OperatorError with every fault of an
+    unusable file.
     """
     path = path or DEFAULT_CABINET
     try:
@@ -394,7 +397,10 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
 
 
 def _resolve_table_paths(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
-    """Return a table's fields with paths resolved against ``folder``; ``written`` collects the original ones."""
+    """Return a table's fields with paths resolved against ``folder``.
+
+    The paths as written are added to ``written``.
+    """
     changed: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
@@ -422,12 +428,12 @@ def default_state_dir() -> Path:
 
 
 def _format_position_suffix(position: int) -> str:
-    """Return the suffix of a position's names; empty for the first, the only one of most machines."""
+    """Return the suffix for the file names of a position; "" for the first position."""
     return "" if position == 1 else f"-{position}"
 
 
 class StateFolder:
-    """The layout of a machine's state folder. ``run`` holds data that is only valid while it runs."""
+    """The layout of a machine's state folder; ``run`` holds files that are only valid while the machine runs."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -443,37 +449,37 @@ class StateFolder:
         self.staff = root / "people.json"
 
     def find_screen_socket(self, position: int) -> Path:
-        """Return the socket for the screens of a player position."""
+        """Return the path of the socket for the screens of a player position."""
         return self.run / f"screen{_format_position_suffix(position)}.sock"
 
     def find_screen_token(self, position: int) -> Path:
-        """Return the token file that authenticates the screens of a player position."""
+        """Return the path of the token file that authenticates the screens of a player position."""
         return self.run / f"screen{_format_position_suffix(position)}.token"
 
-    def address_of(self, position: int | None) -> Path:
-        """Return the file with the address of the browser screen of a position, or of the top screen (None)."""
+    def find_address_file(self, position: int | None) -> Path:
+        """Return the file that holds the address of a position's browser screen, or of the top screen (None)."""
         return self.run / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"
         )
 
     def list_journal_files(self) -> list[str]:
-        """Return the names of files that only a machine with a journal writes here: ledgers, registers, cursors."""
+        """Return the names of the files here that only a machine with a journal writes."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
         return [*found, *([self.staff.name] if self._has_staff_seal() else ())]
 
     def _has_staff_seal(self) -> bool:
-        """Return whether the roster was written beside a machine key; it does not exist before the first start."""
+        """Return whether the roster was signed with a machine key, which does not exist before the first start."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
     def prepare(self) -> None:
-        """Create the folders, for their owner only. Raises OperatorError naming the folder and the reason.
+        """Create the folders, accessible to their owner only.
 
-        It is also raised for a folder that is open to others and not clearly this machine's, and for a key or
-        roster in it that others may read.
+        Raises OperatorError naming folder and reason if that fails, if a folder is open to others and not
+        clearly this machine's, or if others may read a key or roster in it.
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -489,18 +495,18 @@ class StateFolder:
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
 
     def find_sas_port(self, line: str) -> Path:
-        """Return the path under which a host on this computer finds a SAS line of the machine's own."""
+        """Return the path at which a host on this computer can open a SAS line of the machine."""
         return self.run / "sas" / line
 
-    def forget_lines(self) -> None:
+    def remove_line_links(self) -> None:
         """Remove the links to the pseudo-terminals of hosts and verifiers.
 
-        After the machine has died they may lead to another process's terminals.
+        After a crash of the machine they may lead to terminals of other processes.
         """
         for link in (self.gat_port, *self.find_sas_port("x").parent.glob("*")):
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 
     def port(self, name: str, device: Device) -> Path:
-        """Return the serial port of a device: the bench's for a simulated one, else the one named."""
+        """Return the serial port of a device: that of the simulation for a simulated one, else the one named."""
         return self.run / "dev" / name if device.port == "bench" else Path(device.port)

@@ -19,7 +19,7 @@ _DOCUMENTED_PACKAGES: Final = frozenset({"egm", "paytables"})
 
 
 class Documented:
-    """A model whose JSON Schema describes each key by the string below its field: a base beside BaseModel."""
+    """A mixin for models whose JSON Schema describes each key by the string below its field."""
 
     @classmethod
     def __get_pydantic_json_schema__(

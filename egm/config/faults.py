@@ -25,10 +25,11 @@ Where = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault. ``meant``: the word that was probably meant; ``allowed``: the possible values.
+    """One fault of a cabinet file.
 
-    ``stops``: the file cannot be used; otherwise the machine starts without the part concerned. ``waits``: it
-    uses that part as soon as it is available. ``remark``: everything is used.
+    ``meant`` is the word that was probably meant; ``allowed`` are the possible values. ``stops``: the file
+    cannot be used; otherwise the machine starts without the part concerned. ``waits``: the machine uses that
+    part as soon as it is available. ``remark``: everything is used nevertheless.
     """
 
     key: str
@@ -50,22 +51,22 @@ class Fault:
 
 
 def find_similar_word(word: str, known: Iterable[str]) -> str:
-    """Return the known word that ``word`` was probably meant to be, or an empty string."""
+    """Return the known word that ``word`` was probably meant to be, or ""."""
     return next(iter(find_nearest_words(word, known, 1)), "")
 
 
 def build_fault(key: str, what: str, *allowed: str, given: str = "") -> Fault:
-    """Return the fault found by a model's own rule. ``key`` is empty if it concerns the rule's own key."""
+    """Return a fault found by a model's own rule; an empty ``key`` stands for the rule's own key."""
     return Fault(key, what, meant=find_similar_word(given, allowed), allowed=allowed)
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:
-    """Return the exception for a model's own rules, with all their faults and keys."""
+    """Return the exception with which a model's own rule reports all its faults."""
     return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
-    """Return the file, or all its faults in the order of its lines."""
+    """Return (content, no faults), or (None, all faults in the order of the lines)."""
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -87,7 +88,7 @@ def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
 
 
 def _find_control_characters(value: object, at: Where = ()) -> Iterator[Fault]:
-    """Yield texts with control characters, which a screen, printer or terminal would execute."""
+    """Yield a fault for each text with control characters, which a screen or printer might execute."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _find_control_characters(inner, (*at, key))
@@ -110,7 +111,7 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
 
 
 def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
-    """Yield a fault for each error; an unknown key and the missing key that it means are one fault."""
+    """Yield a fault for each error; an unknown key and the missing key it probably means give one fault."""
     strangers = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
     for at in strangers:
@@ -138,7 +139,7 @@ def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: 
 
 
 def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
-    """Return the fault of a value that its key does not accept."""
+    """Return the fault of a value that its key does not allow."""
     given, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
@@ -176,7 +177,7 @@ def format_location(at: Iterable[str | int]) -> str:
 
 
 def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
-    """Return the keys of a table of the model, each with its meaning; empty if there is no such table."""
+    """Return the keys of a table of the model with their meanings; empty if there is no such table."""
     found: object = model
     for part in table:
         found = _strip_annotation(found)
@@ -202,7 +203,7 @@ def _describe_table(annotation: object) -> str:
 
 
 def _strip_annotation(annotation: object) -> object:
-    """Return an annotation without metadata and without None."""
+    """Return a type annotation without its metadata and without ``None``."""
     if get_origin(annotation) is Annotated:
         return _strip_annotation(get_args(annotation)[0])
     if get_origin(annotation) in {Union, UnionType}:
@@ -211,10 +212,10 @@ def _strip_annotation(annotation: object) -> object:
 
 
 class Lines:
-    """The line of each key in a TOML text."""
+    """The line number of each key in a TOML text."""
 
     def __init__(self, text: str) -> None:
-        """Index a text; one that is not TOML has no keys."""
+        """Index the text; a text that is not TOML has no keys."""
         self._lines: dict[Where, int] = {}
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
@@ -235,14 +236,14 @@ class Lines:
                     self._lines.setdefault((*table, *path), first)
 
     def find_line(self, at: Where) -> int | None:
-        """Return the line of a key; of the table it should be in, if it is missing."""
+        """Return the line of a key; of a missing key, the line of the table it belongs in."""
         for end in range(len(at), 0, -1):
             if at[:end] in self._lines:
                 return self._lines[at[:end]]
         return None
 
     def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Where:
-        """Return the path of the table that a header opens, and count the tables of an array."""
+        """Return the path of the table that a header opens; ``double`` headers add a table to an array."""
         path: Where = ()
         found: Any = header
         while found:
@@ -280,7 +281,7 @@ def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_inner_header(found: object) -> object:
-    """Return the table that a header of the file refers to; of an array of tables, the first."""
+    """Return the table that a header refers to; for an array of tables, the first one."""
     return found[0] if isinstance(found, list) else found
 
 

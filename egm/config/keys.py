@@ -14,9 +14,9 @@ OWNERS: Final = "x-owners"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: its location, its kind, its default (None: required), its meaning, an example; all as TOML.
+    """One key of a cabinet file or profile: location, kind, default, meaning and example, as TOML.
 
-    ``owners``: only the machine's owner can fill it in.
+    The default is None for a required key. ``owners``: only the machine's owner can supply the value.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Key:
 
 
 def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
-    """Return a key of a table of the schema ``schema_``."""
+    """Return the key ``name`` of a table in the schema ``schema_``."""
     stated = table["properties"][name]
     default = None if name in table.get("required", ()) else format_toml(stated.get("default"))
     meaning = " ".join(str(stated.get("description", "")).split())
@@ -48,7 +48,7 @@ def resolve_reference(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> Json
 
 
 def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
-    """Return the kind of value that a schema accepts, in a few words."""
+    """Return the kind of value that a schema accepts as a short text."""
     stated = resolve_reference(schema_, stated)
     if "anyOf" in stated:
         return " or ".join(
@@ -76,7 +76,10 @@ def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
 
 
 def format_toml(value: object) -> str:
-    """Return a value as text for the key list: TOML, but "none" for None and "{ ... }" for a long table."""
+    """Return a value as text for the key list.
+
+    It is TOML, except that None is "none" and a long table is "{ ... }".
+    """
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -37,6 +37,7 @@ _ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 
 def _is_broadcast(name: str) -> bool:
+    """Return whether the name is ``GROUP.LEVEL`` of a level that a controller broadcasts."""
     group, _, level = name.partition(".")
     return (
         group.isdecimal()
@@ -95,7 +96,7 @@ class LevelSlot(_Table):
 
 
 def is_host(text: str) -> bool:
-    """Return whether this is a host name (RFC 1123, and ``_``) or address; an IPv6 address may have a zone."""
+    """Return whether the text is a host name (RFC 1123, and ``_``) or an address; an IPv6 address may have a zone."""
     if _ADDRESS.fullmatch(text):
         with suppress(ValueError):
             ip_address(text)

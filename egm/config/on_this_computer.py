@@ -14,7 +14,10 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def find_stable_port_name(device: str) -> str:
-    """Return a port's name that stays when another cable is pulled: of its adapter, else of its socket."""
+    """Return a name of the port that stays the same when other devices are unplugged.
+
+    It is that of the adapter, or else that of the socket.
+    """
     real = Path(device).resolve()
     for folder in ("by-id", "by-path"):
         for link in sorted(Path("/dev/serial", folder).glob("*")):
@@ -24,7 +27,10 @@ def find_stable_port_name(device: str) -> str:
 
 
 def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
-    """Yield a fault for each port that is absent (the machine waits for it) or is not a serial port."""
+    """Yield a fault for each port that does not exist, or is not a serial port.
+
+    The machine waits for a port that does not exist.
+    """
     for key, port in file.ports.items():
         if port in SIMULATED or "://" in port:
             continue
@@ -39,7 +45,7 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _is_terminal(there: os.stat_result) -> bool:
-    """Return whether this is a terminal device, without opening it: that would toggle its control lines."""
+    """Return whether this is a terminal device; it is not opened, because that would toggle its control lines."""
     if not stat.S_ISCHR(there.st_mode):
         return False
     known = Path(f"/sys/dev/char/{os.major(there.st_rdev)}:{os.minor(there.st_rdev)}/subsystem")
@@ -54,14 +60,14 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 
 
 def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
-    """Yield a fault for each memory folder that cannot be created. At a start the machine waits for them."""
+    """Yield a fault for each memory folder that cannot be created; a starting machine waits for it."""
     for name, folder in _iter_memory_folders(file):
         if why := _find_folder_error(folder):
             yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
 
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
-    """Yield memory folders that coincide: each of the two copies needs its own, preferably on its own medium."""
+    """Yield a fault if both memory copies would use one folder; each should have its own medium."""
     taken = {state.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):
         whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
@@ -70,9 +76,9 @@ def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
 
 
 def _find_folder_error(folder: Path) -> str | None:
-    """Return why a folder cannot be made where it is not there, or None. Nothing is made.
+    """Return why a missing folder cannot be created, or None if it can; nothing is created.
 
-    What only the user who checks may not see is no error: the machine is another user.
+    A folder that the present user may not see is no error, because the machine runs as another user.
     """
     for there in (folder, *folder.parents):
         try:

@@ -79,7 +79,7 @@ class SasLine(Documented, BaseModel):
 
     @property
     def gap_ns(self) -> int:
-        """Return the longest pause within a message, in nanoseconds."""
+        """Return the longest pause allowed within a message, in nanoseconds."""
         own_timing = self.framing == "strict" and self.port != "pty"
         milliseconds = self.gap_ms if self.gap_ms is not None else 5 if own_timing else 30
         return milliseconds * 1_000_000

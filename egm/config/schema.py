@@ -32,7 +32,7 @@ class Part:
 
 
 def iter_parts() -> Iterator[Part]:
-    """Yield every table, in the order of the model; ``NAME`` stands for a name chosen by the writer."""
+    """Yield every table of a cabinet file in the model's order; ``NAME`` stands for a name that the writer chooses."""
     document = build_schema()
     for name, stated in document["properties"].items():
         header, table = f"[{name}]", stated
@@ -49,7 +49,7 @@ def iter_parts() -> Iterator[Part]:
 
 
 def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
-    """Yield the owner's keys of a file, given as its TOML, that still contain the example of the form."""
+    """Yield a fault for each key of the owner's that still has the example value of a new file."""
     for part in iter_parts():
         name = part.header.strip("[]")
         table = data.get(name)

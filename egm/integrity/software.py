@@ -33,8 +33,8 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.records.keys import IntegrityKey
-from egm.verify.examine import Findings, examine, examine_beside
-from egm.verify.tree import own_files
+from egm.verify.examine import Findings, examine, examine_in_child_process
+from egm.verify.tree import list_own_files
 
 _SHOWN_MAX: Final = 3
 
@@ -60,7 +60,7 @@ class Verifier:
         read = (machine.profile.file, *(game.source for game in games))
         opened = [source for source in read if source is not None]
         opened += [source for game in games for source in game.assets.values()]
-        findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
+        findings = examine(pinned.manifest, pinned.key, list_own_files(self._file), opened)
         if findings.is_all_as_signed:
             self._record_installed_changes(stored, findings)
         self._record_findings(findings, "start")
@@ -71,7 +71,7 @@ class Verifier:
         if pinned is None:
             return
         try:
-            findings = await examine_beside(pinned.manifest, pinned.key, own_files(self._file))
+            findings = await examine_in_child_process(pinned.manifest, pinned.key, list_own_files(self._file))
         except LocalError as error:
             findings = Findings((str(error),), (pinned.manifest.name,))
         self._record_findings(findings, why)

@@ -32,7 +32,10 @@ ENDED: Final = "ended"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One claim: the ``proposed`` version, and the version of each copy that has it. ``proved``: they prove it."""
+    """One claim on the old memory: the ``proposed`` version, and the version in each copy that has it.
+
+    ``proved`` says that the two copies together prove the proposed version.
+    """
 
     proposed: Claim
     copies: Mapping[str, Claim]
@@ -45,7 +48,7 @@ class Proposal:
 
     @property
     def standing(self) -> str:
-        """Return which copies state the claim, or that it cannot be read."""
+        """Return which copies have the claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first, second = self.copies.get("first"), self.copies.get("second")
@@ -59,12 +62,12 @@ class Proposal:
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions; that nothing is owed is one of them if a copy lacks the claim."""
+        """Return the possible decisions; if only one copy has the claim and it is not proved, nothing may be owed."""
         missing = not self.proved and len(self.copies) == 1
         return tuple(dict.fromkeys((*self.proposed.acts, *((ENDED,) if missing else ()))))
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the claim as reported to scripts."""
+        """Return the claim as JSON for scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
@@ -77,7 +80,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The decision on a claim: ``amount_cents`` and ``by`` if it is paid by hand, and the ``copy`` to follow."""
+    """The decision on a claim.
+
+    ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
+    """
 
     act: str
     amount_cents: int | None = None
@@ -87,7 +93,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An inspection with its claims."""
+    """The result of an inspection of the memory, with the claims found."""
 
     inspection: Inspection[Evidence]
     proposals: tuple[Proposal, ...]
@@ -100,16 +106,19 @@ class Found:
 
     @property
     def staff_recorded(self) -> Recorded:
-        """Return the last staff change recorded in the memory, as far as it can be read."""
+        """Return the last change of staff recorded in the memory, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
         stored = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(stored, key=lambda recorded: recorded.number)
 
 
-def look(
+def inspect_claims(
     state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
 ) -> Found:
-    """Inspect a memory and derive its claims, changing nothing; ``features`` are its machine's."""
+    """Inspect a memory and derive its claims, changing nothing.
+
+    ``features`` are the features of the machine that wrote the memory.
+    """
     found = inspect(state_dir, second_dir=second_dir, storage=storage, witness=Evidence)
     named = {
         name: _collect_claims(copy, features)[0]
@@ -138,6 +147,7 @@ def _list_copies_with_claim(named: Mapping[str, Mapping[str, Claim]], claim: str
 
 
 def _propose_larger_copy(copies: dict[str, Claim]) -> Proposal:
+    """Return a proposal with the larger amount of two copies that contradict each other."""
     return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False)
 
 
@@ -151,10 +161,10 @@ def clearance(
     challenge: str,
     roster: str = "",
 ) -> Clearance:
-    """Return the clear that executes the decision on each claim.
+    """Return the memory clear that carries out the decision on each claim.
 
     ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
-    without a decision, or with an impossible one.
+    without a decision, or with one that is not possible.
     """
     unknown = sorted(decisions.keys() - {proposal.id for proposal in found.proposals})
     if unknown:
@@ -196,6 +206,10 @@ def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
 
 
 def _list_decided_entries(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
+    """Return the new journal's entries for a claim by its decision.
+
+    Raises :class:`ClearRefused` if the decision is not possible.
+    """
     if decision.act not in proposal.acts:
         raise ClearRefused(f"{claim.id}: it can be {' or '.join(proposal.acts)}, not {decision.act!r}")
     if decision.act == CARRIED:
@@ -212,7 +226,7 @@ def _list_decided_entries(claim: Claim, proposal: Proposal, decision: Decision) 
 
 
 def _describe_decision(proposal: Proposal, decision: Decision, made: Iterable[Transaction]) -> DecidedClaim:
-    """Return what the first entry records of a claim. Its act was checked against the possible ones."""
+    """Return what the first entry of the new journal records about a claim and its decision."""
     is_paid = decision.act == PAID
     return DecidedClaim(
         id=proposal.id,
@@ -229,7 +243,10 @@ def _describe_decision(proposal: Proposal, decision: Decision, made: Iterable[Tr
 
 
 def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
-    """Return the entries that block transfers until the host registers anew, if not every transfer is proved."""
+    """Return the entry that blocks host transfers until the host registers again.
+
+    Return no entry if it is proved that no transfer is missing.
+    """
     if found.inspection.is_complete:
         return ()
     last = found.inspection.together

@@ -36,11 +36,11 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing owed. ``amount`` is in minor units, exact; ``says`` are the details for the person who decides.
+    """One thing owed by the old memory.
 
-    ``carried``, ``paid`` and ``ended`` are the new journal's entries if it is carried over, paid by hand (at
-    least ``least_cents`` and at most ``amount``), or nothing is owed any more; None if that decision is
-    impossible.
+    ``amount`` is in minor units, exact; ``says`` has the details for the person who decides. ``carried``,
+    ``paid`` and ``ended`` are the new journal's entries if the claim is carried over, paid by hand (at least
+    ``least_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
     """
 
     id: str
@@ -61,12 +61,12 @@ class Claim:
         return tuple(act for act, possible in acts if possible is not None)
 
     def is_same_claim(self, other: "Claim | None") -> bool:
-        """Return whether another copy has exactly the same claim."""
+        """Return whether the other copy's claim has the same amount and details."""
         return other is not None and (self.amount, self.says) == (other.amount, other.says)
 
 
 class ClaimBook:
-    """One history, and the parts of it that the claims so far account for."""
+    """The claims of one history, and the parts of the history's state for which they account."""
 
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys
@@ -95,7 +95,7 @@ class ClaimBook:
         state: Mapping[str, JSON] = _NOTHING,
         record: Mapping[str, JSON] = _NOTHING,
     ) -> Transaction:
-        """Return an entry of the new journal about a claim; its new ids carry the mark of the old journal."""
+        """Return an entry of the new journal about a claim; new ids contain the mark of the old journal."""
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self.mark}",
             kind=named or kind,
@@ -107,7 +107,7 @@ class ClaimBook:
         )
 
     def fund(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return the transfers that provide the credit needed by ``flows``, from what the old journal owed."""
+        """Return transfers that provide the credit that ``flows`` take, from what the old journal owed."""
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit(flow.source):
@@ -115,7 +115,7 @@ class ClaimBook:
         return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
 
     def read(self, kind: type[R], name: str) -> R:
-        """Return the record stored under a name of the memory."""
+        """Return the record stored in memory under a name."""
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, JSON]:
@@ -127,7 +127,10 @@ class ClaimBook:
     def again(
         self, claim: str, held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Return entries that make reservations again under their ids, first providing the credit they reserve."""
+        """Return entries that make reservations again under their ids.
+
+        Each is preceded by an entry that provides the credit it reserves.
+        """
         made: list[Transaction] = []
         for number, each in enumerate(reservations := list(held), start=1):
             if funds := self.fund(each.transfers):
@@ -146,7 +149,7 @@ class ClaimBook:
         return tuple(made)
 
     def _find_original_kind(self, held: Reservation) -> str:
-        """Return the kind of the entry that first made a reservation, before any clear carried it over."""
+        """Return the kind of the entry that first made a reservation, before any clear."""
         return self.seen.reserved_as.get(held.id, held.kind)
 
     def add(self, claim: Claim) -> None:
@@ -154,7 +157,7 @@ class ClaimBook:
         self.claims.append(claim)
 
     def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Add the claim of a key; a malformed value becomes a claim for persons to decide."""
+        """Add the claim for a key; a malformed value becomes a claim on which persons must decide."""
         before = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
         try:
             make(self, name)
@@ -167,7 +170,7 @@ class ClaimBook:
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
-        """Add claims for reservations that belong to no key."""
+        """Add a claim for each reservation to which no key belongs."""
         for held in list(self.pending.values()):
             name = f"reservation:{held.id}"
             self.add(
@@ -181,12 +184,12 @@ class ClaimBook:
             )
 
     def _return_to_credit(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
-        """Return the entries that return a cancelled reservation to the credit meter."""
+        """Return the entries that cancel a reservation and return its amount to the credit meter."""
         funds = self.fund(held.transfers)
         return (self.entry(claim, ENDED, transfers=funds),)
 
     def credits(self) -> None:
-        """Add claims for the credit that nothing else accounts for, per kind and position."""
+        """Add claims for the credit for which no other claim accounts, by kind and position."""
         for name in sorted(self.ledger.accounts()):
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
             if cents <= 0:
@@ -213,7 +216,7 @@ class ClaimBook:
         return lambda _: (self.entry(claim, PAID, transfers=flows),)
 
     def identifiers(self) -> None:
-        """Add the identifiers of past transfers, which must not move value again."""
+        """Add a claim that carries over the identifiers of past transfers, which must not move money again."""
         known = sorted(self.seen.identifiers)
         if not known:
             return
@@ -238,11 +241,11 @@ class ClaimBook:
         )
 
     def carried_state(self) -> Transaction | None:
-        """Return the entry that carries over all remaining state that is not specific to the old journal."""
+        """Return the entry that carries over the remaining state that is not specific to the old journal, or None."""
         keep = {
             name: value
             for name, value in sorted(self.state.items())
-            if name not in self.used and not self._is_forgotten(name)
+            if name not in self.used and not self._is_specific_to_journal(name)
         }
         record = StateKept(
             ended=tuple(self.seen.ended_ids),
@@ -253,15 +256,15 @@ class ClaimBook:
             return None
         return self.entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
-    def _is_forgotten(self, name: str) -> bool:
-        """Return whether a state is dropped because it was specific to the old journal."""
+    def _is_specific_to_journal(self, name: str) -> bool:
+        """Return whether a state is dropped because it only concerned the old journal."""
         key = self.keys.of(name)
         return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """Creates the claim of a key with fate OWED; a feature offers one for each such key."""
+    """Creates the claim for a key with the fate OWED; a feature offers one for each of its keys."""
 
     key: Key
     make: Callable[[ClaimBook, str], None]
@@ -269,23 +272,23 @@ class ClaimMaker:
 
 # ---------------------------------------------------------------------------------------------- names
 def parse_position(name: str) -> int:
-    """Return the position that a state name belongs to."""
+    """Return the position to which a state name belongs."""
     number, slash, _ = name.partition("/")
     return int(number) if slash and number.isdigit() else 1
 
 
 def format_state_name(position: int, key: Key) -> str:
-    """Return the journal state name of a position's key."""
+    """Return the name under which the journal stores a position's key."""
     return f"{position}/{key}" if position > 1 else str(key)
 
 
 def is_credit(name: str) -> bool:
-    """Return whether an account is a player's credit."""
+    """Return whether the account holds a player's credit."""
     return find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
 
 
 def is_restricted(name: str) -> bool:
-    """Return whether an account is restricted credit; nonrestricted credit is money."""
+    """Return whether the account holds restricted credit."""
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 
 

@@ -54,7 +54,7 @@ _HELD: Final = ("current", "hidden", "overflow", "won")
 def list_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[tuple[Claim, ...], Transaction | None]:
-    """Return every claim of a history, in order, and the entry that carries over the machine's identity."""
+    """Return every claim of a history in order, and the entry that carries over its remaining state, or None."""
     book = ClaimBook(history, features.keys)
     for key, describe in list_claim_makers(features).items():
         for name in sorted(n for n in book.state if book.keys.of(n) is key):
@@ -68,7 +68,7 @@ def list_claims(
 
 # ---------------------------------------------------------------------------------------------- paper
 def _claim_paper(book: ClaimBook, name: str) -> None:
-    """Claim a bill or ticket that was ordered into the box and neither credited nor returned."""
+    """Add the claim for a bill or ticket that was sent to the box and neither credited nor returned."""
     paper = book.read(PaperRecord, name)
     held = book.pending.pop(paper.id, None)
     if held is None:  # it is already credited: only the driver has not finished
@@ -91,8 +91,8 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- payouts
-def _pay_out(book: ClaimBook, name: str) -> None:
-    """Claim credits being paid out: a ticket being printed, or coins being counted."""
+def _claim_pay_out(book: ClaimBook, name: str) -> None:
+    """Add the claim for credit that is being paid out as a ticket or in coins."""
     pay_out, position = book.read(CashOutRecord, name), parse_position(name)
     held = book.pending.pop(pay_out.id, None)
     if held is None:
@@ -132,7 +132,7 @@ def _pay_out(book: ClaimBook, name: str) -> None:
 
 
 def _claim_coins_paid(book: ClaimBook, name: str) -> None:
-    """Claim coins that were paid and not yet deducted from the credit: carried over, to be deducted."""
+    """Add the claim for paid coins that are not yet deducted from the credit; they are deducted later."""
     record, position = book.read(CoinsGone, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
@@ -145,7 +145,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- in dispute
 def _claim_dispute(book: ClaimBook, name: str) -> None:
-    """Claim a dispute: carried over, and decided on the new machine."""
+    """Add the claim for a dispute, which is carried over and decided on the new machine."""
     disputed, state = book.read(DisputedAmount, name), book.take(name)
     held = book.pending.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
@@ -166,7 +166,10 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
 
 
 def _claim_ruling(book: ClaimBook, name: str) -> None:
-    """Claim a dispute that is decided but not posted: carried over, to be posted from the credit reserved for it."""
+    """Add the claim for a dispute that is decided but not posted.
+
+    It is carried over, to be posted from the credit that is reserved for it.
+    """
     ruling, position = book.read(DisputeRuling, name), parse_position(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
     book.promised[credit] += held_cents
@@ -187,7 +190,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- by hand
 def _claim_handpay(book: ClaimBook, name: str) -> None:
-    """Claim money and merchandise prizes that wait for an attendant."""
+    """Add the claim for money and merchandise prizes that wait for an attendant."""
     handpay, position = book.read(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
     held = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
@@ -209,7 +212,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
 
 
 def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
-    """Claim a hand-pay that is being moved into the register of orphans."""
+    """Add the claim for a hand-pay that is being moved into the register of unclaimed money."""
     unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
     flows = unclaimed.transfers
     funds = book.fund(flows)
@@ -222,7 +225,7 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- games
 def _claim_game(book: ClaimBook, name: str) -> None:
-    """Claim an open game: the new machine shows it again and ends it with the recorded outcome."""
+    """Add the claim for an open game; the new machine displays it again and ends it with its recorded outcome."""
     position, play_id = parse_position(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
@@ -286,7 +289,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
 
 
 def _claim_table(book: ClaimBook, name: str) -> None:
-    """Claim a table between two games, and the bets standing on it."""
+    """Add the claim for a table between two games and the bets left on it."""
     table, state = book.read(TableRecord, name), book.take(name)
     claim, cents = name, table.standing_cents
     by_hand = (book.entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
@@ -313,20 +316,21 @@ def _build_game_entry(
 
 
 def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
-    """Return the hits of linked levels that are not completed."""
+    """Return the stored hits of linked levels that their controller has not closed."""
     return {
         key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
     }
 
 
 def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
+    """Return the amount of a hit: what the controller awarded for its claim, or else the recorded one."""
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- levels
-def _level(book: ClaimBook, name: str) -> None:
-    """Claim the amount of a stand-alone progressive level: carried over exactly, as a fraction."""
+def _claim_level(book: ClaimBook, name: str) -> None:
+    """Add the claim for a stand-alone progressive level, carried over exactly as a fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
     state = book.take(name)
     level = book.read(Level, name)
@@ -348,8 +352,8 @@ def _level(book: ClaimBook, name: str) -> None:
     )
 
 
-def _link(book: ClaimBook, name: str) -> None:
-    """Claim the contributions to a linked level that its controller is not known to have counted."""
+def _claim_contributions(book: ClaimBook, name: str) -> None:
+    """Add the claim for contributions to a linked level that its controller may not have counted."""
     pool, stored = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
     book.take(name)
     fed = {
@@ -357,7 +361,7 @@ def _link(book: ClaimBook, name: str) -> None:
         for play_id, game in book.seen.games.items()
         if (
             shares := [
-                share for share in game.levels.fed if _is_of(share, pool, stored.counted - _HEARD_LATE)
+                share for share in game.levels.fed if _is_uncounted(share, pool, stored.counted - _HEARD_LATE)
             ]
         )
     }
@@ -370,18 +374,21 @@ def _link(book: ClaimBook, name: str) -> None:
         for play_id in fed
         if play_id not in is_open
     ]
-    uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, stored.counted)]
+    uncounted = [
+        share for made in fed.values() for share in made if _is_uncounted(share, pool, stored.counted)
+    ]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     says = {"sequence": stored.sequence, "counted": stored.counted, "uncounted": len(uncounted)}
     book.add(Claim(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark}))))
 
 
-def _is_of(share: Share, pool: str, after: int) -> bool:
+def _is_uncounted(share: Share, pool: str, after: int) -> bool:
+    """Return whether the contribution is to this pool and comes after the last counted one."""
     return share.pool == pool and share.sequence is not None and share.sequence > after
 
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:
-    """Claim a hit of a linked level, of a completed game, that its controller has not closed."""
+    """Add the claim for a hit of a linked level, of an ended game, that its controller has not closed."""
     state = book.take(name)
     stored = book.read(ClaimRecord, name)
     says = {"pool": stored.pool, "way": stored.way, "amount_cents": stored.amount_cents}
@@ -389,7 +396,7 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
-    """Claim a prize reported by a controller that cannot be proved: carried over with its game, for a ruling."""
+    """Add the claim for a reported prize that cannot be proved; it is carried over with its game."""
     state = book.take(name)
     held = book.read(HeldPrize, name)
     game = book.seen.games.get(held.play_id)
@@ -401,7 +408,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
-    """Carry over the machine's registration for transfers."""
+    """Carry over the machine's registration for host transfers."""
     state = book.take(name)
     book.add(
         Claim(
@@ -415,14 +422,14 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
 
 
 def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """Return the claim maker of each key with fate OWED: those of the table below and those that features offer."""
+    """Return the function that adds the claim of each key with the fate OWED, features' ones included."""
     return {**CLAIMS, **{one.key: one.make for one in features.offered(ClaimMaker)}}
 
 
 #: Claim makers by key, in the order in which they are called. A game takes its claims along.
 CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _claim_paper,
-    MoneyKey.PAY_OUT: _pay_out,
+    MoneyKey.PAY_OUT: _claim_pay_out,
     MoneyKey.COINS_DISPENSED: _claim_coins_paid,
     MoneyKey.RULING: _claim_ruling,
     MoneyKey.DISPUTED: _claim_dispute,
@@ -430,8 +437,8 @@ CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.UNCLAIMED: _claim_orphaned_handpay,
     PlayKey.GAME: _claim_game,
     TableKey.TABLE: _claim_table,
-    ProgressiveKey.LEVEL: _level,
-    ProgressiveKey.LINK: _link,
+    ProgressiveKey.LEVEL: _claim_level,
+    ProgressiveKey.LINK: _claim_contributions,
     ProgressiveKey.CLAIM: _claim_linked_hit,
     ProgressiveKey.HELD: _claim_held_prize,
     HostKey.REGISTRATION: _carry_registration,
@@ -447,5 +454,8 @@ WITH: Final[Mapping[Key, Key | None]] = {
 
 
 def _list_credit_transfers(held: Reservation) -> tuple[Transfer, ...]:
-    """Return the transfers by which a reservation takes the player's credit; a stock of coins is not carried over."""
+    """Return the transfers of a reservation that take the player's credit.
+
+    A stock of coins is not carried over.
+    """
     return tuple(flow for flow in held.transfers if is_credit(flow.source))

@@ -38,7 +38,7 @@ _HEARD_LATE: Final = 64
 
 
 class Evidence:
-    """Visitor of the entries of one history, in order."""
+    """What the entries of one history show about games, rounds and transfers; fed with each entry in order."""
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
@@ -59,7 +59,7 @@ class Evidence:
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Process one entry."""
+        """Update this evidence with one entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
@@ -127,19 +127,20 @@ class Evidence:
             return
         game = from_json(GameRecord, entry.record, where)
         if entry.kind == PLAY_START:
-            self._forget()
+            self._drop_settled_games()
             game = replace(game, staked=_list_stakes(entry))
         self._see_steps(replace(game, claim=""))
         self.dims[game.play_id] = dict(entry.transaction.dims)
 
     def _see_steps(self, game: GameRecord) -> None:
+        """Store a game, and the longest list of steps known of its shared round."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
             known = self.rounds.get(game.round_id, ())
             self.rounds[game.round_id] = max(known, game.steps, game.round_steps, key=len)
 
-    def _forget(self) -> None:
-        """Drop completed games about which no controller can have anything more to report."""
+    def _drop_settled_games(self) -> None:
+        """Drop ended games on which no controller can still report."""
         for play_id, game in list(self.games.items()):
             waits = any(
                 share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _HEARD_LATE

@@ -29,9 +29,9 @@ from egm.tickets.audit import (
     compare,
     find_disagreement,
     find_ledger_before_clear,
+    find_older_ledger_error,
     format_restoration,
     is_known_to_journal,
-    put_back,
     sum_ledger_cents,
 )
 from egm.tickets.desk import TicketDesk
@@ -113,7 +113,7 @@ def compare_with_journal(machine: Machine) -> str:
     store, stored = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
     fresh = _find_initial_anchor(machine)
     is_restored = stored is None or stored.begun != fresh.begun
-    if differs := put_back(store, machine.journal):
+    if differs := find_older_ledger_error(store, machine.journal):
         return f"{differs}{_REMEDY}"
     base = fresh if stored is None or is_restored else stored
     differs = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
@@ -196,7 +196,7 @@ def keep_head(machine: Machine) -> None:
     if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
-        desk.store.keep_head(JournalSeen(journal.mark, journal.sequence, journal.head_hash))
+        desk.store.store_head(JournalSeen(journal.mark, journal.sequence, journal.head_hash))
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:

@@ -50,7 +50,7 @@ from egm.tickets.desk import (
     create_enrolled_number,
 )
 from egm.tickets.model import TicketState
-from egm.tickets.numbers import is_hosts, is_stand_alone
+from egm.tickets.numbers import is_host_number, is_stand_alone
 from egm.tickets.record import Action, Record
 from egm.tickets.store import TicketStore
 from rng import RandomService
@@ -103,7 +103,7 @@ def open_desk(
         ),
         clock,
         numbering=build_stand_alone_numbering(below) if alone else create_enrolled_number,
-        reads=is_stand_alone if alone else is_hosts,
+        reads=is_stand_alone if alone else is_host_number,
         date_is_known=lambda: times.is_believed,
         is_accounted=is_accounted,
     )

@@ -17,7 +17,7 @@ BY: Final = "demonstration"
 
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
-    """Raise OperatorError if a real port is configured and the state folder is a demonstration's."""
+    """Raise OperatorError if the state folder is a demonstration's but a device has a real port."""
     ports = cabinet.real_ports
     if not ports:
         return

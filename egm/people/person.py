@@ -12,7 +12,7 @@ NUMBER: Final = re.compile(r"[0-9]{1,8}")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A staff number, never reused, a name, and a role."""
+    """A person who works on the machine: a staff number (never reused), a name, and a role."""
 
     id: str
     name: str
@@ -20,5 +20,5 @@ class Person:
     disabled: bool = False
 
     def may(self, permission: Permission) -> bool:
-        """Return whether this person's role grants the permission; a disabled person has none."""
+        """Return whether the person's role has the permission; a disabled person has none."""
         return not self.disabled and permission in find_permissions(self.role)

@@ -27,12 +27,12 @@ DIGITS_MAX: Final = 12
 
 
 class PinRefusedError(OperatorError):
-    """A PIN that is too weak or malformed; the text says why."""
+    """A new PIN that is too weak or malformed; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinDigest:
-    """The stored digest of a PIN. ``cost`` is scrypt's n, stored so that the default may grow."""
+    """The stored digest of a PIN; ``cost`` is scrypt's n, stored so that the default may be raised."""
 
     salt_hex: str
     digest_hex: str
@@ -45,13 +45,13 @@ class PinDigest:
         cost: int = _COST,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
     ) -> "PinDigest":
-        """Digest a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
+        """Return the digest of a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
         check_pin(pin)
         salt = random_bytes(_SALT_BYTES)
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)
 
     def matches(self, pin: str) -> bool:
-        """Return whether it is the PIN, in constant time."""
+        """Return whether ``pin`` is the digested PIN; the comparison takes constant time."""
         found = _compute_scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
         return hmac.compare_digest(found, bytes.fromhex(self.digest_hex))
 
@@ -62,7 +62,7 @@ NOBODY: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
 
 
 def check_pin(pin: str) -> None:
-    """Raise :class:`PinRefusedError` unless it is 4 to 12 digits, not all equal and not a sequence."""
+    """Raise :class:`PinRefusedError` unless the PIN is 4 to 12 digits, not all equal and not a sequence."""
     if not (pin.isascii() and pin.isdigit() and DIGITS_MIN <= len(pin) <= DIGITS_MAX):
         raise PinRefusedError(f"a PIN has {DIGITS_MIN} to {DIGITS_MAX} digits and nothing else")
     steps = {int(after) - int(before) for before, after in pairwise(pin)}

@@ -30,14 +30,14 @@ STATE_KEY = "staff"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The journal's record of the roster: the number of its last change, and its digest after it."""
+    """What the journal records of the roster: the number of the last change, and the digest after that change."""
 
     number: int = 0
     digest: str = ""
 
     @classmethod
     def of(cls, state: Any) -> "Recorded":
-        """Decode the journal's state; journals of earlier versions hold the number only."""
+        """Decode the value stored in the journal; earlier versions stored the number only."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
         return cls(int(state or 0))
@@ -47,7 +47,10 @@ class Recorded:
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:
-        """Raise :class:`RosterError` unless ``roster`` is the recorded one, or a sealed continuation of it."""
+        """Raise :class:`RosterError` unless the roster is the recorded one or a continuation of it.
+
+        Changes after the recorded one must be signed with this machine's key.
+        """
         count = len(roster.changes)
         if count < self.number:
             what = "is an older one" if roster.changes else "is missing"
@@ -61,10 +64,10 @@ class Recorded:
 
 
 def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, RosterError | None]:
-    """Return the roster to trust, and, if it is the second copy, why the first was refused (else None).
+    """Return the roster to trust, and why the first copy was refused if it is the second (else None).
 
-    Of two that are the recorded one or continue it, the newer is used. Raises :class:`RosterError` if neither
-    copy qualifies. Nothing is written.
+    Of two copies that are the recorded roster or continue it, the newer is used. Raises :class:`RosterError`
+    if neither copy qualifies. Nothing is written.
     """
     try:
         roster = Roster.load(path, spare)
@@ -89,10 +92,10 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
 
 
 def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
-    """Return what the journal of a state folder records, even if it is too damaged to be opened.
+    """Return what the journal of a state folder records of the roster.
 
-    For a damaged journal it is the last change that either copy still shows. Only entries that this machine
-    has sealed count. Raises :class:`RosterError` for a journal without the machine's key.
+    If the journal is too damaged to be opened, it is the last change that either copy still shows. Only
+    entries written with this machine's key count. Raises :class:`RosterError` for a journal without that key.
     """
     storage, second = DiskStorage(), second or folder / SECOND_FOLDER
     place = Place(storage, folder, second)
@@ -120,7 +123,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
 
 
 def _collect_recorded(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
-    """Add the roster state that each authentic entry or checkpoint records to ``found``."""
+    """Add to ``found`` what each entry or checkpoint written with the machine's key records of the roster."""
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue

@@ -62,7 +62,10 @@ class Permission(StrEnum):
 
 @cache
 def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
-    """Return the validated file: every role, no unknown permission. Raises OperatorError naming the fault."""
+    """Return the permissions of each role from the file, validated.
+
+    The file must name every role and no unknown permission. Raises OperatorError naming the fault.
+    """
     try:
         table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
         matrix = {Role(role): frozenset(map(Permission, held)) for role, held in table.items()}

@@ -39,16 +39,22 @@ _NAME_MAX: Final = 60
 
 
 class RosterError(OperatorError):
-    """The roster cannot be read, or cannot be changed as requested; the text says which file, who and why."""
+    """A roster that cannot be read, or a change that is not possible; the text says which file, who and why."""
 
 
 class RosterDamaged(RosterError):
-    """The file cannot be read or is not a roster, because the medium failed; another copy may be intact."""
+    """A roster file that cannot be read or is not a roster, because the medium failed.
+
+    Another copy may be intact.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: ``what`` is added, disabled, enabled or pin; ``by`` is its author, "" for the first."""
+    """One change of the roster: ``what`` is added, disabled, enabled or pin.
+
+    ``by`` is the staff number of its author, "" for the first change.
+    """
 
     number: int
     at: str
@@ -62,7 +68,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The roster as read from the file. Methods that change it write the file and return the new roster."""
+    """The people who work on the machine, as read from the roster file.
+
+    Methods that change the roster write the file and return the new roster.
+    """
 
     path: Path | None = None
     people: Mapping[str, Person] = field(default_factory=dict)
@@ -75,7 +84,7 @@ class Roster:
 
     @classmethod
     def load(cls, path: Path, spare: Path | None = None) -> "Roster":
-        """Read the file; return an empty roster if it does not exist. Raises :class:`RosterError` naming the fault."""
+        """Return the roster in a file, or an empty one if the file does not exist. Raises :class:`RosterError`."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -106,31 +115,33 @@ class Roster:
     # ------------------------------------------------------------------ what it is
     @property
     def digest(self) -> str:
-        """Return the digest of the whole roster, as stated in its last change."""
+        """Return the digest of the whole roster that its last change states."""
         return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
-        """Return the person with this number, or None if nobody has it or the person is disabled."""
+        """Return the person with this number, or None if there is none or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
     def proves(self, person_id: str, pin: str) -> Person | None:
-        """Return the person with this number if the PIN is right; takes equally long for an unknown number."""
+        """Return the person with this number if the PIN is right, or else None.
+
+        An unknown number takes equally long.
+        """
         digest = self.pins.get(person_id, NOBODY)
         return self.get(person_id) if digest.matches(pin) else None
 
     def since(self, number: int) -> tuple[Change, ...]:
-        """Return the changes after the one with this number."""
+        """Return the changes after the change with this number."""
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
     def added(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
-        """Enrol a person, with a new PIN or a stored digest.
+        """Enrol a person with a new PIN or a stored digest; return the new roster.
 
-        Raises :class:`RosterError`, or PinRefusedError.
-
-        The first person enrolled must be able to enrol others; otherwise nobody ever could.
+        The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
+        :class:`RosterError`, or PinRefusedError.
         """
         if not NUMBER.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
@@ -146,7 +157,7 @@ class Roster:
         return self._append_change("added", person, digest, by, at)
 
     def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Disable a person. Raises :class:`RosterError` for the last one who can enrol others."""
+        """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else can enrol others."""
         person = self._find_person(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
         if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):
@@ -154,12 +165,12 @@ class Roster:
         return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
     def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Return the roster with a disabled person enabled again; ``by`` did it at ``at``."""
+        """Enable a disabled person again, and return the new roster."""
         person = replace(self._find_person(person_id), disabled=False)
         return self._append_change("enabled", person, self.pins[person_id], by, at)
 
     def set_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
-        """Return the roster with a person's new PIN; ``by`` set it at ``at``."""
+        """Set a person's new PIN, and return the new roster."""
         return self._append_change("pin", self._find_person(person_id), PinDigest.of(pin), by, at)
 
     def _find_person(self, person_id: str) -> Person:
@@ -169,9 +180,9 @@ class Roster:
         return person
 
     def _append_change(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
-        """Return the roster with one more, sealed change, and write it to its file if it has one.
+        """Return the roster with one more change and a new signature, and write it to its file if it has one.
 
-        Raises RosterError if the file cannot be written or was changed meanwhile.
+        Raises RosterError if the file cannot be written or was changed in the meantime.
         """
         change = Change(
             number=len(self.changes) + 1,
@@ -200,7 +211,7 @@ class Roster:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
     def write_to(self, path: Path) -> "Roster":
-        """Write it to ``path``, sealed by the machine key in the same folder. Raises OSError."""
+        """Write the roster to ``path``, signed with the machine key in the same folder; return it. Raises OSError."""
         seal = _seal(self)
         document = _encode_roster(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
@@ -221,7 +232,7 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
 
 
 def _digest(roster: Roster) -> str:
-    """Return the digest over everything but the last change's own digest."""
+    """Return the digest of the roster without the digest of its last change."""
     if not roster.changes:
         return ""
     changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))
@@ -229,7 +240,7 @@ def _digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """Return the seal by the machine key in the same folder; empty if there is no intact key yet."""
+    """Return the roster's HMAC with the machine key in the same folder, or "" if there is no intact key yet."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None

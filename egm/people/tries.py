@@ -26,7 +26,7 @@ LOCKED_SECONDS: Final = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """A wrong PIN that was entered; ``number`` is the staff number of :func:`find_counted_number`."""
+    """A wrong PIN that was entered, with the staff number it counts for (:func:`find_counted_number`)."""
 
     id: str
     number: str
@@ -38,7 +38,7 @@ class WrongPin:
 
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
-        """Return a wrong PIN entered now. ``number``: as typed; ``at``: the clock's time, for display."""
+        """Return the record of a wrong PIN entered now for ``number`` as typed; ``at`` is the time for display."""
         return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (an id)
 
     @property
@@ -51,15 +51,15 @@ class WrongPin:
 
 
 def find_counted_number(number: str) -> str:
-    """Return the number under which a try is counted: itself, or "?" for anything that is not a staff number."""
+    """Return the staff number for which a wrong PIN counts, or "?" if ``number`` is not a staff number."""
     return number if NUMBER.fullmatch(number) else "?"
 
 
 @contextmanager
 def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
-    """Lock the file and yield its list; the list's content at the end is stored.
+    """Lock the file of wrong PINs and yield its content as a list, which is stored at the end.
 
-    Raises BlockingIOError if another process holds the file and this one may not ``wait``; OSError.
+    Raises OSError; BlockingIOError if another process holds the file and ``wait`` is False.
     """
     descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
@@ -78,7 +78,7 @@ def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
 
 
 def _read(lines: Iterator[str]) -> Iterator[WrongPin]:
-    """Yield the readable lines; unreadable lines are skipped."""
+    """Yield the wrong PINs in the lines; unreadable lines are skipped."""
     for line in lines:
         try:
             one = WrongPin(**json.loads(line))

@@ -15,7 +15,7 @@ import paytables
 from egm.play.entries import GAME_EXAMINED, GameExamined, LargestPrizes
 from egm.record_codec import to_json
 from egm.records.keys import PlayKey
-from egm.verify.digest import measure
+from egm.verify.digest import compute_digests
 from meters import Journal, Transaction
 from paytables import Depth, Game, analyse
 
@@ -84,5 +84,5 @@ def compute_code_digest() -> str:
     """Return the SHA-256 digest of the code that plays and analyses games."""
     root = Path(paytables.__file__).parent
     files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
-    lines = (f"{digest}  {name}\n" for name, digest in measure(files).items())
+    lines = (f"{digest}  {name}\n" for name, digest in compute_digests(files).items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -44,7 +44,7 @@ def _parse_fraction(value: object) -> Fraction:
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
-    """Return the generator's reseed policy, which differs by jurisdiction because the regulations do."""
+    """Return the generator's reseed policy, which regulations prescribe differently."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
     try:
@@ -104,13 +104,16 @@ class _Table(Documented, BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Floor:
-    """A minimum return, and what it applies to: each bet of a game, its best bet, or nothing."""
+    """A minimum return, and whether it applies to each bet of a game, to its best bet, or to nothing."""
 
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
 
     def refused(self, returns: Mapping[str, Fraction]) -> str | None:
-        """Return the bet whose return is below the minimum, or None. ``returns`` is by bet."""
+        """Return the bet for which the minimum return is not reached, or None.
+
+        ``returns`` has the return of each bet.
+        """
         if self.of == "nothing" or not returns:
             return None
         choose = min if self.of == "bet" else max
@@ -145,19 +148,19 @@ class Returns(_Table):
     noted."""
 
     def floor(self, family: str) -> Floor:
-        """Return the minimum return of a family of games: its own, or that of table games."""
+        """Return the minimum return for a family of games; table games may have a separate one."""
         own = self._of_machines.get(family)
         return Floor(self.tables.least, self.tables.applies_to) if own is None else Floor(own)
 
     def most(self, family: str) -> Fraction | None:
-        """Return the maximum return of a family of games; table games may have a separate one."""
+        """Return the maximum return for a family of games, or None; table games may have a separate one."""
         if family in self._of_machines or self.tables.ceiling is None:
             return self.ceiling
         return self.tables.ceiling
 
     @property
     def _of_machines(self) -> dict[str, Fraction]:
-        """Return the minimum returns of all families except table games."""
+        """Return the minimum return of each family except table games."""
         return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
 
@@ -302,7 +305,7 @@ class Protection(_Table):
 
     @property
     def counts(self) -> bool:
-        """Return whether this profile counts sessions at all."""
+        """Return whether this profile counts sessions of play."""
         spent = self.remind_spend_cents or self.limit_spend_cents
         return bool(spent or self.remind_minutes or self.limit_minutes or self.own_limits)
 
@@ -451,7 +454,7 @@ class Profile(_Table):
 
     @property
     def file(self) -> Source | None:
-        """Return the file it was read from, as it was read, or None for a profile not read from a file."""
+        """Return the file from which the profile was read, with its bytes, or None."""
         return self._file
 
     @model_validator(mode="after")
@@ -492,7 +495,7 @@ class Profile(_Table):
 
     @property
     def _payable_cents(self) -> int:
-        """Return the largest amount the machine can pay at once without staff, in minor units."""
+        """Return the largest amount that the machine can pay at once without staff, in minor units."""
         ways = {
             "ticket": self.tickets.limit_cents,
             "coins": self.coins.hopper_cents * self.coins.payout_coins_max,
@@ -506,7 +509,7 @@ def list_profile_ids() -> tuple[str, ...]:
 
 
 def load_profile(name: str | Path) -> Profile:
-    """Load a profile by id, or from an operator's own file (:mod:`paytables.source`).
+    """Load a profile by its id, or from an operator's own file (:mod:`paytables.source`).
 
     Raises OperatorError naming the file, the key and the reason if it is missing or invalid.
     """

@@ -9,10 +9,10 @@ from egm.profiles.profile import Profile
 
 
 def build_schema() -> dict[str, object]:
-    """Return the JSON Schema (draft 2020-12) of a profile file.
+    """Return the JSON Schema (draft 2020-12) of a profile file, which describes each key.
 
-    It describes each key. Rules between keys (a limit below another, a text for each language) are checked
-    only by :func:`egm.profiles.load_profile`.
+    Rules between keys (a limit below another, a text for each language) are only checked by
+    :func:`egm.profiles.load_profile`.
     """
     data = Profile.model_json_schema()
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -21,7 +21,7 @@ def build_schema() -> dict[str, object]:
 
 
 def iter_keys() -> Iterator[Key]:
-    """Yield every key, table by table, as the schema describes it."""
+    """Yield every key of a profile, table by table, as the schema describes it."""
     root = build_schema()
     yield from _iter_table_keys(root, root, "")
 

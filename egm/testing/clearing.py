@@ -5,7 +5,7 @@ from pathlib import Path
 
 from egm.app.features import FEATURES
 from egm.kernel.feature import Features
-from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, look
+from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, inspect_claims
 from meters.clear import Clearance, clear
 
 __all__ = [
@@ -50,7 +50,7 @@ def clear_it(
     """Inspect, decide and clear; return the folder of the old memory."""
     return clear(
         folder,
-        build_clearance(look(folder, features, second_dir=second), **decisions),
+        build_clearance(inspect_claims(folder, features, second_dir=second), **decisions),
         now=read_clear_time,
         second_dir=second,
     )

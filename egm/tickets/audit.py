@@ -26,11 +26,11 @@ ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """The ticket ledger's end when the journal last saw it: place and digest of a move.
+    """The end of the ticket ledger when the journal last saw it: the number and digest of its last move.
 
-    ``begun``: the restored ledger that it belongs to (:func:`format_restoration`). ``from_`` and ``base`` (minor units
-    by account): what the ledger already contained when the journal began, by a clear or with a restored
-    ledger.
+    ``begun`` identifies the restored ledger that the move belongs to (:func:`format_restoration`). ``from_``
+    (the number of a move) and ``base`` (minor units by account) state what the ledger already contained when
+    the journal began, after a clear or with a restored ledger.
     """
 
     begun: str
@@ -42,7 +42,7 @@ class LedgerAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """The anchor of the journal before a clear, with every ledger that it ``known`` to be the machine's."""
+    """The anchor in the journal before a clear, and all ledgers (``known``) that journal accepted as the machine's."""
 
     begun: str
     place: int
@@ -52,7 +52,7 @@ class EarlierLedger:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One account of the machine compared with the tickets it represents, in minor units."""
+    """An account of the machine compared with the tickets it stands for, in minor units."""
 
     account: str
     journal_cents: int
@@ -60,7 +60,7 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether both are equal. Only a ticket in progress at a power loss may cause a difference."""
+        """Return whether both amounts are equal; only a ticket in progress at a power loss may make them differ."""
         return self.journal_cents == self.ledger_cents
 
 
@@ -69,7 +69,7 @@ def _find_issuers(records: Iterable[Record]) -> set[str]:
 
 
 def _find_redeemers(records: Iterable[Record]) -> set[str]:
-    """Return the machines of a ledger in which nothing was issued."""
+    """Return the machines that redeemed tickets in a ledger in which nothing was issued."""
     moves = [move for record in records for move in record.moves if move.action is Action.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
 
@@ -80,11 +80,11 @@ def compare(
     machine_serial: str | None = None,
     base_cents: Mapping[str, int] | None = None,
 ) -> list[Comparison]:
-    """Compare what the journal says was issued and redeemed by ticket with what the ledger says.
+    """Compare the amounts that the journal says were issued and redeemed by ticket with the ledger's.
 
     ``balance_cents`` returns the balance of an account of the machine's journal. ``machine_serial`` may be
-    omitted if all tickets belong to one machine. ``base_cents``: what the ledger already contained when that
-    journal began, by a clear. Raises :class:`OperatorError` if it is needed and missing.
+    omitted if all tickets belong to one machine; otherwise :class:`OperatorError` is raised. ``base_cents``
+    is what the ledger already contained when the journal began.
     """
     if machine_serial is None:
         records = list(store.records())
@@ -106,10 +106,10 @@ def find_disagreement(
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
 ) -> str:
-    """Return why a ledger is not the one that the journal knows, or an empty string if it is.
+    """Return why a ledger is not the one that the journal names, or "" if it is.
 
-    ``anchor`` is the journal's stored anchor. Raises :class:`OperatorError` if several machines share the
-    ledger and none is named.
+    ``anchor`` is the anchor stored in the journal. Raises :class:`OperatorError` if several machines share
+    the ledger and ``machine_serial`` is missing.
     """
     if put_back := _find_exchange_error(store, anchor):
         return put_back
@@ -123,6 +123,7 @@ def find_disagreement(
 
 
 def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
+    """Return why the ledger is not a continuation of the anchored one, or "" if it is."""
     found = store.digest_at(anchor.place)
     if found is not None and found.startswith(anchor.digest):
         return ""
@@ -132,13 +133,13 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
     )
 
 
-def put_back(store: TicketStore, journal: JournalView) -> str:
-    """Return why a ledger is older than a machine's journal knows, or another one; an empty string if neither.
+def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
+    """Return why a ledger is older than a machine's journal knows, or is another one; "" if neither.
 
-    For use while the machine runs, which may be running: sums are not compared, because a ticket in progress is
-    in one of them only. The check passes if the journal (or the one before a clear) has never seen a ledger,
-    and if two persons have restored the ledger and the machine has not seen that yet. Later acts of the cage
-    itself are in the ledger's own head.
+    It may be called while the machine runs. Sums are therefore not compared, because a ticket in progress is
+    in only one of them. The ledger also passes if the journal (or the one before a clear) has never seen a
+    ledger, or if two persons have restored the ledger and the machine has not seen that yet. Later acts of
+    the cage are in the ledger's own head.
     """
     if behind := store.find_ledger_mismatch():
         return behind
@@ -154,12 +155,12 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
 
 
 def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
-    """Return the ledger anchor in a journal's state, or None. Raises RecordError if it is malformed."""
+    """Return the ledger anchor stored in a journal, or None. Raises RecordError if it is malformed."""
     return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
 
 
 def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
-    """Return the ledger's end when a clear began this journal; None if none did."""
+    """Return the end of the ledger when a memory clear began this journal; None without a clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
     found = record.get(STATE_KEY)
@@ -167,20 +168,20 @@ def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
 
 
 def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
-    """Return the last entries by which tickets ended in the journal before a clear, by id."""
+    """Return the ids of the last entries by which tickets ended in the journal before a clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     ended = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
     return ended if isinstance(ended, list) else []
 
 
 def format_restoration(store: TicketStore) -> str:
-    """Return the text by which a journal identifies the last restoration of the ledger; empty if there was none."""
+    """Return the text by which a journal identifies the ledger's last restoration; "" if there was none."""
     restoration = store.find_last_restoration()
     return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
-    """Return whether a journal whose ledger was replaced used the ledger identified by ``restoration`` before."""
+    """Return whether the journal used the ledger identified by ``restoration`` before it was replaced."""
     before = find_ledger_before_clear(journal)
     if not restoration or (before is not None and restoration in before.known):
         return True
@@ -191,11 +192,11 @@ def was_ledger_known(journal: JournalView, restoration: str) -> bool:
 
 
 def is_known_to_journal(journal: JournalView, record: Record) -> bool:
-    """Return whether a machine's journal knows a ticket that the ledger says the machine issued.
+    """Return whether a machine's journal knows a ticket that, by the ledger, the machine issued.
 
-    For the time before this journal began (by a clear or with a restored ledger), the journal only knows the
-    ledger's end at that time: such a ticket comes before that place, or is among the last that ended. A
-    ticket unknown to the clear is refused, because the credit that paid for it may have been carried over.
+    Of the time before this journal began (by a clear or with a restored ledger), the journal only knows where
+    the ledger ended. Such a ticket must come before that end, or be among the last that ended. Any other
+    ticket is refused, because the credit that paid for it may have been carried over.
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
@@ -210,7 +211,7 @@ def is_known_to_journal(journal: JournalView, record: Record) -> bool:
 
 
 def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
-    """Return what the ledger says was issued by and redeemed at one machine, by account of its journal."""
+    """Return what the ledger says was issued and redeemed by one machine, by account of its journal."""
     out = store.moved_cents(machine_serial, Action.ISSUE)
     taken = store.moved_cents(machine_serial, Action.REDEEM)
     return {

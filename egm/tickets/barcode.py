@@ -21,9 +21,10 @@ _STOP: Final = (WIDE_MODULES, 1, 1)
 
 
 def encode_bars(digits: str) -> tuple[int, ...]:
-    """Return the widths, in modules, of alternating bars and spaces, from a bar to a bar, without quiet zones.
+    """Return the widths, in modules, of the bars and the spaces between them, without quiet zones.
 
-    Raises :class:`InvalidTicket` unless ``digits`` is an even number of digits, at least two.
+    The first and the last are bars. Raises :class:`InvalidTicket` unless ``digits`` is an even number of
+    digits, at least two.
     """
     if not digits or len(digits) % 2 or not (digits.isascii() and digits.isdigit()):
         raise InvalidTicket(f"Interleaved 2 of 5: {digits!r} is not an even number of digits")
@@ -35,5 +36,5 @@ def encode_bars(digits: str) -> tuple[int, ...]:
 
 
 def compute_width_modules(digits: int) -> int:
-    """Return the width of a symbol with this number of digits, in modules, quiet zones included."""
+    """Return the width in modules of a bar code with this number of digits, quiet zones included."""
     return 2 * QUIET_MODULES + sum(_START) + sum(_STOP) + digits // 2 * (4 * WIDE_MODULES + 6)

@@ -14,7 +14,7 @@ from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
 from egm.tickets.record import LIFE, Action, Move, Record
-from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
+from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
 
@@ -32,7 +32,7 @@ class Payee:
 
 @dataclass(frozen=True, slots=True)
 class RegisterLine:
-    """One payment in the register: the ticket, when, by whom, to whom."""
+    """One payment in the register of payees: the ticket, when, by whom and to whom."""
 
     record: Record
     paid: Move
@@ -40,11 +40,12 @@ class RegisterLine:
 
 
 class Cage:
-    """Cashier access to the tickets of a ledger for ``person``, and ``second`` if a second person is required.
+    """The cashier's access to the tickets of a ledger.
 
-    The caller has enrolled and authenticated both. ``date_is_known``: whether the clock is trusted; if not,
-    no ticket counts as expired here, and the cashier reads the printed date. ``is_accounted``: returns
-    whether the machine's journal knows a ticket that the ledger says was issued.
+    The caller has enrolled and authenticated ``person``, and ``second`` if a second person is required. If
+    ``date_is_known`` is False, because the clock is not trusted, no ticket counts as expired here, and the
+    cashier reads the printed date. ``is_accounted`` returns whether the machine's journal knows a ticket
+    that, by the ledger, the machine issued.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Cage:
         date_is_known: bool = True,
         is_accounted: Callable[[Record], bool] = lambda _: True,
     ) -> None:
-        """Raise :class:`OperatorError` if there is no person, or if both are the same."""
+        """Raise :class:`OperatorError` if no person is given, or the same person twice."""
         if not person.strip():
             raise OperatorError("the cage: name the person who acts; nothing was paid or changed")
         if second.strip() == person.strip():
@@ -70,7 +71,7 @@ class Cage:
         self._is_accounted = is_accounted
 
     def pay(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
-        """Redeem a ticket for cash. It is durable when this returns; only then hand over the money.
+        """Redeem a ticket for cash; it is durable when this returns. Only then hand over the money.
 
         Raises :class:`OperatorError` if the venue requires a second person or the payee's name and it is
         missing.
@@ -91,12 +92,12 @@ class Cage:
             if isinstance(answer, Refusal):
                 return answer
             self._require_second_person(answer.ticket, CageAct.PAY)
-            _want_payee(answer.ticket, payee)
+            _require_payee(answer.ticket, payee)
             story: dict[str, Any] = {} if not self._second else {"second": self._second}
             if payee is not None:
                 story["payee"] = {"name": payee.name, "address": payee.address}
-            end(self._store, redemption_id, Action.REDEEM, at=at, by=self._by, story=story)
-        self._store.keep_head()
+            end_redemption(self._store, redemption_id, Action.REDEEM, at=at, by=self._by, story=story)
+        self._store.store_head()
         return answer
 
     def void(self, number: str, why: str) -> Record:
@@ -104,11 +105,11 @@ class Cage:
         return self._record_act(number, Action.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
-        """Return the ticket as a duplicate to print: the same number, still redeemable only once (H-07)."""
+        """Return the ticket as a duplicate to print; it has the same number and is redeemable only once (H-07)."""
         return replace(self._record_act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
 
     def release(self, number: str, why: str) -> Record:
-        """Release a ticket whose machine will never complete its redemption: it is gone, or its memory is lost.
+        """Release a ticket whose machine will never complete its redemption, because it is gone or lost its memory.
 
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
         stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
@@ -116,7 +117,7 @@ class Cage:
         return self._record_act(number, Action.RELEASE, CageAct.RELEASE, why)
 
     def revive(self, number: str, why: str) -> Record:
-        """Declare that a ticket is owed whatever its date, because a wrong clock dated or expired it."""
+        """Declare a ticket owed regardless of its date, because a wrong clock dated or expired it."""
         return self._record_act(number, Action.REVIVE, CageAct.REVIVE, why)
 
     def _record_act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
@@ -140,10 +141,11 @@ class Cage:
             moved = self._store.move(
                 number, action, at=at, by=self._by, redemption_id=redemption_id, story=story
             )
-        self._store.keep_head()
+        self._store.store_head()
         return moved
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
+        """Raise OperatorError if the jurisdiction requires two persons for this act."""
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
@@ -156,18 +158,18 @@ class Cage:
             return Refusal(Reason.NOT_OURS, record.issue_id)
         if ticket.kind is TicketKind.RESTRICTED:
             return Refusal(Reason.WRONG_KIND, ticket.kind.value)
-        past = self._date_is_known and record.is_past(self._clock.now())
+        past = self._date_is_known and record.is_expired_at(self._clock.now())
         if past and load_template(ticket.template).cage.expired == "refused":
             return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
         return None
 
 
 def is_ticket_number(number: str) -> bool:
-    """Return whether these digits can be a ticket's number of any kind."""
+    """Return whether these digits can be a ticket number of any kind."""
     return any(can_be(number) for can_be in _READS)
 
 
-def register(store: TicketStore) -> Iterator[RegisterLine]:
+def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
     """Yield the payments with a recorded payee, newest ticket first (QC-VLM 40)."""
     for record in store.records(TicketState.REDEEMED):
         payee = record.moves[-1].story.get("payee")
@@ -176,7 +178,8 @@ def register(store: TicketStore) -> Iterator[RegisterLine]:
             yield RegisterLine(record, record.moves[-1], whom)
 
 
-def _want_payee(ticket: Ticket, payee: Payee | None) -> None:
+def _require_payee(ticket: Ticket, payee: Payee | None) -> None:
+    """Raise OperatorError if the venue requires the payee's data and some are missing."""
     above = load_template(ticket.template).register_from_cents
     if above is None or ticket.amount_cents < above:
         return

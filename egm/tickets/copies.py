@@ -85,14 +85,14 @@ _INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.is
     json_extract(?9, '$.ticket.machine_serial'), json_extract(?9, '$.ticket.sequence')"""
 
 
-class _TwoStories(TicketLedgerDamaged):
-    """The copies contradict each other, or neither is intact: neither can repair the other."""
+class _CopiesContradict(TicketLedgerDamaged):
+    """The copies contradict each other, or neither is intact; neither can be repaired from the other."""
 
 
 class TicketLedgerCopies:
-    """Both copies of the ticket ledger, open: a SQLite database and a log, on two media.
+    """The two open copies of the ticket ledger: a SQLite database and a log, on two media.
 
-    ``mended`` describes what was rebuilt from the other copy, or is empty.
+    ``mended`` states what was rebuilt from the other copy, or is empty.
     """
 
     close: Callable[[], None]
@@ -103,10 +103,9 @@ class TicketLedgerCopies:
     ) -> None:
         """Open both copies and, unless ``read_only``, rebuild a damaged one from the other.
 
-        ``second`` is the folder of the log. ``prove`` checks every move of both, which takes about a second
-        for a large ledger while its writers wait.
-
-        Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
+        ``second`` is the folder of the log. With ``prove``, every move in both is verified, which takes about
+        a second for a large ledger and blocks other writers. Raises :class:`TicketLedgerUnwritable` or
+        :class:`TicketLedgerDamaged`.
         """
         self.path = folder / FILE_NAME
         self.log_path = second / LOG_NAME
@@ -122,7 +121,7 @@ class TicketLedgerCopies:
                 if not read_only:
                     storage.make_folder(folder)
                     storage.make_folder(second)
-                self._hold(folder, opened)
+                self._lock_ledger(folder, opened)
                 if not read_only:
                     self._log = MoveLog(storage.open_file(self.log_path, write=True), key)
                     opened.callback(self._log.close)
@@ -139,8 +138,8 @@ class TicketLedgerCopies:
             self.close = opened.pop_all().close
 
     # ------------------------------------------------------------------ opening and mending
-    def _hold(self, folder: Path, opened: ExitStack) -> None:
-        """Take the shared lock on the ledger, so that no process replaces its file meanwhile."""
+    def _lock_ledger(self, folder: Path, opened: ExitStack) -> None:
+        """Take the shared lock on the ledger, so that no process replaces its file in the meantime."""
         path = folder / LOCK_NAME
         if self._read_only and not path.exists():
             return
@@ -152,10 +151,10 @@ class TicketLedgerCopies:
     def _open_or_mend(self) -> None:
         try:
             self._prepare()
-        except _TwoStories:
+        except _CopiesContradict:
             raise
         except TicketLedgerDamaged as why:
-            self._make_database_again(str(why))
+            self._rebuild_database(str(why))
 
     def _prepare_reader(self) -> None:
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
@@ -165,17 +164,17 @@ class TicketLedgerCopies:
             self.verify()
 
     def _check_format_and_find_content(self) -> bool:
-        """Return whether the database has content. Raises TicketLedgerDamaged for an unknown format."""
+        """Return whether the database has any content. Raises TicketLedgerDamaged for an unknown format."""
         found = self.run("PRAGMA user_version").fetchone()[0]
         if found not in {0, FORMAT}:
-            raise _TwoStories(
+            raise _CopiesContradict(
                 f"{self.path}: format {found}; this program knows {FORMAT}. Format 1 is taken over by two"
                 " persons: egm ticket restore"
             )
         return bool(found)
 
     def _connect(self) -> Database:
-        """Open SQLite's copy, created with access for its owner only: a ticket number in the wrong hands is money."""
+        """Open the database; a new one is readable by its owner only, because ticket numbers are money."""
         if not self._read_only and not self._storage.exists(self.path):
             self._storage.open_file(self.path, write=True).close()
         return self._storage.connect(self.path, read_only=self._read_only)
@@ -184,7 +183,7 @@ class TicketLedgerCopies:
         self._database.close()
 
     def _prepare(self) -> None:
-        """Prepare SQLite's copy, prove it, and make it agree with the log."""
+        """Prepare and verify the database, and make it agree with the log."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         self.run("PRAGMA journal_mode=WAL")
         self.run("PRAGMA synchronous=FULL")
@@ -198,8 +197,8 @@ class TicketLedgerCopies:
                 self._check_database()
             self._reconcile_copies(thorough=self._prove)
 
-    def _make_database_again(self, why: str) -> None:
-        """Rebuild the database from the log under an exclusive lock; the old file is kept under another name."""
+    def _rebuild_database(self, why: str) -> None:
+        """Rebuild the database from the log under an exclusive lock; the old file is renamed and kept."""
         count = sum(1 for _ in self._log.rows())  # raises if the log is damaged too
         if not count:
             raise TicketLedgerDamaged(f"{why}; and {LOG_NAME} is empty")
@@ -224,7 +223,7 @@ class TicketLedgerCopies:
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {why}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
-        """Make the copies agree, under the write lock; only compares their ends unless ``thorough``."""
+        """Make both copies agree, under the write lock; only their ends are compared unless ``thorough``."""
         ours = self.end()
         if ours == self._log.end() and not thorough:
             return
@@ -232,7 +231,7 @@ class TicketLedgerCopies:
             logged = list(self._log.rows())
         except TicketLedgerDamaged as why:
             if self._log.find_furthest_place() > ours[0]:
-                raise _TwoStories(f"{why}; and {FILE_NAME} ends before it, at move {ours[0]}") from None
+                raise _CopiesContradict(f"{why}; and {FILE_NAME} ends before it, at move {ours[0]}") from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {why}"
             return
@@ -240,7 +239,7 @@ class TicketLedgerCopies:
         common = end_of(logged[place - 1]) if place else START
         here = self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or START
         if here != common:
-            raise _TwoStories(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
+            raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
         for row in logged[ours[0] :]:
             self.insert(row)
         if logged and not ours[0]:
@@ -272,7 +271,7 @@ class TicketLedgerCopies:
 
     @contextmanager
     def _run_transaction(self) -> Iterator[None]:
-        """Run one SQLite transaction; if it fails, remove its line from the log."""
+        """Run one SQLite transaction; if its commit fails, remove its line from the log."""
         self.run("BEGIN IMMEDIATE")
         self._changing = True
         try:
@@ -288,19 +287,19 @@ class TicketLedgerCopies:
             self._changing, self._logged = False, None
 
     def insert(self, row: Row) -> None:
-        """Insert one move; a ticket's first move includes the ticket."""
+        """Insert one move; the first move of a ticket includes the ticket's data."""
         if row[2] == FIRST_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
     def end(self) -> End:
-        """Return the end of the SQLite copy: its last move."""
+        """Return the end of the database copy: the number and digest of its last move."""
         found = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return START if found is None else (found[0], found[1])
 
     def read_ticket_rows(self, number: str) -> list[Row]:
-        """Return the moves of one ticket, each proved. Raises :class:`TicketLedgerDamaged`."""
+        """Return the moves of one ticket, each verified. Raises :class:`TicketLedgerDamaged`."""
         rows = self._select_rows("WHERE number = ? ORDER BY step", number)
         for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
             before = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
@@ -312,7 +311,7 @@ class TicketLedgerCopies:
         return rows
 
     def verify(self) -> int:
-        """Prove every row of both copies, and that they agree; return the number of moves."""
+        """Verify every row of both copies, and that the copies agree; return the number of moves."""
         if self._read_only:
             return self._verify_reading()
         with self._run_transaction():
@@ -321,7 +320,11 @@ class TicketLedgerCopies:
             return count
 
     def _verify_reading(self) -> int:
-        """Verify without repairing anything; a log that is one transaction ahead belongs to a running writer."""
+        """Verify without repairing anything.
+
+        A log that is one transaction ahead of the database is accepted, because another process may be
+        writing.
+        """
         self.run("BEGIN")
         try:
             count = self._check_database()
@@ -335,7 +338,7 @@ class TicketLedgerCopies:
         return count
 
     def _read_logged_rows(self) -> list[Row]:
-        """Return every move in the log, for a reader that has not opened it."""
+        """Return every move in the log, for a reader that has not opened the log."""
         try:
             log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as why:
@@ -346,12 +349,12 @@ class TicketLedgerCopies:
             log.close()
 
     def digest_at(self, place: int) -> str | None:
-        """Return the digest of the move at a place: None if the ledger ends before it, "" for place 0."""
+        """Return the digest of the move number ``place``; "" for 0, None if the ledger ends before it."""
         found = self.run("SELECT digest FROM moves WHERE place = ?", place).fetchone()
         return str(found[0]) if found is not None else None if place else ""
 
     def _check_database(self) -> int:
-        """Verify SQLite's copy move by move; return the number of the last move."""
+        """Verify the database move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:
@@ -372,7 +375,7 @@ class TicketLedgerCopies:
         return list(self.run(f"SELECT {_COLUMNS} FROM moves {which}", *parameters))  # noqa: S608 (no values)
 
     def run(self, sql: str, *parameters: object) -> Rows:
-        """Run one statement. Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`."""
+        """Run one SQL statement. Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`."""
         try:
             return self._database.execute(sql, parameters)
         except MediumError as why:

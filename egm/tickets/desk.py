@@ -31,7 +31,7 @@ from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
 from egm.tickets.record import Action, Enrolment, Record
-from egm.tickets.redemption import Reason, Redemption, Refusal, end, is_held, lock
+from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
@@ -43,12 +43,12 @@ _TRIES: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRules:
-    """Ticket rules of jurisdiction and venue.
+    """The jurisdiction's and the venue's rules for tickets.
 
-    ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is valid until the end of that
-    many days after its own, local time; None never expires. ``allowance``: tickets that this machine may
-    number before the host knows them; ``unread``: tickets in total that the host may not know, regardless
-    of who numbered them. Both are None without a host.
+    A greater amount than ``limit_cents`` is paid by hand. A ticket is valid until the end of the day (local
+    time) that is ``valid_days`` after its own; with None it never expires. ``allowance`` is how many tickets
+    this machine may number before the host knows them; ``unread`` is how many tickets in total the host may
+    not know, regardless of who numbered them. Both are None without a host.
     """
 
     currency: str
@@ -61,7 +61,7 @@ class TicketRules:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The tickets and redemptions of one machine that are in progress."""
+    """The tickets and the redemptions of one machine that are in progress."""
 
     tickets: tuple[Record, ...]
     """Reserved, not known to be printed."""
@@ -71,7 +71,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """The machine and venue that issue and redeem tickets."""
+    """The machine and the venue that issue and redeem tickets."""
 
     serial: str
     operator_number: str
@@ -80,7 +80,7 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """Venue data printed on a ticket, and for how many days it is valid (None: without limit)."""
+    """The venue data printed on a ticket, and how many days the ticket is valid (None: it never expires)."""
 
     house: House
     valid_days: int | None
@@ -97,20 +97,20 @@ def build_stand_alone_numbering(below: numbers.Below) -> Numbering:
 
 
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
-    """Return the number made of the host's identifier and the running sequence."""
+    """Return the ticket number made of the host's identifier and the next sequence; None without an enrolment."""
     if enrolment is None:
         return None
     return numbers.create_secure_enhanced_number(enrolment.validation_id, enrolment.sequence)
 
 
 class TicketDesk:
-    """Issuing and redeeming of tickets by one machine.
+    """Issues and redeems the tickets of one machine.
 
     ``numbering`` creates numbers; ``reads`` returns whether digits can be a number here
-    (:mod:`egm.tickets.numbers`). ``date_is_known``: whether the clock is trusted; if not, nothing is issued
-    and no ticket counts as expired. ``is_accounted``: whether the journal knows a ticket that the ledger says
-    this machine issued. Raises :class:`InvalidTicket` if the template of the rules is missing or the venue
-    lacks data that must be printed.
+    (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted, nothing is
+    issued and no ticket counts as expired. ``is_accounted`` returns whether the journal knows a ticket that,
+    by the ledger, this machine issued. Raises :class:`InvalidTicket` if the rules' template is missing or the
+    venue lacks data that must be printed.
     """
 
     def __init__(
@@ -152,14 +152,13 @@ class TicketDesk:
         number: str | None = None,
         witness: str = "",
     ) -> Ticket | Refusal:
-        """Reserve a number for a ticket; durable when this returns, but not money before :meth:`printed`.
+        """Reserve a number for a ticket, durably; it becomes money only with :meth:`printed`.
 
         ``printed`` replaces the machine's own venue data. ``number`` is the host's, under system validation;
-        otherwise the desk creates one. ``witness`` is the journal head to be printed. A refusal has issued
-        nothing; the credits are then paid by hand.
-
-        The same ``issue_id`` returns the same ticket while it is reserved. Raises :class:`TicketOrderError`
-        if something else was requested under that id.
+        otherwise the desk creates one. ``witness`` is the journal head to be printed. If the result is a
+        refusal, nothing was issued, and the credits are paid by hand. The same ``issue_id`` returns the same
+        ticket while it is reserved. Raises :class:`TicketOrderError` if something else was requested under
+        that id.
         """
         with self._store.together():
             known = self._store.find_by_issue(issue_id)
@@ -198,28 +197,28 @@ class TicketDesk:
             return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
 
     def find_issued_ticket(self, issue_id: str) -> Ticket | None:
-        """Return the ticket numbered under this id, or None."""
+        """Return the ticket whose number was reserved under this id, or None."""
         known = self._store.find_by_issue(issue_id)
         return None if known is None else known.ticket
 
     def number_of(self, redemption_id: str) -> str | None:
-        """Return the number locked under this redemption, or None."""
+        """Return the ticket number locked under this redemption id, or None."""
         known = self._store.find_by_redemption(redemption_id)
         return None if known is None else known.ticket.number
 
     def printed(self, number: str) -> Ticket:
-        """Record that the bar code is printed: the ticket is money. Durable; a repeat changes nothing."""
+        """Record that the bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
         return self._move_once(number, Action.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
-        """Void a ticket that was not printed, or may not have been. Durable; a repeat changes nothing.
+        """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
-        If it was printed after all, it is worthless, and the player is paid by hand.
+        If it was printed after all it is worthless, and the player is paid by hand.
         """
         self._move_once(number, Action.FAIL, why=why)
 
     def holds(self, redemption_id: str) -> bool:
-        """Return whether this redemption still holds its lock; only then may the ticket be credited."""
+        """Return whether this redemption still holds the lock on its ticket; only then may the ticket be credited."""
         known = self._store.find_by_redemption(redemption_id)
         return known is not None and is_held(known, redemption_id, self._machine.serial)
 
@@ -235,16 +234,16 @@ class TicketDesk:
     def admit(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> Redemption | Refusal:
-        """Lock a ticket whose value the host has stated, durably, or return why not.
+        """Lock a ticket whose value the host has stated, durably, or return why it is refused.
 
-        A ticket unknown to this ledger is entered as the host's, so that one ticket is never accepted twice,
-        even if the host lost its memory. The same id and digits return the same result again.
+        A ticket unknown to this ledger is entered as issued by the host, so that it is never accepted twice,
+        even if the host loses its memory. The same id and digits return the same result again.
         """
         by, at = self._machine.serial, self._read_clock()
         with self._store.together():
             known = self._store.get(number)
             if known is None:
-                self._enter(redemption_id, number, kind, amount_cents)
+                self._enter_host_ticket(redemption_id, number, kind, amount_cents)
             elif (known.ticket.kind, known.ticket.amount_cents) != (kind, amount_cents):
                 return Refusal(Reason.AMOUNT, f"{known.ticket.amount_cents} cents {known.ticket.kind}")
             return lock(
@@ -257,8 +256,10 @@ class TicketDesk:
                 refuse=self._find_redemption_refusal,
             )
 
-    def _enter(self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int) -> None:
-        """Enter a ticket that was issued elsewhere, as the host describes it."""
+    def _enter_host_ticket(
+        self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
+    ) -> None:
+        """Enter a ticket that was issued elsewhere, with the data that the host states."""
         now = self._read_clock()
         ticket = Ticket(
             number=number,
@@ -278,7 +279,7 @@ class TicketDesk:
         self._store.move(number, Action.ISSUE, at=now, by=ELSEWHERE)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
-        """Lock the ticket with these digits to this machine, durably, or return why not.
+        """Lock the ticket with these digits to this machine, durably, or return why it is refused.
 
         The same id and digits return the same result while the redemption is open. The lock does not expire,
         because this machine may have the ticket in its box.
@@ -295,16 +296,18 @@ class TicketDesk:
         )
 
     def redeem_commit(self, redemption_id: str) -> None:
-        """Complete a redemption: the ticket is in the box and credited. Durable; a repeat changes nothing."""
-        end(self._store, redemption_id, Action.REDEEM, at=self._read_clock(), by=self._machine.serial)
+        """Complete a redemption: the ticket is in the box and credited. Durable; repeats change nothing."""
+        end_redemption(
+            self._store, redemption_id, Action.REDEEM, at=self._read_clock(), by=self._machine.serial
+        )
 
     def redeem_abort(self, redemption_id: str, why: str) -> None:
-        """Abort a redemption: the ticket went back to the player and is valid again. A repeat changes nothing.
+        """Abort a redemption: the ticket was returned to the player and is valid again. Repeats change nothing.
 
-        An id without a lock is ignored: the power failed before the lock.
+        An id without a lock is ignored, because the power may have failed before the lock.
         """
         if self._store.find_by_redemption(redemption_id) is not None:
-            end(
+            end_redemption(
                 self._store,
                 redemption_id,
                 Action.RELEASE,
@@ -327,18 +330,18 @@ class TicketDesk:
         )
 
     def history(self) -> tuple[Record, ...]:
-        """Return the last 35 tickets of this machine, newest first; display their ``shown_number`` (E-06)."""
+        """Return the last 35 tickets of this machine, newest first; display only their ``shown_number`` (E-06)."""
         records = self._store.records(machine_serial=self._machine.serial)
         return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Store the host's validation identifier and the sequence to continue from (SAS 4C). Durable."""
+        """Store, durably, the host's validation identifier and the sequence to continue from (SAS 4C)."""
         self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
 
     @property
     def enrolment(self) -> Enrolment | None:
-        """Return the host's enrolment of this machine and the sequence last used, or None."""
+        """Return the identifier that the host gave this machine and the sequence last used, or None."""
         return self._store.enrolment(self._machine.serial)
 
     def list_unreported(self) -> list[Record]:
@@ -346,7 +349,7 @@ class TicketDesk:
         return self._store.list_unreported(self._machine.serial)
 
     def mark_reported(self, number: str) -> None:
-        """Record that the host has acknowledged the ticket. Durable; a repeat changes nothing."""
+        """Record that the host has acknowledged the ticket. Durable; repeats change nothing."""
         self._store.report(number, self._read_clock())
 
     # ------------------------------------------------------------------ inside
@@ -354,6 +357,7 @@ class TicketDesk:
         return self._clock.now().replace(microsecond=0)
 
     def _find_issue_refusal(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
+        """Return why no ticket may be issued for this amount, or None."""
         if not self._date_is_known():
             return Refusal(Reason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
@@ -364,11 +368,11 @@ class TicketDesk:
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return a number that no ticket has, or None; sequences skipped on the way stay used.
+        """Return a number that no ticket has, or None; sequences skipped in the search stay used.
 
-        A host may enrol a machine with a sequence that was already used: then return None with the tries used
-        up, so that the machine pays by hand until it is past them. If the machine's own source repeats
-        numbers, it is broken: raise.
+        A host may enrol a machine with a sequence that was already used. None is returned when the tries are
+        used up: the machine then pays by hand until it is past those sequences. Raises if the machine's own
+        source repeats numbers, because it is broken.
         """
         for _ in range(_TRIES):
             enrolment = self._store.spend_sequence(self._machine.serial)
@@ -382,7 +386,7 @@ class TicketDesk:
     def _find_redemption_refusal(self, record: Record) -> Refusal | None:
         """Return why this machine may not redeem the ticket, or None."""
         ticket = record.ticket
-        if self._date_is_known() and record.is_past(self._read_clock()):
+        if self._date_is_known() and record.is_expired_at(self._read_clock()):
             return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
         if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
             return Refusal(Reason.NOT_OURS, record.issue_id)
@@ -393,6 +397,7 @@ class TicketDesk:
         return None
 
     def _move_once(self, number: str, action: Action, **story: str) -> Record:
+        """Record an action on a ticket unless it was recorded before; return the ticket's record."""
         with self._store.together():
             record = self._store.found(number)
             if any(move.action is action for move in record.moves):
@@ -403,7 +408,10 @@ class TicketDesk:
 
 
 def compute_expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
-    """Return the end of the local day ``days`` after the day of issue, in UTC."""
+    """Return when a ticket expires: at the end of the local day ``days`` after the day of issue.
+
+    Return None if ``days`` is None.
+    """
     if days is None:
         return None
     local = issued_at.astimezone(house.zone)

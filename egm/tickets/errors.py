@@ -8,16 +8,16 @@ class InvalidTicket(OperatorError):
 
 
 class TicketOrderError(InvariantError):
-    """A step out of order in a ticket's life cycle; the text names the ticket, the step and its current state."""
+    """A step that is not allowed in a ticket's present state; the text names ticket, step and state."""
 
 
 class TicketLedgerUnwritable(LocalError):
-    """The ticket ledger's medium refused a write: nothing was changed."""
+    """The medium of the ticket ledger refused a write; nothing was changed."""
 
 
 class TicketLedgerAbsent(OperatorError):
-    """The ticket ledger is missing and may not be created here."""
+    """The ticket ledger is missing, and may not be created here."""
 
 
 class TicketLedgerDamaged(LocalError):
-    """The ticket ledger does not hold what was written; the text says where. Nothing may be paid from it."""
+    """The ticket ledger is not as it was written; the text says where. Nothing may be paid from it."""

@@ -10,9 +10,10 @@ from meters.storage import DiskStorage
 
 
 def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
-    """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is no ledger.
+    """Return the key of the machine in a state folder.
 
-    ``second`` is the folder on the second medium, by default the one inside the first.
+    ``second`` is the folder on the second medium, by default the one inside the first. Raises
+    :class:`OperatorError` if there is no ledger.
     """
     key = MachineKey.load(DiskStorage(), folder, second or folder / SECOND_FOLDER)
     if key is None:
@@ -20,10 +21,10 @@ def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
     return key
 
 
-def open_beside(folder: Path, *, second: Path | None = None, read_only: bool = True) -> TicketStore:
-    """Open the ledger of the machine in a state folder; nothing is created, and nothing written unless requested.
+def open_machine_ledger(folder: Path, *, second: Path | None = None, read_only: bool = True) -> TicketStore:
+    """Open the ticket ledger of the machine in a state folder; nothing is created.
 
-    Raises the errors of :meth:`TicketStore.open`.
+    Nothing is written either if ``read_only``. Raises the errors of :meth:`TicketStore.open`.
     """
     second = second or folder / SECOND_FOLDER
     key = read_machine_key(folder, second).derive(PURPOSE)

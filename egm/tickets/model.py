@@ -21,7 +21,7 @@ _SHOWN: Final = 4
 
 
 class TicketKind(StrEnum):
-    """The kinds of tickets. The first three are the credit kinds of the chart of accounts."""
+    """The kinds of tickets; the first three are the kinds of credit in the chart of accounts."""
 
     CASHABLE = "cashable"
     RESTRICTED = "restricted"
@@ -31,7 +31,7 @@ class TicketKind(StrEnum):
 
     @property
     def is_receipt(self) -> bool:
-        """Return whether it is a receipt, paid by an attendant and never accepted by a machine."""
+        """Return whether the ticket is a receipt, which an attendant pays and no machine accepts."""
         return self in {TicketKind.HANDPAY_RECEIPT, TicketKind.JACKPOT_RECEIPT}
 
 
@@ -48,7 +48,7 @@ class TicketState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """The venue that issues a ticket; printed on every ticket, and stored with it for duplicates.
+    """The venue that issues a ticket; printed on every ticket, and stored with the ticket for duplicates.
 
     ``time_zone`` is an IANA name (``America/Montreal``); records are in UTC, printed times are local.
     """
@@ -63,7 +63,7 @@ class House:
 
     @property
     def zone(self) -> tzinfo:
-        """Return the time zone. Raises :class:`InvalidTicket` if this computer does not know it."""
+        """Return the venue's time zone. Raises :class:`InvalidTicket` if this computer does not know it."""
         if self.time_zone == "UTC":
             return UTC
         try:
@@ -74,12 +74,12 @@ class House:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """One ticket. Times are UTC in whole seconds; ``expires_at`` is the first moment at which it is no longer valid.
+    """One ticket. Times are UTC in whole seconds; at ``expires_at`` the ticket is no longer valid.
 
     ``sequence`` counts the tickets of its machine from 1. ``denomination_cents`` is that of the credits paid
-    out (Québec prints their number). ``duplicate`` marks a reprint: the same number, still redeemable once
-    (H-07). ``witness`` is the head of the machine's journal when it was numbered (entry and first digits of
-    the hash): tickets in many hands prove what the journal contained.
+    out (Québec prints their number). ``duplicate`` marks a reprint, with the same number and redeemable only
+    once (H-07). ``witness`` is the head of the machine's journal (entry and first digits of the hash) when
+    the ticket was numbered; tickets held by many people thus prove what the journal contained.
     """
 
     number: str
@@ -110,16 +110,16 @@ class Ticket:
 
     @property
     def credits(self) -> int:
-        """Return the number of whole credits of its denomination."""
+        """Return the number of whole credits of the ticket's denomination."""
         return self.amount_cents // self.denomination_cents
 
     @property
     def masked(self) -> str:
-        """Return the number as it may be shown while the ticket is unredeemed."""
+        """Return the number in the form that may be shown while the ticket is not redeemed."""
         return mask_number(self.number)
 
     def to_json(self) -> str:
-        """Return the ticket as one JSON object; :meth:`from_json` is the inverse."""
+        """Return the ticket as a JSON object; :meth:`from_json` decodes it."""
         values = asdict(self)
         for name in ("issued_at", "expires_at"):
             values[name] = values[name] and values[name].isoformat()
@@ -151,10 +151,10 @@ def _parse_house(values: Mapping[str, str]) -> House:
 
 
 def mask_number(number: str) -> str:
-    """Return the number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
+    """Return the number with all but its last digits hidden, because unredeemed numbers are secret (AGE 5.1.5)."""
     return "•" * (len(number) - _SHOWN) + number[-_SHOWN:]
 
 
 def group_digits(number: str) -> str:
-    """Return a validation number grouped for reading aloud: two digits, then fours."""
+    """Return a validation number in groups for reading aloud: two digits, then groups of four."""
     return "-".join([number[:2], *(number[i : i + 4] for i in range(2, len(number), 4))])

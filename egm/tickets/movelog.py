@@ -27,12 +27,12 @@ START: Final[End] = (0, "")
 
 
 def digest(key: bytes, before: str, row: Row) -> str:
-    """Return the HMAC of a row (without its own) that follows the row with digest ``before``."""
+    """Return the HMAC of a row (without its own digest) that follows the row with the digest ``before``."""
     return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
 def is_next_row(key: bytes, before: End, row: Row) -> bool:
-    """Return whether a row is intact, this machine's, and the next one."""
+    """Return whether a row is intact, was written with this machine's key, and follows the end ``before``."""
     return (
         len(row) == 10
         and row[0] == before[0] + 1
@@ -47,7 +47,7 @@ def end_of(row: Row) -> End:
 
 
 class MoveLog:
-    """The file. A writer must hold the database's write lock; there is one writer at a time."""
+    """The file of the ledger's log; its only writer must hold the write lock of the database."""
 
     def __init__(self, file: StorageFile, key: bytes) -> None:
         self._file = file
@@ -58,7 +58,7 @@ class MoveLog:
         self._file.close()
 
     def end(self) -> End | None:
-        """Return the end of the file, from its last line alone; None if that requires reading it all."""
+        """Return the end of the file from its last line alone; None if that line is not enough."""
         size = self._file.size()
         if not size:
             return START
@@ -71,7 +71,7 @@ class MoveLog:
         return None
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row, in order. Raises :class:`TicketLedgerDamaged` at a line that is not what was written."""
+        """Yield every row in order. Raises :class:`TicketLedgerDamaged` at a line that is not as it was written."""
         last = START
         for _, rows in self._iter_lines():
             for row in rows:
@@ -81,7 +81,7 @@ class MoveLog:
                 yield row
 
     def find_furthest_place(self) -> int:
-        """Return the place of the last move in any readable line, whatever is damaged before it."""
+        """Return the number of the last move in any readable line, even after damaged lines."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
             with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
@@ -89,7 +89,7 @@ class MoveLog:
         return max(places)
 
     def append(self, rows: Sequence[Row]) -> int:
-        """Write a transaction's rows as one line, durably; return the previous end of the file."""
+        """Write the rows of a transaction as one line, durably; return the previous size of the file."""
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
             size = self._complete_size()
@@ -102,19 +102,19 @@ class MoveLog:
         return size
 
     def cut(self, size: int) -> None:
-        """Remove the last line if the medium permits; a line that stays is completed later."""
+        """Shorten the file to ``size``, if the medium permits; a line that stays is completed later."""
         with suppress(JournalUnwritable):
             self._file.truncate(size)
             self._file.sync()
 
     def rewrite(self, rows: Sequence[Row]) -> None:
-        """Rewrite the whole file from the database, which must be known to be good."""
+        """Rewrite the whole file from the rows of the database, which must be known to be intact."""
         self.cut(0)
         if rows:
             self.append(rows)
 
     def _complete_size(self) -> int:
-        """Return the size up to the end of the last complete line."""
+        """Return the size of the file up to the end of its last complete line."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:

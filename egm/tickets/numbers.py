@@ -48,16 +48,17 @@ def create_stand_alone_number(kind: TicketKind, below: Below) -> str:
 
 
 def is_stand_alone(number: str) -> bool:
-    """Return whether the digits can be a stand-alone number: a valid kind mark and check code."""
+    """Return whether the digits can be a stand-alone number, with a valid kind mark and check code."""
     return _is_number(number) and int(number[:2]) in MARKS.values() and int(number) % MODULUS == 1
 
 
 # ---------------------------------------------------------------- secure enhanced
 def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
-    """Create the number of ``sequence`` (already incremented) for a machine's ``validation_id``.
+    """Return the secure enhanced number of a machine's ``validation_id`` and ``sequence``.
 
-    Both are 24-bit. The definition is the publicly known one; no published vector of the SAS specification
-    proves it. Raises :class:`InvalidTicket` for a value out of range.
+    Both are 24-bit; ``sequence`` is already incremented. The definition is the publicly known one; no
+    published vector of the SAS specification proves it. Raises :class:`InvalidTicket` for a value out of
+    range.
     """
     for name, value in (("validation id", validation_id), ("sequence", sequence)):
         if not 0 <= value < WORD_24:
@@ -71,7 +72,7 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
 
 
 def is_secure_enhanced(number: str) -> bool:
-    """Return whether the digits can be a secure enhanced number: 00, and both halves with a valid check digit."""
+    """Return whether the digits can be a secure enhanced number: 00, then two halves with valid check digits."""
     return (
         _is_number(number)
         and number.startswith("00")
@@ -80,7 +81,7 @@ def is_secure_enhanced(number: str) -> bool:
 
 
 def _encode_half(value: int) -> str:
-    """Return eight digits for a value below 2^24; the first, 0 or 1, also carries the others' sum modulo 5."""
+    """Return eight digits for a value below 2^24; the first (0 or 1) also encodes the others' sum modulo 5."""
     digits = f"{value:08d}"
     check = sum(map(int, digits)) % 5
     return str(int(digits[0]) | check << 1) + digits[1:]
@@ -93,7 +94,7 @@ def _is_half_valid(half: str) -> bool:
 
 # ---------------------------------------------------------------- system
 def prepend_system_number(system_id: int, number: str) -> str:
-    """Return a host's sixteen digits preceded by its system number (1 to 99). Raises :class:`InvalidTicket`."""
+    """Return a host's sixteen digits after its system number (1 to 99). Raises :class:`InvalidTicket`."""
     if not 1 <= system_id <= 99 or len(number) != DIGITS - 2:
         raise InvalidTicket(f"host's number: system {system_id} and {len(number)} digits; 1-99 and 16 wanted")
     full = f"{system_id:02d}{number}"
@@ -103,12 +104,12 @@ def prepend_system_number(system_id: int, number: str) -> str:
 
 
 def is_system(number: str) -> bool:
-    """Return whether the digits can be a host's number; its sixteen digits carry no check of ours."""
+    """Return whether the digits can be a host's number; its sixteen digits have no check digits known here."""
     return _is_number(number) and not number.startswith("00")
 
 
-def is_hosts(number: str) -> bool:
-    """Return whether the digits can be a number that a host vouches for: its own, or one a machine made for it."""
+def is_host_number(number: str) -> bool:
+    """Return whether the digits can be a number known to a host: its own, or one a machine made for it."""
     return is_system(number) or is_secure_enhanced(number)
 
 

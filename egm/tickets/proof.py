@@ -21,7 +21,7 @@ _TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
 def compute_commitment(key: bytes, number: str) -> str:
-    """Return the commitment to a number in the journal: 128 bits, hexadecimal."""
+    """Return the commitment to a ticket number that the journal stores: 128 bits in hexadecimal."""
     return hmac.digest(key, number.encode(), "sha256").hex()[:_DIGITS]
 
 
@@ -37,7 +37,7 @@ class Proof:
 
 
 def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:
-    """Return the redemptions by which the machine's journals finally accepted tickets, by commitment."""
+    """Return the redemptions by which this machine accepted tickets for good, by commitment."""
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
@@ -46,19 +46,19 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     }
 
 
-def prove(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | None:
-    """Return the ticket with this number as known to the machine's current and cleared journals, or None.
+def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | None:
+    """Return what the machine's current and cleared journals prove about the ticket with this number, or None.
 
-    It may be printed in one journal and accepted in a later one. Payments by the cage are recorded in the
-    ticket ledger alone: if that is lost, persons must know them.
+    The ticket may be printed in one journal and accepted in a later one. Payments by the cage are only in the
+    ticket ledger: if that is lost, only people know of them.
     """
     return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, number))
 
 
 def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
-    """Combine what several journals record about a ticket (:func:`read_proofs`).
+    """Return what several journals together record about a ticket (:func:`read_proofs`).
 
-    None if none of them knows that it was printed.
+    Return None if none of them records that it was printed.
     """
     found = list(proofs)
     issued = next((proof for proof in found if proof.issue_id), None)
@@ -67,7 +67,7 @@ def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
 
 
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
-    """Yield what one journal records about a ticket: printed, or (without ``issue_id``) accepted."""
+    """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
     wanted = compute_commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TAKEN)):
         story: object = entry.record

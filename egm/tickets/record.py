@@ -11,7 +11,7 @@ from meters.transaction import JSON
 
 
 class Action(StrEnum):
-    """The kinds of moves of a ticket, from its issue to its end."""
+    """The kinds of recorded actions on a ticket, from its issue to its end."""
 
     RESERVE = "reserve"
     ISSUE = "issue"
@@ -50,7 +50,10 @@ LIFE: Final[Mapping[Action, tuple[frozenset[TicketState], TicketState]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One action on a ticket, ``by`` a machine's serial or a person, with details in ``story``."""
+    """One recorded action on a ticket, and the ticket's state after it.
+
+    ``by`` is the serial of a machine or the number of a person; ``story`` has the details of the action.
+    """
 
     place: int
     """Its place in the whole ledger, from 1."""
@@ -65,7 +68,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A ticket and its recorded moves, oldest first."""
+    """A ticket and the actions recorded on it, oldest first."""
 
     ticket: Ticket
     issue_id: str
@@ -73,34 +76,35 @@ class Record:
 
     @property
     def state(self) -> TicketState:
-        """Return the ticket's state after its last move."""
+        """Return the ticket's state after the last recorded action."""
         return self.moves[-1].state
 
     @property
     def lock(self) -> Move | None:
-        """Return the lock of the redemption that is open or that redeemed the ticket, or None."""
+        """Return the action that locked the ticket for the redemption that is open or redeemed it, or None."""
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None
         return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
 
     @property
     def expires_at(self) -> datetime | None:
-        """Return the first moment at which it is no longer valid; None if it never expires or was revived."""
+        """Return the first moment at which the ticket is no longer valid; None if it never expires or was revived."""
         if any(move.action is Action.REVIVE for move in self.moves):
             return None
         return self.ticket.expires_at
 
-    def is_past(self, at: datetime) -> bool:
-        """Return whether an issued ticket has expired at a moment; a locked one was inserted in time.
+    def is_expired_at(self, at: datetime) -> bool:
+        """Return whether an issued ticket has expired at a moment.
 
-        Only use a trusted clock (:mod:`egm.kernel.timekeeping`).
+        A locked ticket has not, because it was inserted in time. Only use a trusted clock
+        (:mod:`egm.kernel.timekeeping`).
         """
         due = self.expires_at
         return self.state is TicketState.ISSUED and due is not None and at >= due
 
     @property
     def shown_number(self) -> str:
-        """Return its number as it may be shown: in full only if nothing is owed on it any more."""
+        """Return the ticket's number as it may be displayed: in full only if nothing is owed on it any more."""
         if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
             return self.ticket.number
         return self.ticket.masked
@@ -116,7 +120,7 @@ class Enrolment:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Totals of the tickets of one state, kind and currency."""
+    """The count and value of the tickets of one state, kind and currency."""
 
     state: TicketState
     kind: TicketKind
@@ -126,5 +130,5 @@ class Sum:
 
     @property
     def is_owed(self) -> bool:
-        """Return whether the tickets may still be presented: the outstanding liability."""
+        """Return whether these tickets may still be presented, and thus belong to the outstanding liability."""
         return self.state in {TicketState.ISSUED, TicketState.PENDING}

@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The refusal of a redemption, with its reason."""
+    """A ticket that is not issued or not accepted, with the reason."""
 
     reason: Reason
     detail: str = ""
@@ -49,7 +49,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redemption:
-    """A ticket locked to one redeemer, and its value."""
+    """A ticket locked to one redeemer (a machine or a cashier), and its value."""
 
     redemption_id: str
     ticket: Ticket
@@ -57,7 +57,7 @@ class Redemption:
 
 @dataclass(slots=True)
 class LockedTicket:
-    """The ticket in a machine's escrow, locked in the ledger and not yet ordered into the box."""
+    """The ticket in a machine's escrow, locked in the ledger but not yet sent to the box."""
 
     redemption: Redemption | None = None
 
@@ -81,12 +81,11 @@ def lock(
     at: datetime,
     refuse: Callable[[Record], Refusal | None],
 ) -> Redemption | Refusal:
-    """Lock a ticket to the redeemer ``by``; all redemptions, by machines and persons, start here.
+    """Lock a ticket to the redeemer ``by``; every redemption by a machine or a person starts here.
 
-    ``reads`` returns whether the digits can be a number, ``refuse`` why this redeemer may not take an issued
-    ticket. Check and lock are one transaction, whatever other processes do. The result is repeated while this
-    redeemer holds the lock under this id, and never afterwards: a later reuse of the id is an error and
-    yields no money.
+    ``reads`` returns whether the digits can be a number, ``refuse`` why this redeemer may not have an issued
+    ticket. Check and lock are one transaction. The result is repeated while this redeemer holds the lock
+    under this id, and never afterwards: a later use of the same id is an error and yields no money.
     """
     with store.together():
         known = store.find_by_redemption(redemption_id)
@@ -109,7 +108,7 @@ def lock(
         return Redemption(redemption_id=redemption_id, ticket=record.ticket)
 
 
-def end(
+def end_redemption(
     store: TicketStore,
     redemption_id: str,
     action: Action,
@@ -120,7 +119,7 @@ def end(
 ) -> Record:
     """End an open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
 
-    Raises :class:`TicketOrderError` if it was never opened or has ended the other way.
+    Raises :class:`TicketOrderError` if the redemption was never opened or has ended the other way.
     """
     with store.together():
         record = store.find_by_redemption(redemption_id)
@@ -135,7 +134,7 @@ def end(
 
 
 def is_held(record: Record, redemption_id: str, by: str) -> bool:
-    """Return whether a ticket is now locked to this redeemer under this id."""
+    """Return whether a ticket is now locked to this redeemer under this redemption id."""
     held = record.lock
     return (
         record.state is TicketState.PENDING

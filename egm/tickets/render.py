@@ -27,10 +27,10 @@ _BLACK, _WHITE = 0, 1
 _ANCHORS: Final = {"left": "lm", "centre": "mm", "right": "rm"}
 
 
-def render(ticket: Ticket, template: Template, language: str) -> Image.Image:
-    """Draw the ticket: 1248 x 520 dots, one bit each. The bar code is exact to the dot.
+def draw_ticket(ticket: Ticket, template: Template, language: str) -> Image.Image:
+    """Draw the ticket as a picture of 1248 x 520 dots, one bit each; the bar code is exact to the dot.
 
-    Raises :class:`InvalidTicket` if a line's text cannot be made small enough for its space.
+    Raises :class:`InvalidTicket` if the text of a line cannot be made small enough for its space.
     """
     image = Image.new("1", (WIDTH_MM * DOTS_PER_MM, HEIGHT_MM * DOTS_PER_MM), _WHITE)
     texts = template.texts(ticket, language)
@@ -42,12 +42,12 @@ def render(ticket: Ticket, template: Template, language: str) -> Image.Image:
 
 
 def encode_png(image: Image.Image) -> bytes:
-    """Return the picture as a PNG file with its physical size."""
+    """Return the picture as a PNG file that states its physical size."""
     return _encode_file(image, "PNG", dpi=(RESOLUTION, RESOLUTION), optimize=True)
 
 
 def encode_pdf(image: Image.Image) -> bytes:
-    """Return the picture as a PDF page of 156 x 65 mm that preserves its dots exactly (CCITT Group 4)."""
+    """Return the picture as a PDF page of 156 x 65 mm that preserves every dot (CCITT Group 4)."""
     return _encode_file(image, "PDF", resolution=RESOLUTION, producer="open-egm")
 
 

@@ -51,13 +51,12 @@ def restore(
     at: datetime,
     taken: Callable[[str], str | None],
 ) -> tuple[int, str]:
-    """Restore the ledger; return the number of moves carried over, and what proves them.
+    """Start a new ledger from what can be proved of the old one.
 
-    ``taken`` returns by which redemption a journal of this machine accepted a number, or None: if the
-    restored data is older than the journal, such a ticket would be money a second time.
-
-    Raises :class:`OperatorError` without two different persons and a reason, or while any program has the
-    ledger open.
+    Return the number of moves carried over, and what proves them. ``taken`` returns by which redemption a
+    journal of this machine accepted a number, or None: if the old data is older than the journal, such a
+    ticket would be money a second time. Raises :class:`OperatorError` without two different persons and a
+    reason, or while any program has the ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger requires two persons and a reason")
@@ -69,10 +68,10 @@ def restore(
         shutil.rmtree(fresh, ignore_errors=True)
         with TicketStore.open(fresh, key=key) as store:
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
-            _end_what_was_taken(store, taken, by=f"{CAGE}{persons[0]}", at=at)
+            _redeem_accepted_tickets(store, taken, by=f"{CAGE}{persons[0]}", at=at)
             store.settle()
             head_value = encode_head(store.end)
-        _exchange(folder, second, fresh)
+        _replace_files(folder, second, fresh)
         head = read_ledger_head(DiskStorage(), folder, second, key)
         head.remove()
         head.write(head_value)
@@ -83,10 +82,10 @@ def restore(
     return len(rows), vouches
 
 
-def _end_what_was_taken(
+def _redeem_accepted_tickets(
     store: TicketStore, taken: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
-    """Redeem every ticket that the journal accepted and that the older ledger still considers money."""
+    """Redeem every ticket that a journal has accepted but the old ledger still considers money."""
     story = {"why": "the journal had taken it in"}
     for record in list(store.records(*_WAYS_TO_REDEEMED)):
         number = record.ticket.number
@@ -109,8 +108,16 @@ def _end_what_was_taken(
 
 
 def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
-    """Return the moves to carry over, and what proves them: the longest sealed chain, else old digests."""
-    copies = [_read_database_rows(folder / FILE_NAME), _log(second / LOG_NAME), _log(folder / _OLD_LOG_NAME)]
+    """Return the moves to carry over, and what proves them.
+
+    They are the longest part that has valid digests of this key, or else those of earlier versions. Failing
+    both, they are all moves if the two copies are identical.
+    """
+    copies = [
+        _read_database_rows(folder / FILE_NAME),
+        _read_log_rows(second / LOG_NAME),
+        _read_log_rows(folder / _OLD_LOG_NAME),
+    ]
     for vouches, proves in (
         ("this machine's seal", lambda last, row: is_next_row(key, last, row)),
         ("unsealed digests, of before there were seals", _is_next_unsealed_row),
@@ -156,8 +163,8 @@ def _read_database_rows(path: Path) -> list[Row]:
     return rows
 
 
-def _log(path: Path) -> list[Row]:
-    """Return the rows of the readable lines, up to the first unreadable one."""
+def _read_log_rows(path: Path) -> list[Row]:
+    """Return the rows of the log up to the first unreadable line."""
     rows: list[Row] = []
     with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
@@ -165,8 +172,8 @@ def _log(path: Path) -> list[Row]:
     return rows
 
 
-def _exchange(folder: Path, second: Path, fresh: Path) -> None:
-    """Replace the old files, which are kept, by the new ones; SQLite's side files first."""
+def _replace_files(folder: Path, second: Path, fresh: Path) -> None:
+    """Replace the old files, which are kept, by the new ones; SQLite's side files come first."""
     storage = DiskStorage()
     storage.make_folder(second)
     number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1

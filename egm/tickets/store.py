@@ -44,12 +44,12 @@ PURPOSE: Final = b"ticket ledger"
 
 
 def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
-    """Return the head of the ledger under ``key``, on both media."""
+    """Return the head of the ledger, which is stored on both media under ``key``."""
     return Mirror(storage, (folder, second), HEAD, key=key)
 
 
 class JournalSeen(NamedTuple):
-    """An entry of the machine's journal that was durable when it was noted: which journal, sequence and hash."""
+    """An entry of the machine's journal that was durable when the cage or machine noted it."""
 
     mark: str
     sequence: int
@@ -57,12 +57,12 @@ class JournalSeen(NamedTuple):
 
 
 def encode_head(end: End, seen: JournalSeen | None = None) -> bytes:
-    """Return the encoded head for a ledger that ends at ``end``, with the journal's last entry."""
+    """Return the head of a ledger that ends at ``end``, with the journal's last entry, as bytes."""
     return json.dumps([*end, *(seen or ())]).encode()
 
 
 class TicketStore:
-    """The open ledger. Not thread-safe; any number of processes may have it open."""
+    """The open ticket ledger. Not thread-safe, but several processes may have it open."""
 
     def __init__(self, copies: TicketLedgerCopies, key: bytes, head: Mirror, *, read_only: bool) -> None:
         self._copies = copies
@@ -85,9 +85,10 @@ class TicketStore:
     ) -> Self:
         """Open the ledger in ``folder``, creating it unless ``make`` is False.
 
-        ``key`` seals each move: the machine key derived for :data:`PURPOSE`. ``second`` is the folder of the
-        second copy, by default the same. Every move of both copies is proved unless ``prove`` is False, as
-        beside a machine that does so. ``read_only`` creates and repairs nothing.
+        ``key`` is the machine key derived for :data:`PURPOSE`; every move gets a digest with it. ``second``
+        is the folder of the second copy, by default the same. Every move in both copies is verified unless
+        ``prove`` is False, which suits a process beside a machine that verifies them. ``read_only`` creates
+        and repairs nothing.
 
         Raises :class:`TicketLedgerAbsent` if it does not exist and may not be created;
         :class:`TicketLedgerUnwritable` if the medium refuses; :class:`TicketLedgerDamaged` if neither copy is
@@ -111,7 +112,7 @@ class TicketStore:
         return store
 
     def _begin_head(self) -> None:
-        """Write the first head of a ledger without moves; a later ledger without a head is damaged."""
+        """Write the first head, of a ledger without moves; a ledger with moves but no head is damaged."""
         if self._read_only or self.end != START:
             return
         with self.together(), contextlib.suppress(JournalDamaged):  # reported by :meth:`find_ledger_mismatch`
@@ -120,7 +121,7 @@ class TicketStore:
 
     @property
     def mended(self) -> str:
-        """Return what was rebuilt from the other copy, as text for the machine's log; empty if nothing was."""
+        """Return what was rebuilt from the other copy, as text for the machine's log; "" if nothing was."""
         return self._copies.mended
 
     def close(self) -> None:
@@ -135,24 +136,24 @@ class TicketStore:
 
     @property
     def end(self) -> End:
-        """Return the place and the digest of the last move; (0, "") for an empty ledger."""
+        """Return the number and digest of the last move; (0, "") for an empty ledger."""
         return self._copies.end()
 
     def digest_at(self, place: int) -> str | None:
-        """Return the digest of the move at a place; None if the ledger ends before it."""
+        """Return the digest of the move number ``place``; None if the ledger ends before it."""
         return self._copies.digest_at(place)
 
-    def keep_head(self, seen: JournalSeen | None = None) -> None:
+    def store_head(self, seen: JournalSeen | None = None) -> None:
         """Write the ledger's end to both media, so that a later reset of the ledger is detected.
 
-        ``seen``: the journal's last entry; omitted by the cage, which leaves the stored one unchanged. Raises
-        JournalUnwritable if no medium accepts it.
+        ``seen`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
+        JournalUnwritable if no medium accepts the head.
         """
         with self.together(), contextlib.suppress(JournalDamaged):  # a damaged head stays
             self._head.write(encode_head(self.end, seen or self.read_journal_seen()))
 
     def read_journal_seen(self) -> JournalSeen | None:
-        """Return the journal entry stored in the head, or None.
+        """Return the journal entry stored in the ledger's head, or None.
 
         Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
         """
@@ -161,7 +162,7 @@ class TicketStore:
         return JournalSeen(*seen) if seen else None
 
     def find_ledger_mismatch(self) -> str:
-        """Return why the ledger is not the one in which the cage last acted; an empty string if it is."""
+        """Return why the ledger is not the one in which the cage last acted, or "" if it is."""
         try:
             stored = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
@@ -181,15 +182,18 @@ class TicketStore:
         return self._copies.together()
 
     def verify(self) -> int:
-        """Prove every row of both copies; return the number of moves.
+        """Verify every row of both copies; return the number of moves.
 
-        Raises :class:`TicketLedgerDamaged` at the first row that is not what was written.
+        Raises :class:`TicketLedgerDamaged` at the first row that is not as it was written.
         """
         return self._copies.verify()
 
     # ------------------------------------------------------------------ changes
     def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
-        """Reserve a ticket's number. Raises :class:`TicketOrderError` if the id or number is already used."""
+        """Reserve a ticket's number; return the record.
+
+        Raises :class:`TicketOrderError` if the id or the number is already used.
+        """
         with self.together():
             if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
@@ -207,7 +211,10 @@ class TicketStore:
         redemption_id: str | None = None,
         story: Mapping[str, JSON] | None = None,
     ) -> Record:
-        """Append a move to a ticket. Raises :class:`TicketOrderError`, changing nothing, if its state forbids it."""
+        """Append an action to a ticket; return the record.
+
+        Raises :class:`TicketOrderError`, changing nothing, if the ticket's state does not allow the action.
+        """
         with self.together():
             record = self.found(number)
             needs, _ = LIFE[action]
@@ -219,7 +226,7 @@ class TicketStore:
     def restore(
         self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, vouches: str
     ) -> None:
-        """Take over the moves of an older ledger under this key, and record who restored it, and why."""
+        """Copy the moves of an older ledger into this one, and record who restored it, and why."""
         with self.together():
             for row in rows:
                 place, before = self._copies.end()
@@ -233,12 +240,12 @@ class TicketStore:
             self._copies.insert((*row, digest(self._key, before, row)))
 
     def settle(self) -> None:
-        """Move everything into the database's main file, before it is renamed."""
+        """Move everything from SQLite's write-ahead log into the main file, before that is renamed."""
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
-        """Set a machine's validation identifier and sequence; the next number uses the sequence after it."""
+        """Store a machine's validation identifier and sequence; the next number uses the following sequence."""
         with self.together():
             self._run(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
@@ -249,7 +256,7 @@ class TicketStore:
             )
 
     def spend_sequence(self, machine_serial: str) -> Enrolment | None:
-        """Increment an enrolled machine's validation sequence and return it; None for any other machine."""
+        """Increment an enrolled machine's validation sequence and return the enrolment; None for any other machine."""
         with self.together():
             self._run(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
@@ -259,7 +266,7 @@ class TicketStore:
             return self.enrolment(machine_serial)
 
     def report(self, number: str, at: datetime) -> None:
-        """Record that the host knows the ticket; a repeat changes nothing."""
+        """Record that the host knows the ticket; repeats change nothing."""
         with self.together():
             self.found(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
@@ -271,7 +278,7 @@ class TicketStore:
         return None if row is None else self._read_record(number, row[0])
 
     def found(self, number: str) -> Record:
-        """Return the ticket with this number. Raises :class:`TicketOrderError` if there is no such ticket."""
+        """Return the ticket with this number. Raises :class:`TicketOrderError` if there is none."""
         record = self.get(number)
         if record is None:
             raise TicketOrderError(f"ticket {mask_number(number)} is not in the ledger")
@@ -283,7 +290,7 @@ class TicketStore:
         return None if row is None else self._read_record(row[0], issue_id)
 
     def find_by_redemption(self, redemption_id: str) -> Record | None:
-        """Return the ticket that this redemption has locked, now or in the past, or None."""
+        """Return the ticket that this redemption locks or has locked, or None."""
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
         ).fetchone()
@@ -304,7 +311,7 @@ class TicketStore:
         return None if row is None else Enrolment(*row)
 
     def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[Record]:
-        """Yield the tickets in any of ``states`` (all if none is named), newest first."""
+        """Yield the tickets in any of ``states`` (in any state if none is named), newest first."""
         wanted = states or tuple(TicketState)
         rows = self._run(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)
@@ -318,7 +325,7 @@ class TicketStore:
         return (self._read_record(number, issue_id) for number, issue_id in rows)
 
     def list_unreported(self, machine_serial: str) -> list[Record]:
-        """Return the machine's tickets that the host does not know yet, oldest first, without those never printed."""
+        """Return the machine's printed tickets that the host does not know yet, oldest first."""
         rows = self._run(
             """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
                WHERE r.number IS NULL AND t.machine_serial = ?
@@ -329,7 +336,10 @@ class TicketStore:
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[Sum]:
-        """Return count and value of the tickets issued here, by state and kind (:attr:`Sum.is_owed`: the liability)."""
+        """Return the count and value of the tickets issued here, by state, kind and currency.
+
+        Those with :attr:`Sum.is_owed` are the outstanding liability.
+        """
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
                       json_extract(first.story, '$.ticket.currency'), count(*),
@@ -346,7 +356,7 @@ class TicketStore:
         ]
 
     def moved_cents(self, by: str, action: Action) -> dict[TicketKind, int]:
-        """Return the total of one machine's moves of one action, by kind, in minor units."""
+        """Return the total of all tickets on which a machine recorded an action, by kind, in minor units."""
         rows = self._run(
             """SELECT json_extract(first.story, '$.ticket.kind'),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
@@ -358,7 +368,7 @@ class TicketStore:
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
     def find_last_restoration(self) -> Move | None:
-        """Return the last restoration by two persons (`egm.tickets.restoration`), or None."""
+        """Return the last restoration of the ledger by two persons (`egm.tickets.restoration`), or None."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._read_moves(row[0])[0]
 

@@ -88,7 +88,10 @@ def to_french_words(number: int) -> str:
 
 
 def _word_french_to_999(number: int, *, last: bool) -> str:
-    """Word a number below a thousand. ``last``: only a noun follows, so cent and quatre-vingt may take their s."""
+    """Return a number below a thousand in French words.
+
+    ``last`` says that only a noun follows, so that cent and quatre-vingt may take their plural s.
+    """
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
         return _word_french_to_99(remainder, last=last)
@@ -121,8 +124,9 @@ _WORDS: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool
 def format_amount_in_words(amount_cents: int, currency: str, language: str) -> str:
     """Return an amount of minor units in words, with an initial capital.
 
-    ``twelve dollars and thirty-four cents``; round amounts mention no cents. Raises :class:`InvalidTicket`
-    for a negative amount or one not below :data:`LIMIT_CENTS`, and for a currency or language without words.
+    Example: ``twelve dollars and thirty-four cents``; a whole amount mentions no cents. Raises
+    :class:`InvalidTicket` for a negative amount or one not below :data:`LIMIT_CENTS`, and for a currency or
+    language without words.
     """
     if not 0 <= amount_cents < LIMIT_CENTS:
         raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {LIMIT_CENTS - 1}")

@@ -26,12 +26,12 @@ SIGNER: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """A bundle or key that is invalid: which file and why."""
+    """A bundle or key that is not valid; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """The facts a maker or laboratory has signed about a game; ``least_return`` must match exactly."""
+    """What a manufacturer or laboratory has certified about a game; ``least_return`` must match exactly."""
 
     game: str
     digest: str
@@ -43,8 +43,8 @@ class Certificate:
 
     @classmethod
     def read(cls, folder: Path, certifier: str) -> "Certificate":
-        """Read a bundle signed by ``certifier`` (hex). Raises :class:`BundleError` for any other signer."""
-        facts = verify(folder, bytes.fromhex(certifier))
+        """Return the certificate in a bundle. Raises :class:`BundleError` unless ``certifier`` (hex) signed it."""
+        facts = verify_bundle(folder, bytes.fromhex(certifier))
         where = folder / MANIFEST
         if facts.get("certified") is not True:
             raise BundleError(f"{where}: the game was checked but not certified")
@@ -61,7 +61,7 @@ class Certificate:
             raise BundleError(f"{where}: is not a certificate of a game: {error!r}") from None
 
     def check_certifies(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
-        """Raise OperatorError unless this certifies the game's digest for this jurisdiction with this return."""
+        """Raise OperatorError unless the certificate is for this game, digest, jurisdiction and return."""
         if self.digest != digest:
             raise OperatorError(
                 f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "
@@ -76,11 +76,12 @@ class Certificate:
             )
 
 
-def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
-    """Return the manifest of a complete, correctly signed bundle.
+def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
+    """Return the manifest of a bundle after checking that it is complete and correctly signed.
 
-    Raises :class:`BundleError` naming the file that is not. ``public_key``: the laboratory's, known from
-    elsewhere; None trusts the key in the bundle, which only shows that nothing changed since it was signed.
+    Raises :class:`BundleError` naming the file that is wrong. ``public_key`` is the laboratory's, known from
+    elsewhere; None trusts the key in the bundle, which only shows that nothing has changed since it was
+    signed.
     """
     try:
         manifest = (folder / MANIFEST).read_bytes()
@@ -106,7 +107,7 @@ def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
 
 
 def _read_listed_files(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the manifest and the files it names, which must be in the bundle's own folder."""
+    """Return the manifest and its list of files, all of which must be in the bundle's own folder."""
     try:
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:

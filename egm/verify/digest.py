@@ -40,7 +40,7 @@ SEED_BYTES_MAX: Final = 64
 
 
 def read_seed(text: str) -> bytes:
-    """Return a seed from hexadecimal text, possibly empty. Raises OperatorError."""
+    """Return the seed that a hexadecimal text states; it may be empty. Raises OperatorError."""
     try:
         seed = bytes.fromhex(text)
     except ValueError:
@@ -50,11 +50,11 @@ def read_seed(text: str) -> bytes:
     return seed
 
 
-def measure(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
-    """Return the SHA-256 of each file in hexadecimal, or why it cannot be read (see :func:`readable`).
+def compute_digests(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
+    """Return the SHA-256 of each file in hexadecimal, or why it cannot be read (:func:`is_readable`).
 
-    ``opened``: files that this process has already read and uses. The bytes it read count, whatever is on
-    disk now; files not in ``files`` are added under ``own/``.
+    ``opened`` has the files that this process has already read and uses: the bytes it read count, whatever is
+    on the disk now. Those not in ``files`` are added under ``own/``.
     """
     used = {source.path: source.digest for source in opened}
     digests = {name: used.get(path) or _digest_file(path) for name, path in sorted(files.items())}
@@ -73,12 +73,12 @@ def _digest_file(path: Path) -> str:
 
 
 def is_readable(digest: str) -> bool:
-    """Return whether :func:`measure` could read the file."""
+    """Return whether this is a digest, rather than the reason why the file could not be read."""
     return not digest.startswith(_UNREADABLE)
 
 
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
-    """Return one SHA-256 per component, over the lines ``<digest>  <name>`` of its files."""
+    """Return one SHA-256 per component, computed over the lines ``<digest>  <name>`` of its files."""
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
         lines[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
@@ -88,10 +88,10 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
 def compute_signatures(
     files: Mapping[str, Path], algorithm: Algorithm, key: bytes, wanted: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the signature in hexadecimal of each component, or of the ``wanted`` ones.
+    """Return the signature of each component, or of the ``wanted`` ones, in hexadecimal.
 
-    Raises OperatorError for an unknown component or a key with an algorithm that takes none, LocalError for a
-    file that cannot be read.
+    Raises OperatorError for an unknown component, or for a key with an algorithm that takes none; LocalError
+    for a file that cannot be read.
     """
     if key and algorithm is Algorithm.SHA256:
         raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
@@ -109,7 +109,10 @@ def compute_signatures(
 
 
 def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
-    """Return the digest over names, lengths and contents of the files; a symbolic link counts by its target."""
+    """Return the digest over names, lengths and contents of the files.
+
+    Of a symbolic link, the path it points to counts as the content.
+    """
     hasher: _Hash
     if algorithm is Algorithm.SHA256:
         hasher = hashlib.sha256()

@@ -16,9 +16,9 @@ from typing import Any, Final
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import LocalError, OperatorError
 from egm.isolated import build_python_command, require_isolation
-from egm.verify.digest import Algorithm, compute_signatures, measure
+from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.manifest import find_differences, load_signed
-from egm.verify.tree import Scope, list_software_files, own_files
+from egm.verify.tree import Scope, list_own_files, list_software_files
 from meters.keys import format_fingerprint
 from paytables.source import Source
 
@@ -29,7 +29,7 @@ _NICE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of an examination. ``trouble`` lists each file that is not as signed; empty if all are."""
+    """The result of a software examination; ``trouble`` lists each file that is not as signed."""
 
     trouble: tuple[str, ...]
     names: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Findings:
 
     @property
     def is_all_as_signed(self) -> bool:
-        """Return whether every file is as signed and there is no foreign file."""
+        """Return whether every file is as signed and no other file was found."""
         return not self.trouble
 
 
@@ -53,14 +53,14 @@ def examine(
     own: tuple[tuple[str, str], ...],
     opened: Iterable[Source] = (),
 ) -> Findings:
-    """Examine the software now. Reads every file; no file can cause an exception.
+    """Compare the installed software with the signed manifest now.
 
-    ``opened``: definitions that this process has already read; the bytes it read are examined, not those on
-    disk.
+    Every file is read, and no file can raise an exception. ``opened`` has the definitions that this process
+    has already read: those bytes are examined, not the ones on disk.
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
-        found = measure(list_software_files(manifest.scope(own)), opened)
+        found = compute_digests(list_software_files(manifest.scope(own)), opened)
     except (OperatorError, LocalError, OSError) as error:
         return Findings((str(error),), (manifest_file.name,))
     wrong = find_differences(manifest, found)
@@ -76,12 +76,12 @@ def examine(
 
 
 def find_scope(cabinet_file: CabinetFile) -> Scope:
-    """Return the extent of a cabinet's software, as its manifest states.
+    """Return which files belong to a cabinet's software, as its manifest states.
 
-    Without a trusted manifest, return the program and the cabinet's own files, so that a damaged manifest
-    does not prevent a verifier from getting signatures.
+    Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier gets
+    signatures in spite of a damaged manifest.
     """
-    own, pinned = own_files(cabinet_file), cabinet_file.software
+    own, pinned = list_own_files(cabinet_file), cabinet_file.software
     try:
         return Scope(own=own) if pinned is None else load_signed(pinned.manifest, pinned.key).scope(own)
     except OperatorError:
@@ -89,7 +89,7 @@ def find_scope(cabinet_file: CabinetFile) -> Scope:
 
 
 # ------------------------------------------------------------------ in a separate process
-async def examine_beside(
+async def examine_in_child_process(
     manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]
 ) -> Findings:
     """Examine the software in a process of low priority. Raises LocalError if that fails."""
@@ -99,16 +99,19 @@ async def examine_beside(
     return Findings(**(answer | lists))
 
 
-async def sign_beside(
+async def sign_in_child_process(
     scope: Scope, algorithm: Algorithm, key: bytes, wanted: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return signatures of components, computed in a process of low priority. Raises LocalError if that fails."""
+    """Return the signatures of components, computed in a process of low priority.
+
+    Raises LocalError if that fails.
+    """
     order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": wanted}
     return {str(name): str(value) for name, value in (await _run_in_child_process(order)).items()}
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Run an examination in a child process; return its result. Cancelling kills the child."""
+    """Execute an order in a child process and return the result; cancelling kills the process."""
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,
@@ -128,7 +131,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _carry_out(order: Mapping[str, Any]) -> Mapping[str, Any]:
+def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
     if "manifest" in order:
         own = tuple((name, path) for name, path in order["own"])
         return asdict(examine(Path(order["manifest"]), order["key"], own))
@@ -143,7 +146,7 @@ def main() -> None:
     try:
         require_isolation("egm.verify.examine")
         os.nice(_NICE)
-        answer = _carry_out(json.load(sys.stdin))
+        answer = _execute_order(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:
         sys.exit(str(error))
     json.dump(answer, sys.stdout)

@@ -33,12 +33,12 @@ _PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
-    """A manifest that cannot be trusted or used: which file, and why."""
+    """A manifest that cannot be trusted or used; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The software of one release. ``files`` maps name -> SHA-256, hexadecimal."""
+    """The software of one release; ``files`` has the SHA-256 of each file in hexadecimal, by name."""
 
     version: str
     made: str
@@ -50,16 +50,16 @@ class Manifest:
     files: Mapping[str, str]
 
     def scope(self, own: tuple[tuple[str, str], ...]) -> Scope:
-        """Return the extent of the files to verify on a cabinet with these own files."""
+        """Return which files to verify on a cabinet that has these own files."""
         return Scope(own=own, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
-        """Return the short digest of each component."""
+        """Return the short digest of each component by name."""
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
-        """Return the manifest's content that is signed."""
+        """Return the part of the manifest that is signed."""
         return {
             "format": FORMAT,
             "version": self.version,
@@ -93,7 +93,10 @@ class Difference:
 
 
 def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Difference, ...]:
-    """Compare a manifest with the result of :func:`~.digest.measure`; ordered by name."""
+    """Return the files that differ from the manifest, ordered by name.
+
+    ``digests`` are the present ones, from :func:`~.digest.compute_digests`.
+    """
 
     def fault(name: str) -> Fault | None:
         here, wanted = digests.get(name), manifest.files.get(name)
@@ -125,7 +128,7 @@ def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
 
 
 def load_signed(path: Path, public_key_hex: str) -> Manifest:
-    """Read a manifest that must be signed with this key. Raises ManifestError."""
+    """Return a manifest after checking its signature with this key. Raises ManifestError."""
     try:
         data = read_contents(path)
     except OSError as error:
@@ -169,7 +172,7 @@ def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
 
 # ------------------------------------------------------------------ the manufacturer's key
 def create_key() -> bytes:
-    """Return a new manufacturer's key as PEM (PKCS #8); it must not be stored on any machine."""
+    """Return a new manufacturer's key as PEM (PKCS #8); never store it on a machine."""
     return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
@@ -185,5 +188,5 @@ def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
 
 
 def format_public_key(key: Ed25519PrivateKey) -> str:
-    """Return the public key as pinned by cabinet files: 64 hexadecimal digits."""
+    """Return the public key as cabinet files state it: 64 hexadecimal digits."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()

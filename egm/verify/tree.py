@@ -45,11 +45,11 @@ _BYTECODE: Final = "__pycache__"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The extent of the software.
+    """Which files belong to the software.
 
-    ``own``: name and path of each definition the cabinet brings. ``libraries``: include everything else
-    installed in the environment. ``bytecode``: include compiled modules; excluding them suits only a checkout
-    that Python compiles as it runs.
+    ``own`` has name and path of each definition of the cabinet. ``libraries`` includes everything else
+    installed in the environment. ``bytecode`` includes compiled modules; only a checkout that Python compiles
+    while running is verified without them.
     """
 
     own: tuple[tuple[str, str], ...] = ()
@@ -57,10 +57,11 @@ class Scope:
     bytecode: bool = False
 
 
-def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
-    """Return the definitions a cabinet file brings as files (games and profile, not library ids).
+def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
+    """Return the definition files that a cabinet file names (games and profile, not library ids).
 
-    A game's pictures and sounds are included, unless the game cannot be read; then it is not offered.
+    The pictures and sounds of a game are included, unless the game cannot be read; such a game is not
+    offered.
     """
     written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
     own = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
@@ -73,14 +74,14 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
 
 
 def _iter_game_assets(path: str) -> Iterator[str]:
-    """Yield the names of the other files used by a game's definition."""
+    """Yield the names of the other files that a game's definition uses."""
     with contextlib.suppress(PaytableError):
         source = read_source(Path(path))
         yield from read_assets(parse(source), source.path)
 
 
 def list_uncompiled_modules(found: Mapping[str, Path]) -> list[str]:
-    """Return the modules among ``found`` that Python would compile at first use, which would add a file."""
+    """Return the modules in ``found`` that Python would compile at first use, which would add a file."""
     paths = {str(path) for path in found.values()}
     return [
         name
@@ -92,7 +93,7 @@ def list_uncompiled_modules(found: Mapping[str, Path]) -> list[str]:
 
 
 def find_components(scope: Scope) -> frozenset[str]:
-    """Return the names of the components in a scope."""
+    """Return the names of the components to which the files of a scope belong."""
     absent = {
         name for name, is_present in (("own", scope.own), ("libraries", scope.libraries)) if not is_present
     }
@@ -100,7 +101,7 @@ def find_components(scope: Scope) -> frozenset[str]:
 
 
 def find_component(name: str) -> str:
-    """Return the component a file belongs to. Raises LocalError if it belongs to none."""
+    """Return the component to which a file belongs. Raises LocalError if there is none."""
     for prefix, component in _PREFIXES:
         if name.startswith(prefix):
             return component
@@ -108,18 +109,18 @@ def find_component(name: str) -> str:
 
 
 def list_software_files(scope: Scope) -> dict[str, Path]:
-    """Return every file of the software by name; a file brought by the cabinet is listed even if it is missing.
+    """Return the path of every file of the software by name, also of a missing file of the cabinet.
 
-    For a cabinet's own file, links are followed, as the machine does when it opens the file.
+    Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
     """
     found: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
     folders = {package: _find_package_folder(package) for package in PACKAGES}
     for package, folder in folders.items():
-        found.update(_walk(folder, package, bytecode=scope.bytecode))
+        found.update(_iter_files_below(folder, package, bytecode=scope.bytecode))
     if scope.libraries:
         own = {str(folder) for folder in folders.values()}
         for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
-            found.update(_walk(folder, "libraries", bytecode=scope.bytecode, without=own))
+            found.update(_iter_files_below(folder, "libraries", bytecode=scope.bytecode, without=own))
     return found
 
 
@@ -130,10 +131,10 @@ def _find_package_folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0]).resolve()
 
 
-def _walk(
+def _iter_files_below(
     folder: Path, prefix: str, *, bytecode: bool, without: Collection[str] = ()
 ) -> Iterator[tuple[str, Path]]:
-    """Yield every non-folder below a folder; links are entries and are not followed.
+    """Yield name and path of everything below a folder except folders; links are not followed.
 
     The folders in ``without`` are left out.
     """
@@ -143,4 +144,4 @@ def _walk(
             if not entry.is_dir(follow_symlinks=False):
                 yield name, Path(entry.path)
             elif (bytecode or entry.name != _BYTECODE) and entry.path not in without:
-                yield from _walk(Path(entry.path), name, bytecode=bytecode, without=without)
+                yield from _iter_files_below(Path(entry.path), name, bytecode=bytecode, without=without)

@@ -16,7 +16,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
 from egm.links.sas.crc import append_crc, is_intact
 from egm.verify.digest import Algorithm, compute_signatures
-from egm.verify.tree import Scope, find_components, list_software_files, own_files
+from egm.verify.tree import Scope, find_components, list_own_files, list_software_files
 from meters import Journal
 
 
@@ -57,7 +57,7 @@ async def _signature(wire: Wire, seed: str) -> str:
 def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp_path: Path) -> None:
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
-        scope = Scope(own=own_files(rig.file))
+        scope = Scope(own=list_own_files(rig.file))
         components = sorted(find_components(scope))
         for seed in ("3412", "0000"):
             signed = compute_signatures(

@@ -12,7 +12,7 @@ import pytest
 from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
 from rigs.moments import machine_clock
 
-from egm.tickets.ledger_access import open_beside
+from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
@@ -90,7 +90,7 @@ def test_no_paper_is_credited_twice_or_eaten(campaign):
 @pytest.mark.requirement("H-06", "H-07", "H-08")
 def test_a_ticket_is_money_exactly_once(campaign):
     rig, journal, entries = campaign
-    with open_beside(rig.folder.root) as store:
+    with open_machine_ledger(rig.folder.root) as store:
         tickets = {record.ticket.number: record for record in store.records()}
     worth = {TicketState.ISSUED: 0, TicketState.REDEEMED: 0, TicketState.VOID: 0}
     for record in tickets.values():

@@ -14,7 +14,7 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import look
+from egm.memory_clear.carrying import inspect_claims
 from egm.testing.clearing import build_clearance, read_clear_time
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Journal, JournalDamaged
@@ -36,7 +36,9 @@ def owing(folder: Path, disk: Disk) -> dict[str, object]:
 
 def owed(folder: Path, disk: Disk) -> dict[str, object]:
     storage = SimStorage(disk)
-    claims = {each.id: each.proposed.amount for each in look(folder, FEATURES, storage=storage).proposals}
+    claims = {
+        each.id: each.proposed.amount for each in inspect_claims(folder, FEATURES, storage=storage).proposals
+    }
     leave(storage, folder, folder / "second")
     return claims
 
@@ -50,7 +52,7 @@ def two_persons_clear(folder: Path, disk: Disk) -> bool:
         elif not is_cleared(folder, storage):
             clear(
                 folder,
-                build_clearance(look(folder, FEATURES, storage=storage)),
+                build_clearance(inspect_claims(folder, FEATURES, storage=storage)),
                 now=read_clear_time,
                 storage=storage,
             )

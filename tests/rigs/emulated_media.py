@@ -15,7 +15,7 @@ from pathlib import Path
 from rigs.emulated_cabinet import PATIENCE_S, Cabinet
 from rigs.losing_disk import LosingDisk
 
-from egm.tickets.ledger_access import open_beside
+from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import Journal
 from tools.audit.games import Shelf
@@ -247,7 +247,7 @@ class Computer(Cabinet):
     def _nothing_is_owed(self, journal, first, second):
         assert journal.credits_cents() == 0
         assert journal.pending() == []
-        with open_beside(first, second=second) as store:
+        with open_machine_ledger(first, second=second) as store:
             records = list(store.records())
         issued = [one.ticket for one in records if one.state is TicketState.ISSUED]
         assert {one.state for one in records} <= {TicketState.ISSUED, TicketState.VOID}

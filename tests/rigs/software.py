@@ -54,9 +54,10 @@ class Installation:
     ) -> None:
         """The manufacturer lists and signs what is installed."""
         code = (
-            "import json, sys; from egm.verify.tree import Scope, list_software_files; from egm.verify.digest import measure;"
+            "import json, sys; from egm.verify.tree import Scope, list_software_files;"
+            "from egm.verify.digest import compute_digests;"
             "own = tuple(map(tuple, json.loads(sys.argv[1])));"
-            "print(json.dumps(measure(list_software_files(Scope(own=own, bytecode=bool(sys.argv[2]))))))"
+            "print(json.dumps(compute_digests(list_software_files(Scope(own=own, bytecode=bool(sys.argv[2]))))))"
         )
         manifest = Manifest(
             version="1.0",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from egm.errors import LocalError, OperatorError
 from egm.tickets.audit import find_disagreement, parse_ledger_anchor
-from egm.tickets.ledger_access import open_beside
+from egm.tickets.ledger_access import open_machine_ledger
 from meters import open_view
 
 
@@ -19,7 +19,7 @@ def find_ticket_ledger_error(folder: Path, second: Path) -> str:
             stored = parse_ledger_anchor(view.state("tickets"))
             if stored is None:
                 return ""
-            with open_beside(folder, second=second) as store:
+            with open_machine_ledger(folder, second=second) as store:
                 store.verify()
                 return store.find_ledger_mismatch() or find_disagreement(store, stored, view.balance_cents)
         except (OperatorError, LocalError) as error:

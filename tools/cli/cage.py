@@ -13,9 +13,9 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.kernel.timekeeping import create_timekeeper
 from egm.people import Permission
-from egm.tickets.audit import STATE_KEY, is_known_to_journal, put_back
+from egm.tickets.audit import STATE_KEY, find_older_ledger_error, is_known_to_journal
 from egm.tickets.cage import Cage
-from egm.tickets.ledger_access import open_beside, read_machine_key
+from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.proof import list_accepted_redemptions
 from egm.tickets.record import Record
 from meters import JournalError, JournalView, open_view
@@ -37,11 +37,11 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
         prove(roster, number, Permission.PAY_BY_HAND)
     with (
         open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
-        open_beside(folder, second=medium, read_only=False) as store,
+        open_machine_ledger(folder, second=medium, read_only=False) as store,
     ):
         if store.mended:
             echo(f"note: {store.mended}", err=True)
-        if differs := put_back(store, view):
+        if differs := find_older_ledger_error(store, view):
             raise OperatorError(
                 f"{differs}; nothing is paid or changed until two people have resolved it: egm ticket restore"
             )

@@ -23,7 +23,7 @@ from egm.links.gat.functions import Order
 from egm.links.gat.report import About
 from egm.links.gat.service import Service
 from egm.verify.digest import Algorithm
-from egm.verify.examine import find_scope, sign_beside
+from egm.verify.examine import find_scope, sign_in_child_process
 from egm.verify.tree import find_components
 
 LINE: Final = LineSettings(baud=9600)
@@ -109,7 +109,7 @@ class GatPort:
         """Compute the signatures of an order, and store them or the reason for the failure."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
-            values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
+            values = await sign_in_child_process(self._scope, algorithm, order.seed, order.wanted)
         except LocalError as error:
             self._service.failed(str(error))
         else:

@@ -60,7 +60,7 @@ FIELDS: Final = frozenset(
 
 
 class TicketClass(StrEnum):
-    """The legal class of the ticket; it decides which fields it must carry."""
+    """The legal class of a ticket, which decides the fields it must have."""
 
     VOUCHER = "voucher"
     COUPON = "coupon"
@@ -87,7 +87,7 @@ class _Table(BaseModel):
 
 
 class Bars(_Table):
-    """The bar code: ``at_mm`` is the middle of its upper edge."""
+    """The bar code; ``at_mm`` is the middle of its upper edge."""
 
     at_mm: tuple[Millimetres, Millimetres]
     height_mm: Annotated[float, Field(ge=8, le=30)]
@@ -95,10 +95,11 @@ class Bars(_Table):
 
 
 class Line(_Table):
-    """One printed line. ``at_mm`` is its middle height and its start, middle or end by ``align``.
+    """One printed line.
 
-    ``text`` by language; the languages of a bilingual ticket are side by side in one line, or each in its own
-    line with the others omitted. ``turn`` is degrees counter-clockwise. A text wider than ``width_mm`` is set
+    ``at_mm`` is the middle of its height, and its start, middle or end as ``align`` says. ``text`` is by
+    language; the languages of a bilingual ticket are side by side in one line, or each has its own line
+    without the others. ``turn`` is in degrees counter-clockwise. A text wider than ``width_mm`` is printed
     smaller.
     """
 
@@ -137,7 +138,7 @@ class CageRules(_Table):
 
 
 class Template(_Table):
-    """One jurisdiction's ticket. ``locales``: language -> locale of its formats; the first language is the main one."""
+    """The ticket of one jurisdiction. ``locales`` has the locale for each language; the first is the main language."""
 
     id: str
     ticket: TicketClass
@@ -160,9 +161,9 @@ class Template(_Table):
 
     # ------------------------------------------------------------------ printing
     def texts(self, ticket: Ticket, language: str) -> dict[str, str]:
-        """Return the text of each line of this ticket by the line's name; ``""`` if there is nothing to print.
+        """Return the text of each line of this ticket, by the name of the line; "" if the line is empty.
 
-        If the template lacks the language, its main one is printed.
+        If the template lacks the language, the main one is used.
         """
         if self.bilingual or language not in self.locales:
             languages = tuple(self.locales)[: None if self.bilingual else 1]
@@ -179,11 +180,11 @@ class Template(_Table):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the lines, in order: the fields of a printer's own template, without the bar code."""
+        """Return the names of the lines in order, without the bar code; they are the fields of a printer's template."""
         return tuple(line.name for line in self.lines)
 
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """Return the ticket as a print job with every one of :attr:`names`, in characters that printers have."""
+        """Return the ticket as a print job with a text for each of :attr:`names`, in characters that printers have."""
         fields = {name: _to_plain_text(text) for name, text in self.texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
@@ -256,6 +257,7 @@ class Template(_Table):
                     raise ValueError(f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown))}")
 
     def _check_mandatory(self, language: str) -> None:
+        """Refuse a template that lacks a mandatory field in a language, or a second, turned number."""
         printed = [line for line in self.lines if language in line.text]
         there = frozenset[str]().union(*(line.fields(language) for line in printed))
         if missing := [name for name in MANDATORY[self.ticket] if name not in there]:
@@ -282,7 +284,7 @@ class Template(_Table):
 
 
 def _is_on_paper(line: Line) -> bool:
-    """Return whether the line, at its full width, stays on the paper."""
+    """Return whether the line stays on the paper at its full width."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
     before = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
@@ -302,13 +304,16 @@ def _check_locale(language: str, locale: str) -> None:
 
 
 def _format_money(amount_cents: int, currency: str, locale: str) -> str:
-    """Return an amount in its locale's format, with ordinary no-break spaces, the only ones in printers' fonts."""
+    """Return an amount in the format of its locale, with ordinary no-break spaces only.
+
+    The fonts of printers have no others.
+    """
     text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
     return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
 
 
 def _to_plain_text(text: str) -> str:
-    """Return the text in characters that every printer has: letters lose a missing accent, signs are spelt out."""
+    """Return the text in characters that every printer has: accents are removed, other signs spelt out."""
     return "".join(map(_to_plain_character, text))
 
 
@@ -328,7 +333,7 @@ def list_template_ids() -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _parse_template(data: bytes) -> Template:
-    """Parse a template; cached by content, because the same file is read for each ticket."""
+    """Return the parsed template; cached by content, because the same file is read for each ticket."""
     return Template.model_validate(parse_toml(data.decode()))
 
 

@@ -125,4 +125,4 @@ def test_a_signed_bundle_of_another_shape_is_refused(tmp_path, said, why):
     (tmp_path / bundle.SIGNATURE).write_text(key.sign(said.encode()).hex())
     (tmp_path / bundle.SIGNER).write_text(public.hex())
     with pytest.raises(BundleError, match=why):
-        bundle.verify(tmp_path)
+        bundle.verify_bundle(tmp_path)

@@ -16,7 +16,7 @@ from egm.people import Role
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
-from egm.verify.digest import measure
+from egm.verify.digest import compute_digests
 from egm.verify.examine import find_scope
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 from egm.verify.tree import list_software_files
@@ -51,7 +51,7 @@ class Maker:
     def release(self, version: str, reason: str) -> None:
         manifest = Manifest(
             version=version, made="2026-01-01T00:00:00+00:00", reason=reason, libraries=False, bytecode=False,
-            files=measure(list_software_files(replace(find_scope(self.file), libraries=False, bytecode=False))),
+            files=compute_digests(list_software_files(replace(find_scope(self.file), libraries=False, bytecode=False))),
         )  # fmt: skip
         self.manifest.write_bytes(sign(encode_unsigned(manifest), self.key, "maker"))
 

@@ -13,7 +13,7 @@ from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
 from egm.kernel.events import State
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST
-from egm.links.gat.port import create_gat_port, sign_beside
+from egm.links.gat.port import create_gat_port, sign_in_child_process
 from egm.records.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import Algorithm, compute_signatures
@@ -225,13 +225,13 @@ def test_a_host_that_reads_no_refusal_never_takes_one_result_for_another(inspect
 @pytest.mark.requirement("A-18")
 def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, monkeypatch):
     async def first_never_ends(scope, algorithm, seed, wanted):
-        found = sign_beside(scope, algorithm, seed, wanted)
+        found = sign_in_child_process(scope, algorithm, seed, wanted)
         if seed:
             found, _ = await asyncio.gather(found, asyncio.Event().wait())  # until it is cancelled
             return found
         return await found
 
-    monkeypatch.setattr("egm.links.gat.port.sign_beside", first_never_ends)
+    monkeypatch.setattr("egm.links.gat.port.sign_in_child_process", first_never_ends)
 
     def conversation(host):
         host.initiate("Get File", "AuthenticationResponse-SHA256.xml", SEED)

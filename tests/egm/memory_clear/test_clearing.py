@@ -12,7 +12,7 @@ from egm.app.features import FEATURES
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate
-from egm.memory_clear.carrying import clearance, look
+from egm.memory_clear.carrying import clearance, inspect_claims
 from egm.memory_clear.claims import CLAIMS, WITH
 from egm.progressive.level import Level
 from egm.records.games import GameInProgress
@@ -55,7 +55,7 @@ def wrong(room: MachineRig) -> list[str]:
 
 
 def claims_of(folder: Path) -> dict[str, Fraction]:
-    return {each.id: each.proposed.amount for each in look(folder, FEATURES).proposals}
+    return {each.id: each.proposed.amount for each in inspect_claims(folder, FEATURES).proposals}
 
 
 # ---------------------------------------------------------------------------------------------- what is declared
@@ -356,7 +356,7 @@ def coins_under_way(folder: Path) -> MachineRig:
 def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
     room = won_by_hand(tmp_path)
     room.close()
-    found = look(tmp_path, FEATURES)
+    found = inspect_claims(tmp_path, FEATURES)
     acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
     with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
         clearance(found, acts, **WHO, challenge=found.inspection.challenge)
@@ -382,7 +382,7 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     content = bytearray(log.read_bytes())
     content[-200] ^= 1  # the log is whole but for its end
     log.write_bytes(content)
-    whole = look(tmp_path, FEATURES)
+    whole = inspect_claims(tmp_path, FEATURES)
     assert whole.inspection.second.why
     assert whole.inspection.is_complete
     assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
@@ -407,7 +407,7 @@ def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="disagree"):
         MachineRig(state, devices=SOLD).boot()
-    found = look(state, FEATURES)
+    found = inspect_claims(state, FEATURES)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
     assert (credit.standing, found.inspection.agree) == ("they disagree", False)
     assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}

@@ -5,7 +5,7 @@ from rigs.table_games import definition, offer
 
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
-from egm.memory_clear.carrying import look
+from egm.memory_clear.carrying import inspect_claims
 from egm.records.tables import list_standing_tables
 from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -28,9 +28,12 @@ def evening(tmp_path, monkeypatch):
         def clear(self, **decisions):
             rooms[-1].close()
             owed = {
-                each.id.partition(":")[0]: each.proposed.amount for each in look(state, FEATURES).proposals
+                each.id.partition(":")[0]: each.proposed.amount
+                for each in inspect_claims(state, FEATURES).proposals
             }
-            digest = next((each.id for each in look(state, FEATURES).proposals if "table:" in each.id), "")
+            digest = next(
+                (each.id for each in inspect_claims(state, FEATURES).proposals if "table:" in each.id), ""
+            )
             renamed = {digest if name == "table" else name: act for name, act in decisions.items()}
             clear_it(state, **renamed)
             return owed

@@ -8,7 +8,7 @@ from test_clearing import SOLD, again
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
-from egm.memory_clear.carrying import look
+from egm.memory_clear.carrying import inspect_claims
 from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
 from egm.money.host.transfer_port import HostTransfers
 from egm.records.keys import MoneyKey
@@ -75,7 +75,9 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
     room.close()
-    (told,) = [each for each in look(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"]
+    (told,) = [
+        each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
+    ]
     assert "paid" in told.acts
     assert told.proposed.says == {}
     room = again(
@@ -93,7 +95,7 @@ def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     terms = room.machine.memory.get(MoneyKey.RESTRICTED)
     room.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
-        build_clearance(look(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
+        build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
     room = again(room, tmp_path, make=lambda: hosted(tmp_path))
     assert (room.machine.read_credit_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
     assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms

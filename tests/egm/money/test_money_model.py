@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import Decision, clearance, look
+from egm.memory_clear.carrying import Decision, clearance, inspect_claims
 from egm.progressive import posting
 from egm.progressive.level import Level, Terms
 from meters import (
@@ -197,7 +197,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.journal.close()
         if damaged:
             self.damage(data)
-        found = look(self.folder, FEATURES)
+        found = inspect_claims(self.folder, FEATURES)
         assert found.inspection.is_complete
         assert {each.id: each.proposed.amount for each in found.proposals} == self.claims()
         acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
@@ -226,7 +226,7 @@ class MoneyMachine(RuleBasedStateMachine):
             content = path.read_bytes()
             at = data.draw(st.integers(0, len(content) - 1))
             path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
-            if not look(self.folder, FEATURES).inspection.is_complete:
+            if not inspect_claims(self.folder, FEATURES).inspection.is_complete:
                 path.write_bytes(content)
 
     def claims(self):

@@ -8,7 +8,7 @@ from egm.app.features import FEATURES
 from egm.app.ports import DRIVERS, Fitting
 from egm.devices.interface import Devices, PrintState
 from egm.kernel.events import EventType, State
-from egm.memory_clear.carrying import look
+from egm.memory_clear.carrying import inspect_claims
 from egm.money.disputed import list_disputed_amounts
 from egm.people import Role
 from egm.records.keys import MoneyKey
@@ -174,7 +174,7 @@ def test_a_ticket_of_a_lost_ledger_cannot_be_ruled_good(disputed, tmp_path):
 @pytest.mark.requirement("A-02")
 def test_a_clear_carries_it_over_to_be_ruled_on(disputed, tmp_path):
     disputed.close()
-    found = look(tmp_path, FEATURES)
+    found = inspect_claims(tmp_path, FEATURES)
     assert sum(claim.proposed.amount for claim in found.proposals) == 2000
     clear_it(tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()

@@ -100,7 +100,7 @@ class Machine:
             return
         number = self.dice.choice(sorted(self.tickets))
         record = self.room.store.found(number)
-        is_past = record.is_past(self.room.clock.now()) and self.room.machine.times.is_believed
+        is_past = record.is_expired_at(self.room.clock.now()) and self.room.machine.times.is_believed
         self.room.offer_ticket(number)
         if is_past:
             assert self.room.notice == "ticket_refused.expired"

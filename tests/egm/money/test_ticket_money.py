@@ -25,7 +25,7 @@ from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import digest
 from egm.tickets.proof import PURPOSE as NUMBERS
-from egm.tickets.proof import compute_commitment, list_accepted_redemptions, prove
+from egm.tickets.proof import compute_commitment, find_proof, list_accepted_redemptions
 from egm.tickets.record import Action
 from egm.tickets.restoration import restore
 from egm.tickets.store import PURPOSE, TicketStore, encode_head
@@ -213,9 +213,9 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
         again.offer_ticket(number)
         assert again.hands.orders[-1][0] == "return"
         key = again.journal.derive(NUMBERS)
-        proof = prove((again.journal,), key, number)
+        proof = find_proof((again.journal,), key, number)
         assert (proof.amount_cents, proof.kind, proof.taken) == (10_000, "cashable", "")
-        assert prove((again.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
+        assert find_proof((again.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
         again.close()
 
 
@@ -476,7 +476,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
-    assert prove((room.journal,), room.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
+    assert find_proof((room.journal,), room.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
     room.close()
     put_back(before)
     restore_ledger(room, tmp_path)

@@ -18,7 +18,7 @@ from egm.screen.audio.making import Studio, build_own_family_name
 from egm.screen.audio.scores import CHANNELS, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
-from egm.verify.tree import own_files
+from egm.verify.tree import list_own_files
 from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
 from tools.cli import main
@@ -97,7 +97,7 @@ def test_what_the_manifest_signs_includes_them(mine):
             "games": [{"game": str(mine)}, {"game": "maple-classic"}],
         }
     )
-    paths = {Path(path).name for _, path in own_files(cabinet)}
+    paths = {Path(path).name for _, path in list_own_files(cabinet)}
     assert paths == {"mine.toml", "seven.svg", "bell.png", "turn.wav", "hooray.wav"}
 
 

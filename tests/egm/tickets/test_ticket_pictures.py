@@ -10,7 +10,7 @@ from rigs.ticket_office import HOUSE, a_ticket
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House, TicketKind
 from egm.tickets.numbers import create_secure_enhanced_number, create_stand_alone_number
-from egm.tickets.render import _draw_bars, _draw_line, encode_pdf, encode_png, render
+from egm.tickets.render import _draw_bars, _draw_line, draw_ticket, encode_pdf, encode_png
 from egm.tickets.templates import list_template_ids, load_template
 
 PLACES = list_template_ids()
@@ -51,7 +51,7 @@ def numbers():
 def test_zbar_reads_the_number_from_the_picture(zbar, place):
     template = load_template(place)
     for number in numbers():
-        assert zbar(render(a_ticket(number=number), template, "fr")) == [number]
+        assert zbar(draw_ticket(a_ticket(number=number), template, "fr")) == [number]
 
 
 @pytest.mark.requirement("H-02")
@@ -60,7 +60,7 @@ def test_zbar_reads_it_from_the_png_and_the_pdf(zbar, place):
     import pypdfium2
 
     ticket = a_ticket(duplicate=True)
-    picture = render(ticket, load_template(place), "en")
+    picture = draw_ticket(ticket, load_template(place), "en")
     opened = Image.open(BytesIO(encode_png(picture)))
     assert ImageChops.difference(opened.convert("L"), picture.convert("L")).getbbox() is None
     assert opened.info["dpi"] == pytest.approx((203.2, 203.2), abs=0.1)
@@ -76,7 +76,7 @@ def test_zbar_reads_it_from_the_png_and_the_pdf(zbar, place):
 
 def test_a_reader_that_sees_the_ticket_turned_reads_the_same(zbar):
     ticket = a_ticket()
-    picture = render(ticket, load_template("generic"), "en").convert("L")
+    picture = draw_ticket(ticket, load_template("generic"), "en").convert("L")
     for degrees in (90, 180, 270):
         assert zbar(picture.rotate(degrees, expand=True)) == [ticket.number]
 
@@ -85,7 +85,7 @@ def test_a_spoilt_bar_code_is_not_read_as_another(zbar):
     """A bar torn out: the reader finds nothing, or the ticket's own digits, never different ones."""
     ticket = a_ticket()
     for at in range(300, 940, 20):
-        picture = render(ticket, load_template("generic"), "en")
+        picture = draw_ticket(ticket, load_template("generic"), "en")
         picture.paste(1, (at, 0, at + 9, 300))
         assert set(zbar(picture)) <= {ticket.number}
 
@@ -139,11 +139,11 @@ def test_no_line_touches_another_or_leaves_the_paper(place, language, house):
 def test_a_text_too_long_for_its_line_is_refused_not_cut():
     endless = House(site="x" * 300)
     with pytest.raises(InvalidTicket, match=r"ticket line site: .* does not fit into 120\.0 mm"):
-        render(a_ticket(house=endless), load_template("generic"), "en")
+        draw_ticket(a_ticket(house=endless), load_template("generic"), "en")
 
 
 def test_the_same_ticket_is_the_same_picture():
-    first, second = (render(a_ticket(), load_template("monaco"), "fr") for _ in range(2))
+    first, second = (draw_ticket(a_ticket(), load_template("monaco"), "fr") for _ in range(2))
     assert first.tobytes() == second.tobytes()
     assert first.size == SIZE
     assert first.mode == "1"

@@ -20,9 +20,9 @@ from egm.verify.tree import (
     COMPONENTS,
     Scope,
     find_component,
+    list_own_files,
     list_software_files,
     list_uncompiled_modules,
-    own_files,
 )
 from tools.cli.commands.manifest import command as manifest_command
 from tools.cli.commands.signature import command as signature_command
@@ -114,7 +114,7 @@ def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
     cabinet = tmp_path / "cabinet.toml"
     text = (installation.root / "egm/config/default.toml").read_text()
     cabinet.write_text(text.replace('game = "maple-classic"', f'game = "{game}"'))
-    own = own_files(load_cabinet(cabinet))
+    own = list_own_files(load_cabinet(cabinet))
     assert own == ((f"own{game}", str(game)),)
     installation.make(own=own)
     assert installation.examine(own).is_all_as_signed

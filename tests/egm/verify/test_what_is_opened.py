@@ -8,10 +8,10 @@ import pytest
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import load_profile
-from egm.verify.digest import Algorithm, compute_signatures, measure
+from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.tree import Scope, list_software_files, own_files
+from egm.verify.tree import Scope, list_own_files, list_software_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 
@@ -86,14 +86,14 @@ def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
     (tmp_path / "place-file.toml").write_text(place)
     profile.symlink_to(tmp_path / "place-file.toml")
     cabinet = with_games("maple-classic", str(game), profile=str(profile))
-    scope = Scope(own=own_files(cabinet))
-    before = measure(list_software_files(scope))
+    scope = Scope(own=list_own_files(cabinet))
+    before = compute_digests(list_software_files(scope))
     opened = {load_game(str(game)).source.path, load_profile(str(profile)).file.path}
     assert opened <= set(list_software_files(scope).values())
     for behind in ("real.toml", "place-file.toml"):
         old = compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"])
         (tmp_path / behind).write_text((tmp_path / behind).read_text() + "\n")
-        after = measure(list_software_files(scope))
+        after = compute_digests(list_software_files(scope))
         assert [name for name in after if after[name] != before[name]]
         assert compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"]) != old
         before = after
@@ -101,7 +101,7 @@ def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
     other.write_text(EVIL + "\n# another\n")
     game.unlink()
     game.symlink_to(other)  # the link itself is moved
-    assert measure(list_software_files(scope))[f"own{game}"] != before[f"own{game}"]
+    assert compute_digests(list_software_files(scope))[f"own{game}"] != before[f"own{game}"]
 
 
 class Maker:
@@ -110,11 +110,11 @@ class Maker:
     def __init__(self, folder, cabinet):
         key = read_key(create_key(), "maker")
         self.own, self.public, self.file = (
-            own_files(cabinet),
+            list_own_files(cabinet),
             format_public_key(key),
             folder / "software.manifest",
         )
-        found = measure(list_software_files(Scope(own=self.own)))
+        found = compute_digests(list_software_files(Scope(own=self.own)))
         manifest = Manifest(
             version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=found
         )  # fmt: skip
@@ -163,5 +163,5 @@ def test_relative_paths_of_a_cabinet_file_count_from_its_own_folder(tmp_path, mo
     assert load_game(slot).source.path == (at / "games/own.toml").resolve()
     assert file.memory.second_copy.resolve() == (at / "second").resolve()
     assert file.software.manifest.resolve() == (tmp_path / "signed").resolve()
-    assert dict(own_files(file)) == {"own/games/own.toml": slot}  # as written: the same on every machine
+    assert dict(list_own_files(file)) == {"own/games/own.toml": slot}  # as written: the same on every machine
     assert load_cabinet(at / "cabinet.toml").model_copy().find_written_path(slot) == "./games/own.toml"

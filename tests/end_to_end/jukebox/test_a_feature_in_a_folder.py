@@ -31,7 +31,7 @@ from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE
 from egm.links.sas.journal_exceptions import iter_exceptions
-from egm.memory_clear.carrying import look
+from egm.memory_clear.carrying import inspect_claims
 from egm.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.people import Role
 from egm.records.keys import IntegrityKey
@@ -261,7 +261,7 @@ def test_the_journal_s_manual_has_its_entries_with_their_texts():
 def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
     Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     room.close()
-    carried = look(tmp_path, WITH_JUKEBOX).carried_state
+    carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state
     assert carried is not None
     assert carried.state["song"] == 7
     clear_it(tmp_path)
@@ -316,7 +316,7 @@ def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
     room = MachineRig(tmp_path, features=features).boot()
     write_undeclared(room.machine, "songs.paid", state={Tab.SONGS: 300})
     room.close()
-    (claim,) = look(tmp_path, features).proposals
+    (claim,) = inspect_claims(tmp_path, features).proposals
     assert (claim.id, claim.proposed.amount) == ("songs", 300)
     clear_it(tmp_path, features=features)
     again = MachineRig(tmp_path, features=features).boot()

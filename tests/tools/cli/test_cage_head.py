@@ -6,7 +6,7 @@ from egm.errors import OperatorError
 from egm.testing.machine import MachineRig
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
-from egm.tickets.ledger_access import open_beside, read_machine_key
+from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START
@@ -27,7 +27,7 @@ def paid(tmp_path):
     room.close()
     files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in files}
-    with open_beside(tmp_path, read_only=False) as store:
+    with open_machine_ledger(tmp_path, read_only=False) as store:
         assert not isinstance(Cage(store, room.clock, "Luc").pay(number), Refusal)
         store.settle()
     return number, before, room

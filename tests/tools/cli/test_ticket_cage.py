@@ -12,7 +12,7 @@ from rigs.ticket_office import RULES, Office, StandingClock
 
 from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
-from egm.tickets.cage import Cage, Payee, register
+from egm.tickets.cage import Cage, Payee, iter_register_lines
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
@@ -102,7 +102,7 @@ def test_the_register_of_coupons_of_500_dollars(tmp_path):
             cage.pay(above, payee)
         assert office.store.found(above).state is TicketState.ISSUED
     assert isinstance(cage.pay(above, PAYEE), Redemption)
-    (line,) = register(office.store)
+    (line,) = iter_register_lines(office.store)
     assert (line.payee, line.record.ticket.amount_cents, line.paid.by) == (PAYEE, 50_000, "cage:Luc")
 
 

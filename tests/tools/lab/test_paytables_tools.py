@@ -162,7 +162,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     run(*asked, "--out", out, "--key", kept)
     folder = out / "orchard-picnic"
     key = bytes.fromhex((folder / "signer.pub").read_text())
-    facts = bundle.verify(folder, key)
+    facts = bundle.verify_bundle(folder, key)
     assert facts["certified"] is True
     assert facts["digest_sha256"] == load_game(folder / "orchard-picnic.toml").digest
     findings = json.loads((folder / "findings.json").read_text())
@@ -173,7 +173,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     assert sheet["bets"][0]["merchandise"][0]["return_at_5_cents"]["exact"] == "3/64000"
     assert kept.stat().st_mode & 0o077 == 0
     with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
-        bundle.verify(folder, bytes(32))
+        bundle.verify_bundle(folder, bytes(32))
     said = run("certify", "--verify", folder, "--signer", key.hex())
     assert "intact, and signed by the key given with --signer; orchard-picnic" in said
     assert "is certified for quebec-casino" in said
@@ -187,11 +187,11 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole.replace(b"1", b"2", 1))
         with pytest.raises(bundle.BundleError):
-            bundle.verify(folder)
+            bundle.verify_bundle(folder)
         (folder / name).write_bytes(whole)
     (folder / "par.csv").unlink()
     with pytest.raises(bundle.BundleError, match=r"par\.csv: No such file"):
-        bundle.verify(folder)
+        bundle.verify_bundle(folder)
     kept.write_text("xyz\n")
     with pytest.raises(bundle.BundleError, match="not a signing key"):
         bundle.load_laboratory_key(kept)

@@ -257,7 +257,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
         raise click.ClickException(str(error)) from None
     for folder in each_bundle:
         try:
-            facts = bundle.verify(folder, key)
+            facts = bundle.verify_bundle(folder, key)
             bundle.check_all_files_signed(folder, facts)
             with show_progress(f"making {folder} again"):
                 made = (

@@ -11,10 +11,10 @@ import click
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
-from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, look
+from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, inspect_claims
 from egm.people import Permission, Roster, load_recorded
 from egm.screen.text import Texts
-from egm.tickets.ledger_access import open_beside
+from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import JournalError
 from meters.clear import clear, finish, is_clear_unfinished
@@ -73,7 +73,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     memory is damaged.
     """
     folder = find_memory_folder(state, second)
-    found = look(folder, FEATURES, second_dir=second)
+    found = inspect_claims(folder, FEATURES, second_dir=second)
     inspection = found.inspection
     money = _Money(find_currency(inspection.together.seen.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
@@ -220,7 +220,7 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     """Return the tickets that the ticket ledger still considers redeemable; no journal is read."""
     rows: list[tuple[object, ...]] = []
-    with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
+    with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
         for record in store.records(*_OPEN):
             at = record.moves[-1].at.isoformat(timespec="seconds")
             ticket = record.ticket
@@ -298,7 +298,7 @@ def clear_(
             evidence = finish(folder, now=_read_clock, second_dir=second)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
-        found = look(folder, FEATURES, second_dir=second)
+        found = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
             others = (each.id for each in found.proposals if CARRIED in each.acts)
             decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}

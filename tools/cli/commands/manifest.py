@@ -14,10 +14,10 @@ from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import level_source, own_level_files
 from egm.secret_files import require_private, write_private
-from egm.verify.digest import measure
+from egm.verify.digest import compute_digests
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.tree import Scope, list_software_files, list_uncompiled_modules, own_files
+from egm.verify.tree import Scope, list_own_files, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.result_file import write_result
@@ -78,7 +78,7 @@ def make(
 ) -> None:
     """List every file of the software installed here with its SHA-256."""
     try:
-        own = own_files(load_cabinet(cabinet))
+        own = list_own_files(load_cabinet(cabinet))
         for path in levels:
             own += own_level_files(level_source(path))
         scope = Scope(own=own, libraries=libraries, bytecode=bytecode)
@@ -99,7 +99,7 @@ def make(
             reason=reason,
             libraries=libraries,
             bytecode=bytecode,
-            files=measure(found),
+            files=compute_digests(found),
         )
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -133,7 +133,7 @@ def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     where, public = _find_manifest_and_key(file, manifest, key)
-    findings = examine(where, public, own_files(file))
+    findings = examine(where, public, list_own_files(file))
     if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.trouble))
     title = f"{findings.version}, signed by {findings.signer}"

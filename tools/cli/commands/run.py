@@ -169,7 +169,7 @@ def _build_child_processes(
         flags.append("--watched")  # every position has a screen
     flags += [] if shown.stick is None else ["--stick", str(shown.stick)]
     machine = build_python_command("egm.app", *where, *which, *flags)
-    children.append(_Child("machine", machine, after=folder.forget_lines, is_machine=True))
+    children.append(_Child("machine", machine, after=folder.remove_line_links, is_machine=True))
     if screen != "none":
         display = ("--display", str(shown.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
@@ -180,7 +180,7 @@ def _build_child_processes(
             *(("--position", "1") if several else ()),
             *shown.flags,
         )
-        at = folder.address_of(1)
+        at = folder.find_address_file(1)
         children.append(_build_screen_process("screen", first, shown, at, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
@@ -191,12 +191,12 @@ def _build_child_processes(
                 str(position),
                 *shown.flags,
             )
-            at = folder.address_of(position)
+            at = folder.find_address_file(position)
             children.append(_build_screen_process(f"screen of position {position}", beside, shown, at))
     if shown.top and screen in {"window", "web"}:
         on = () if shown.top_display is None else ("--display", str(shown.top_display))
         children.append(
-            _build_screen_process("top screen", (*where, "--top", *on), shown, folder.address_of(None))
+            _build_screen_process("top screen", (*where, "--top", *on), shown, folder.find_address_file(None))
         )
     return tuple(children)
 
@@ -431,7 +431,7 @@ def command(
             load_cabinet(cabinet)
         folder.prepare()
         lock = _lock_state_folder(folder)
-        folder.forget_lines()
+        folder.remove_line_links()
         if game is not None:
             from tools.cli.one_game import write_one_game_cabinet  # noqa: PLC0415 (it loads all that analyses a game)
 

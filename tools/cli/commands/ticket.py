@@ -24,15 +24,15 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import compare
-from egm.tickets.cage import Cage, Payee, is_ticket_number, register
+from egm.tickets.cage import Cage, Payee, is_ticket_number, iter_register_lines
 from egm.tickets.errors import TicketLedgerDamaged
-from egm.tickets.ledger_access import open_beside, read_machine_key
+from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import combine_proofs, compute_commitment, read_proofs
 from egm.tickets.record import Record
 from egm.tickets.redemption import Reason, Refusal
-from egm.tickets.render import encode_pdf, encode_png, render
+from egm.tickets.render import draw_ticket, encode_pdf, encode_png
 from egm.tickets.restoration import restore
 from egm.tickets.store import PURPOSE, TicketStore
 from egm.tickets.templates import Template, load_template
@@ -126,7 +126,7 @@ def _report_ledger_errors() -> Iterator[None]:
 @contextmanager
 def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
     """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
-    with _report_ledger_errors(), open_beside(state or default_state_dir(), second=medium) as store:
+    with _report_ledger_errors(), open_machine_ledger(state or default_state_dir(), second=medium) as store:
         yield store
 
 
@@ -170,7 +170,7 @@ def _is_date_known(folder: Path, clock: Clock) -> bool:
 
 def _format_state(record: Record, at: datetime | None) -> str:
     """Return the state of a ticket as text; ``at`` is the current time, or None if it is not known."""
-    return TicketState.EXPIRED.value if at is not None and record.is_past(at) else record.state.value
+    return TicketState.EXPIRED.value if at is not None and record.is_expired_at(at) else record.state.value
 
 
 def _read_plausible_time(folder: Path) -> datetime | None:
@@ -201,7 +201,7 @@ def _build_ticket_data(record: Record, number: str, at: datetime | None = None) 
 
 
 def _write_ticket(ticket: Ticket, template: Template, language: str, output: Path) -> None:
-    write_result(output, _WRITERS[output.suffix](render(ticket, template, language)))
+    write_result(output, _WRITERS[output.suffix](draw_ticket(ticket, template, language)))
 
 
 @click.group("ticket")
@@ -326,7 +326,7 @@ def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
     with _open_ledger_read_only(state, medium) as store:
-        lines = list(register(store))
+        lines = list(iter_register_lines(store))
     document = [
         _build_ticket_data(line.record, line.record.ticket.number)
         | {"name": line.payee.name, "address": line.payee.address}

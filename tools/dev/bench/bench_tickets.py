@@ -10,7 +10,7 @@ from egm.clock import SystemClock
 from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import House, Ticket
 from egm.tickets.numbers import is_stand_alone
-from egm.tickets.render import render
+from egm.tickets.render import draw_ticket
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
@@ -50,7 +50,7 @@ def figures() -> Iterator[Figure]:
     template = load_template(ticket.template)
     yield Figure(
         "ticket drawn, 1248 x 520 dots",
-        milliseconds(lambda: render(ticket, template, "en"), _ROUNDS),
+        milliseconds(lambda: draw_ticket(ticket, template, "en"), _ROUNDS),
         "ms",
         better="lower",
         aim="below 100: a printer takes longer",

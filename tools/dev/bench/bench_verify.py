@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.verify.digest import Algorithm, compute_signatures, measure
+from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 from egm.verify.tree import Scope, list_software_files
@@ -23,7 +23,7 @@ def figures() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         manifest, key = Path(folder) / "software.manifest", read_key(create_key(), "bench")
         content = Manifest(
-            version="0", made="", reason="", libraries=False, bytecode=False, files=measure(found)
+            version="0", made="", reason="", libraries=False, bytecode=False, files=compute_digests(found)
         )
         manifest.write_bytes(sign(encode_unsigned(content), key, "bench"))
         public = format_public_key(key)

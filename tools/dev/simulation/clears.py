@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import CARRIED, PAID, Decision, Found, Proposal, clearance, look
+from egm.memory_clear.carrying import CARRIED, PAID, Decision, Found, Proposal, clearance, inspect_claims
 from egm.people import Roster
 from egm.testing.forgetful import ForgetfulStorage
 from meters.clear import clear, finish, is_clear_unfinished
@@ -58,7 +58,7 @@ class Clears:
                 if is_clear_unfinished(folder, storage):
                     finish(folder, now=world.now, storage=storage)
                 else:
-                    found = look(folder, FEATURES, storage=storage)
+                    found = inspect_claims(folder, FEATURES, storage=storage)
                     decisions = _decide(found, dice, seen, may_pay=may_pay)
                     owed = {_position(each.id) for each in found.proposals if _kind(each.id) == "handpay"}
                     decided = clearance(

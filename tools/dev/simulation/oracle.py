@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from egm.tickets.ledger_access import open_beside
+from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from tools.dev.simulation.history import (
     GIVEN_BACK,
@@ -190,7 +190,7 @@ def _tickets(world: World, books: Books, verdict: Verdict) -> None:
         vouchers = world.bank.vouchers.items()
         ledger = {number: voucher.cents for number, voucher in vouchers if voucher.was_issued}
     else:
-        with open_beside(world.folder.root) as store:
+        with open_machine_ledger(world.folder.root) as store:
             ledger = {
                 record.ticket.number: record.ticket.amount_cents
                 for record in store.records()

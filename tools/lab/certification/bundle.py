@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
 from egm.secret_files import require_private, write_private
-from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
+from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify_bundle
 
 __all__ = [
     "MANIFEST",
@@ -27,7 +27,7 @@ __all__ = [
     "find_key_path",
     "list_bundles",
     "load_laboratory_key",
-    "verify",
+    "verify_bundle",
     "write_bundle",
 ]
 

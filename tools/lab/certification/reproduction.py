@@ -18,7 +18,7 @@ from typing import Any, Final
 from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from egm.verify.certificate import SIGNER, BundleError
-from egm.verify.digest import measure
+from egm.verify.digest import compute_digests
 from egm.verify.manifest import find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
@@ -126,7 +126,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
         f"{SOFTWARE} of {wheel}",
         _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
     )
-    installed = [str(each) for each in find_differences(signed, measure(list_built_files()))]
+    installed = [str(each) for each in find_differences(signed, compute_digests(list_built_files()))]
     yield Made("the software installed here", _format_some_names(installed))
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]

@@ -22,7 +22,7 @@ from egm.devices.ioboard.codec import INPUTS, TOWER
 from egm.errors import OperatorError
 from egm.profiles import Profile
 from egm.verify import manifest
-from egm.verify.digest import measure
+from egm.verify.digest import compute_digests
 from egm.verify.tree import Scope, list_software_files
 from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCES
@@ -144,7 +144,7 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
         reason="submitted to a laboratory",
         libraries=SCOPE.libraries,
         bytecode=SCOPE.bytecode,
-        files=measure(list_built_files()),
+        files=compute_digests(list_built_files()),
     )
     return manifest.sign(manifest.encode_unsigned(content), key, SOFTWARE)
 

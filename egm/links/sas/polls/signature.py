@@ -18,8 +18,8 @@ from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, Poll
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import Algorithm
-from egm.verify.examine import sign_beside
-from egm.verify.tree import Scope, find_components, own_files
+from egm.verify.examine import sign_in_child_process
+from egm.verify.tree import Scope, find_components, list_own_files
 
 _CODE: Final = 0x21
 _TASK: Final = "rom_signature"
@@ -28,7 +28,7 @@ _TASK: Final = "rom_signature"
 async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
     """Return the signature of the software under ``seed`` (two bytes). Raises LocalError if it cannot be computed."""
     wanted = tuple(sorted(find_components(scope)))
-    signed = await sign_beside(scope, Algorithm.SHA1_HMAC, seed, wanted)
+    signed = await sign_in_child_process(scope, Algorithm.SHA1_HMAC, seed, wanted)
     return compute_crc_kermit("".join(signed[name] for name in wanted).encode("ascii"))
 
 
@@ -44,7 +44,7 @@ def send_rom_signature(host: Host, request: LongPoll) -> Reply:
 async def _deliver(host: Host, seed: bytes) -> None:
     """Compute the signature, and deliver it as the reply to a later poll; record a failure."""
     try:
-        signature = await compute_rom_signature(Scope(own=own_files(host.context.file)), seed)
+        signature = await compute_rom_signature(Scope(own=list_own_files(host.context.file)), seed)
     except LocalError as error:
         host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, why=str(error)))
         return
