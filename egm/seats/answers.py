@@ -1,7 +1,7 @@
 """Decisions in a shared round: whose turn it is, and the time limit for an answer that others wait for.
 
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
-game of the round then takes the recorded step (:func:`decode_next_entry`). If a seat does not answer in time, the table
+game of the round then takes the recorded step (:func:`follow`). If a seat does not answer in time, the table
 answers for it with the first option that costs nothing. The round does not wait for a seat that cannot play,
 or for standing bets whose seat started no game when betting closed.
 """

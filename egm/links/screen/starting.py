@@ -1,7 +1,7 @@
 """Start-up progress: the current activity of a starting machine, for a screen that has no connection yet.
 
 It is one file in the run folder: the machine writes it (:func:`say`) until its socket is served, the screen
-reads it (:func:`parse_chart`). It is for display only.
+reads it (:func:`read`). It is for display only.
 """
 
 import json

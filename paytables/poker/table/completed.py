@@ -26,9 +26,10 @@ SEEN = 3
 
 
 def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
-    """Return the proof of a bet on the best five of seven cards, which may be taken back at three.
+    """Return the proof of a bet on the best five of seven cards, which may be taken back after ``seen`` cards.
 
-    ``answers`` are the indices of taking it back and of not doing so.
+    ``back`` is the part returned then; ``answers`` are the indices of taking it back and of leaving it. If
+    ``seen`` is None, the bet cannot be taken back.
     """
     made = build_tables(0)
     found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
@@ -61,14 +62,22 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
 
 
 def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
-    """Return how often each row pays; ``rows`` ends with the lost rounds, and all other rounds are taken back."""
+    """Return how often each row pays.
+
+    ``rows`` has the number of cases by row, and last those that lose. All other cases of ``total`` are taken
+    back.
+    """
     found = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     taken = total - sum(rows)
     return list_row_rates((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
 
 
 def _compute_mean_never_withdrawn(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
-    """Return the mean of never taking the bet back."""
+    """Return the mean net of a bet that is never taken back.
+
+    ``counts`` has, for each class of seen cards, how many completions win each of ``nets``; ``like`` has how
+    many sets of cards each class represents.
+    """
     totals = (counts * like[:, None]).sum(axis=0).tolist()
     won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
     return Fraction(won, sum(totals))
@@ -77,6 +86,7 @@ def _compute_mean_never_withdrawn(counts: Ints, like: Ints, nets: list[Fraction]
 def _count_nets(
     counts: Ints, like: Ints, stays: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
+    """Return how many cases end with each net if the bet stays for the classes in ``stays`` only."""
     law: Counter[Fraction] = Counter()
     totals = (counts[stays] * like[stays][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
@@ -86,7 +96,7 @@ def _count_nets(
 
 
 def _complete(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
-    """Count, for each three known cards, how often each pay row results from the four missing cards."""
+    """Count, for each three known cards, how many completions by four more cards win each row of the pay table."""
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
     for n in range(known.shape[0]):
