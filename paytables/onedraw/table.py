@@ -18,7 +18,7 @@ from paytables.onedraw import figures
 from paytables.onedraw.bets import OneDrawBets, build_table_state
 from paytables.prison import (
     list_bets_on_table,
-    settle,
+    settle_or_imprison,
 )
 from paytables.wording import format_count
 
@@ -48,7 +48,7 @@ class OneDrawTable(OneDrawBets):
         result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
-        standing = yield from settle(bets, lambda bet: self.fate(bet, result), shown, "zero")
+        standing = yield from settle_or_imprison(bets, lambda bet: self.fate(bet, result), shown, "zero")
         return Outcome(display=shown, table=build_table_state(standing))
 
     def presentation(self) -> dict[str, object]:

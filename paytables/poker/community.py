@@ -119,7 +119,7 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return, for one flop, the sums of nets by turn card and hole cards, and by hole cards (see :func:`_add`)."""
+        """Return, for one flop, the sums of nets by turn card and hole cards, and by hole cards alone."""
         streets, made = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
@@ -333,7 +333,7 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
                 counts[hole, 1] -= counts[hole, 0]
 
 
-def _add(
+def _add_flop_nets(
     flop: Ints,
     ranks: Ints,
     kind: Ints,
@@ -380,7 +380,7 @@ def _add(
                     sums[hole, 1] += edge
 
 
-def _count(
+def _count_flop_cases(
     flop: Ints,
     ranks: Ints,
     kind: Ints,
@@ -435,5 +435,6 @@ def _compile_kernels() -> tuple[Callable[..., object], ...]:
     import numba  # noqa: PLC0415 (laboratory package)
 
     return tuple(
-        numba.njit(nogil=True)(kernel) for kernel in (_fill_strengths, _count_standings, _add, _count)
+        numba.njit(nogil=True)(kernel)
+        for kernel in (_fill_strengths, _count_standings, _add_flop_nets, _count_flop_cases)
     )
