@@ -1,7 +1,7 @@
 """Page sums of the SQLite file, so that every byte of the first copy is checked at start-up, used or not.
 
 SQLite has no checksums on its pages. In WAL mode the main file changes only when the WAL is moved into it,
-and only :meth:`PageSums.settle_or_imprison` does that: it first records which pages are about to change (durably), lets
+and only :meth:`PageSums.settle` does that: it first records which pages are about to change (durably), lets
 SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained checksums. The sums
 are sealed with the machine key, so they cannot be adjusted to an edit.
 """
@@ -97,7 +97,7 @@ class PageSums:
     def is_wal_move_unfinished(self) -> bool:
         """Return whether moving the WAL into the file was started and not finished.
 
-        If so, call :meth:`settle_or_imprison` before using the file: the pages being moved are not checked.
+        If so, call :meth:`settle` before using the file: the pages being moved are not checked.
         """
         return bool(self._moving)
 

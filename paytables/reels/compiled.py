@@ -1,4 +1,4 @@
-"""The evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle_or_imprison`.
+"""The evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle`.
 
 It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
 stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by

@@ -73,7 +73,7 @@ class Reels:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Return the first node of every component, in the form that :func:`settle_or_imprison` needs."""
+        """Return the first node of every component, in the form that :func:`settle` needs."""
         return [c.start for c in self.components]
 
     @cached_property
@@ -216,7 +216,7 @@ class Reels:
 
     @cached_property
     def _edges(self) -> list[int]:
-        """Return the offsets of each column's letters, in the form that :func:`settle_or_imprison` needs."""
+        """Return the offsets of each column's letters, in the form that :func:`settle` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:

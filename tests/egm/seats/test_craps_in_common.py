@@ -306,7 +306,7 @@ class Session:
         self.points = [None] * self.SEATS
         """The point each one's standing bets are on."""
         self.point, self.down = None, set()
-        self.rounds = self.list_unowned_hands = 0
+        self.rounds = self.apart = 0
         self.begin()
 
     def begin(self):
@@ -372,7 +372,7 @@ class Session:
         room.shown()
         room.machine.chance = generator
         self.settle(n, offered, numbers, self.points[n])
-        self.list_unowned_hands += 1
+        self.apart += 1
 
     def disturb(self):
         """A tilt comes or goes at some seat, or the power fails between two throws."""
@@ -408,5 +408,5 @@ def test_random_players_with_tilts_and_restarts_have_their_money_to_the_cent(
         session.throw()
         session.check()
         session.disturb()
-    assert session.list_unowned_hands
+    assert session.apart
     sound(session.rooms, tmp_path)
