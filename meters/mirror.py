@@ -75,7 +75,7 @@ class Mirror:
         """Replace the value, durably, on every medium that accepts it.
 
         One medium is enough; a failure of the other is a finding. Raises :class:`JournalUnwritable` if none
-        accepts it, :class:`JournalDamaged` like :meth:`parse_chart`.
+        accepts it, :class:`JournalDamaged` like :meth:`read`.
         """
         best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], expected=False)
         generation = 1 if best is None else best.generation + 1

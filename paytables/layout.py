@@ -33,7 +33,7 @@ ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a bet pays, as printed, and the net win per credit staked.
+    """The odds of a bet: as printed, and the net win per credit staked.
 
     ``share`` is set if the bet pays a part of a progressive level instead; such a bet returns no credits.
     """
@@ -80,7 +80,7 @@ class Odds:
         return {"en": f"{won} to {to}", "fr": f"{won.replace('.', ',')} à {to}"}
 
     def returned(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
-        """Return all that a won stake returns, the stake included, in whole credits.
+        """Return what a won stake of ``credits_`` returns in total, the stake included, in whole credits.
 
         Raises ValueError if that is a fraction and ``rounding`` is not given.
         """
@@ -91,6 +91,7 @@ class Odds:
 
 
 def _parse_odds(value: Any) -> Any:
+    """Return the odds that a definition's text states."""
     return Odds.parse(value) if isinstance(value, str) else value
 
 
@@ -161,10 +162,10 @@ class TableDefinition(Definition):
 
 @dataclass(frozen=True)
 class Layout:
-    """The betting spots in the table's current state, and the limits of a wager on them.
+    """The betting spots of a table in its current state, and the limits of a wager on them.
 
     ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
-    take from them; a family omits those that the player may no longer change.
+    take credits off them. A family leaves out those that the player may no longer change.
     """
 
     spots: tuple[Spot, ...]
@@ -184,10 +185,10 @@ class Layout:
         return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``: ``bets`` by spot, ``seats`` with bets each, or a ``form``.
+        """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (the bets of each seat) or ``form``.
 
-        Without any of them it is the first form of that cost. A negative amount takes that much of a standing
-        bet down. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
+        Without any of them it is the first form of that cost. A negative amount takes that much off a
+        standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
             given = ", ".join(sorted(options))
@@ -211,7 +212,7 @@ class Layout:
         )
 
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
-        """Return a wager as that of one ``seat`` in a round, with the bets of the ``others`` by seat.
+        """Return a wager as that of seat ``seat`` in a round with ``others``, the bets of the other seats.
 
         Raises :class:`WagerError` if there is no such seat, or if the bets of the others are not valid.
         """
@@ -226,12 +227,14 @@ class Layout:
     def _build_wager(
         self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:
+        """Return the wager with these bets by seat, after checking its cost."""
         cost = sum(each for bets in seats.values() for each in bets.values() if each > 0)
         if cost != credits_:
             raise WagerError(f"the bets cost {format_count(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
     def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
+        """Return the bets of each seat. Raises :class:`WagerError`."""
         if self.table.seats == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
@@ -261,6 +264,7 @@ class Layout:
         return bets
 
     def _find_standing_credits(self, seat: int) -> dict[str, int]:
+        """Return the credits that already stand on each spot for a seat."""
         stood: dict[str, int] = {}
         for bet in self.standing:
             if bet.seat == seat:
@@ -268,7 +272,7 @@ class Layout:
         return stood
 
     def _check_seat_bets(self, after: Mapping[str, int]) -> None:
-        """Check a seat's resulting bets against required bets and the table limit."""
+        """Check a seat's bets, as they are after the wager, against required bets and the table limit."""
         for spot in self.spots:
             if spot.needs is not None:
                 companions.check_required_bet(spot, spot.needs, after)
@@ -277,7 +281,7 @@ class Layout:
             raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")
 
     def reserve(self, bets: Iterable[Bet]) -> int:
-        """Return what a round of these bets may still cost in credits under certified play."""
+        """Return the most that a round of these bets may still cost in credits, if decided as certified."""
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
@@ -285,7 +289,7 @@ class Layout:
         return companions.find_smallest_bets_with(self.by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
-        """Return the figures of a bet with the minimum other bets that it requires."""
+        """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
         own: Mapping[str, int] = figures.options["bets"]
         laid = {
             name: each
@@ -295,7 +299,7 @@ class Layout:
         return replace(figures, required_bets={name: each for name, each in laid.items() if name not in own})
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
-        """Return what a seat's bets cost in credits, including what their round may add."""
+        """Return the most that a round of a seat's bets may cost in credits, with all that is added during it."""
         return sum(bets.values()) + self.reserve(Bet(name, each) for name, each in bets.items())
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
@@ -311,7 +315,10 @@ class Layout:
         return exposure.find_highest_stake(self.spots, self.table.most, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
-        """Return the bet on a spot after credits are placed there or taken from it."""
+        """Return the bet on a spot, in credits, after the wager places credits there or takes credits off.
+
+        ``stood`` is the bet that stands there. Raises :class:`WagerError` if the change is not allowed.
+        """
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
             raise WagerError(f"{where}: {credits_!r} is not a number of credits to stake")
@@ -330,10 +337,10 @@ class Layout:
             raise WagerError(f"{where}: {format_count(credits_, 'credit')}: not a multiple of {spot.step:,}")
         return after
 
-    def most_win(self, given_back: Mapping[int, int]) -> None:
+    def check_highest_win(self, given_back: Mapping[int, int]) -> None:
         """Raise :class:`WagerError` if a seat could win more than the table pays.
 
-        ``given_back`` has the maximum that can be returned to each seat.
+        ``given_back`` has, for each seat, the most that the round may return.
         """
         most = self.table.most_win
         for seat, credits_ in given_back.items():
@@ -399,7 +406,7 @@ class TableRules(Tableless):
 
 
 def check_forms(layout: Layout, file: str) -> None:
-    """Check the forms of a definition against its newly opened layout. Raises :class:`DefinitionError`."""
+    """Check that a newly opened layout accepts each form of a definition. Raises :class:`DefinitionError`."""
     for n, form in enumerate(layout.forms):
         if form.id in {other.id for other in layout.forms[:n]}:
             raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is there twice")
@@ -410,7 +417,7 @@ def check_forms(layout: Layout, file: str) -> None:
 
 
 def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
-    """Raise :class:`DefinitionError` for a step at which some odds pay fractional credits."""
+    """Raise :class:`DefinitionError` if some odds pay a fraction of a credit on a permitted bet."""
     multiple = lcm(*(each.net.denominator for each in odds))
     if limits.step % multiple:
         why = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
@@ -418,10 +425,10 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
 
 
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
-    """Return the stakes for which figures are stated, by name: the minimum, and the one that returns less, if any.
+    """Return the stakes for which figures are stated, by name: the minimum, and another if it returns less.
 
-    ``commission`` is the commission on a win of a stake: it is charged on each started unit as on a full one, so it
-    takes the largest part of the stake just above one unit.
+    ``commission`` gives the commission on a winning stake. It is charged on each started unit as on a full
+    one, so it takes the largest part of the stake just above one unit.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
     worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
@@ -432,7 +439,10 @@ def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], in
 def settle_bet(
     bet: Bet, odds: Odds | None, name: str = "", rounding: Literal["down"] | None = None
 ) -> Settlement:
-    """Return the settlement of a bet, won at ``odds`` or lost if None. ``name`` replaces the default name."""
+    """Return the settlement of a bet that wins at ``odds``, or loses if they are None.
+
+    ``name`` replaces the default name of the result.
+    """
     credits_ = 0 if odds is None else odds.returned(bet.credits, rounding)
     result = name or ("lost" if odds is None else "won")
     return Settlement(result, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
@@ -464,7 +474,7 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One possible result of a wager: its weight, its settlements, and the stakes ``added`` in it."""
+    """One possible result of a wager: its weight, its settlements, and the stakes ``added`` during the round."""
 
     weight: int | Fraction
     settlements: Sequence[Settlement]
@@ -472,7 +482,7 @@ class Case:
 
 
 def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
-    """Return the distribution of wins (credits) from the weight of each; weights need not add to one."""
+    """Return the distribution of wins, from the weight of each win in credits. Weights need not add up to one."""
     unit = lcm(*{weight.denominator for weight in wins.values()})
     counts = {
         win: weight.numerator * (unit // weight.denominator) for win, weight in sorted(wins.items()) if weight
@@ -489,11 +499,11 @@ def compute_mean_return(wager: Wager, cases: Iterable[Case]) -> Fraction:
 
 
 def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:
-    """Return the exact figures of a wager of one seat from every possible result.
+    """Return the exact figures of one seat's wager from every possible result.
 
-    Weights are integers if the results are counted (their sum is the cycle), otherwise exact shares. A
-    settlement that returns credits is a prize, by its name and spot. Credits ``added`` in a round are
-    subtracted from its win.
+    The weights are integers if the results are counted; their sum is then the cycle. Otherwise they are exact
+    probabilities. Each settlement that returns credits is a prize, by its name and spot. Credits ``added``
+    during a round are subtracted from its win.
     """
     cases = list(cases)
     unit = lcm(

@@ -28,7 +28,7 @@ class Award:
 
 
 def list_awards(bet: BetAnalysis) -> list[Award]:
-    """Return every award of a way to bet, rarest first. The top awards are those that pay the most.
+    """Return every award that a way to bet can win, rarest first. The top awards are those that pay the most.
 
     The analysis must include prizes (:attr:`paytables.Depth.PRIZES` or more).
     """
@@ -43,7 +43,7 @@ def list_awards(bet: BetAnalysis) -> list[Award]:
 def list_longer_awards(
     candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None
 ) -> list[Award]:
-    """Return the awards with longer odds than 1 in ``top_one_in`` (top awards) or ``other_one_in`` (others).
+    """Return the awards with longer odds than allowed: top awards 1 in ``top_one_in``, others 1 in ``other_one_in``.
 
     A limit of None means that no odds are too long.
     """

@@ -20,13 +20,17 @@ PRISON: Final = "prison"
 
 @dataclass(frozen=True, slots=True)
 class Held(Bet):
-    """A bet on the table; ``count`` is 0 when placed, then the number of results that imprisoned it."""
+    """A bet that stays on the table.
+
+    ``count`` is 0 when it is placed. For a stake in prison, it is then the number of results that imprisoned
+    it.
+    """
 
     count: int = 0
 
     @property
     def value(self) -> int:
-        """Return what an imprisoned stake is worth when freed: half less for each zero after the first."""
+        """Return what an imprisoned stake is worth when freed: all after one zero, half less for each further zero."""
         return self.credits >> max(0, self.count - 1)
 
     @property
@@ -51,12 +55,13 @@ def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]
     return tuple(sorted((*held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
 
 
-def settle(
+def settle_or_imprison(
     bets: Iterable[Held], fate: Callable[[Held], Fate], shown: Mapping[str, object], kind: str
 ) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
-    """Settle every bet, asking players to choose half or prison where allowed; return the bets that stay.
+    """Settle every bet, and return the bets that stay on the table.
 
-    ``shown`` is the visible table for the prompt; ``kind`` is the kind of the decision.
+    Where ``fate`` allows both, the player chooses to take a part back or to leave the stake in prison.
+    ``shown`` is the visible table for that question; ``kind`` is the kind of the question.
     """
     staying: list[Held] = []
     for bet in bets:
@@ -108,7 +113,7 @@ def held_from_json(
 
 
 def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
-    """Return the figures of always taking the part back, with ``worst`` as the return of never taking it."""
+    """Return the figures of always taking a part of the stake back; ``worst`` is the return of never taking it."""
     return replace(
         figures,
         strategy=strategy,

@@ -13,12 +13,12 @@ _PLAIN: Final = re.compile(r"[0-9]+")
 
 
 def list_written_numbers(text: str) -> list[str]:
-    """Return the numbers of a text as written, in order."""
+    """Return the numbers in a text, as they are written, in order."""
     return _WRITTEN.findall(text)
 
 
 def find_readings(figure: str) -> tuple[set[int], set[int]]:
-    """Return the numbers that a written number may mean: ``"2 500"`` is 2500, or a 2 followed by a 500."""
+    """Return the numbers that a written number may mean, in two readings: ``"2 500"`` is 2500, or 2 and 500."""
     parts = _PLAIN.findall(figure)
     return {int("".join(parts))}, {*map(int, parts)}
 

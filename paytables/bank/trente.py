@@ -37,7 +37,7 @@ from paytables.prison import (
     held_to_json,
     list_bets_on_table,
     release_stake,
-    settle,
+    settle_or_imprison,
     settle_part_back,
     with_prison_choice,
 )
@@ -240,7 +240,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         def fate(bet: Held) -> Fate:
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
-        staying = yield from settle(bets, fate, shown, "refait")
+        staying = yield from settle_or_imprison(bets, fate, shown, "refait")
         return Outcome(
             display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
         )

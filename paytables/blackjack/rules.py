@@ -129,7 +129,7 @@ class BlackjackRules(TableRules):
         if seat is not None or others:
             made = self.cloth.with_other_seats(made, seat, others)
         seats = made.by_seat
-        self.cloth.most_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
+        self.cloth.check_highest_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
         return made
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:

@@ -126,7 +126,7 @@ class CrapsRules(TableRules):
             wager = replace(wager, options={**wager.options, "working": working})
         laid = self.laid(wager)
         if self.definition.table.most_win is not None:
-            self.cloth.most_win(figures.find_highest_throw_return(self.places, laid))
+            self.cloth.check_highest_win(figures.find_highest_throw_return(self.places, laid))
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:

@@ -25,7 +25,7 @@ from paytables.keno.ticket import Selection, Ticket, iter_subsets
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two ways: the mean of the product of their wins, and the probability that both win."""
+    """The joint result of two ways: the mean of the product of their wins, and the probability that both win."""
 
     product: Fraction
     both: Fraction
@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The sum of the wins of all ways before multipliers: moments, and bounds of P(no win)."""
+    """The sum of the wins of several ways before multipliers: its mean, E[sum^2], and bounds of P(no win)."""
 
     mean: Fraction
     second: Fraction
@@ -53,9 +53,10 @@ class Sum:
 def compute_bounded_figures(
     definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str
 ) -> BetAnalysis:
-    """Return the figures of a ticket beyond exact reach: return and variance exact, the hit rate bounded.
+    """Return the figures of a ticket whose distribution is beyond exact computation.
 
-    Both ignore the limit of a draw; the game's own analysis states its maximum cost.
+    Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored
+    here; the game's own analysis states what it costs at most.
     """
     all_ways = _sum_marked_ways(definition, tables, ticket)
     for distribution in list_quick_pick_distributions(definition, tables, ticket):
@@ -85,6 +86,7 @@ def compute_bounded_figures(
 
 
 def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
+    """Yield each way of the marked selections: its numbers and its stake."""
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             for spots, stake in sorted(selection.stakes.items()):
@@ -93,7 +95,10 @@ def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
 
 
 def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
-    """Return the sum of the wins of all marked ways, with bounds of P(no win) from single ways and pairs."""
+    """Return the sum of the wins of all ways of the marked selections.
+
+    P(no win) is bounded by the probabilities that single ways, and pairs of ways, win.
+    """
     ways = list(_iter_ways(ticket))
     singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
     pairs: dict[tuple[int, int, int, int, int], Pair] = {}
@@ -117,7 +122,7 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
     for a, b in combinations(ways, 2):
         key = _classify_pair(a, b)
         if key not in pairs:
-            pairs[key] = _pair(definition, tables, ticket, key)
+            pairs[key] = _compute_pair(definition, tables, ticket, key)
         second += 2 * pairs[key].product
         hit_two += pairs[key].both
     least, most = bound_chance_of_any(len(ways), hit_one, hit_two)
@@ -127,19 +132,25 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
 def _classify_pair(
     a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
+    """Return what determines the joint result of two ways: spots and stake of each, and how many numbers they share."""
     one, two = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
     return (*one, *two, len(a[0] & b[0]))
 
 
 def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
+    """Return a single way in the form used for joint distributions."""
     selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
     return build_part(selection, [numbers], tables, ticket.options)
 
 
-def _pair(
+def _compute_pair(
     definition: KenoDefinition, tables: Tables, ticket: Ticket, kind: tuple[int, int, int, int, int]
 ) -> Pair:
-    """Compute the joint distribution of two ways; the second one's credits are scaled to keep the two apart."""
+    """Return the joint result of two ways of this class (:func:`_classify_pair`).
+
+    Both are put into one distribution; the credits of the second are scaled, so that they can be told apart
+    in sums.
+    """
     spots_a, stake_a, spots_b, stake_b, common = kind
     a = _build_part(tables, ticket, frozenset(range(spots_a)), stake_a)
     b = _build_part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)

@@ -54,7 +54,7 @@ TABLE: Final[Mapping[tuple[State, Event], State]] = {
 
 
 class Condition(StrEnum):
-    """The condition of the paper when presented; every value except INTACT is a ground of s. 83."""
+    """The condition of a ticket's paper when presented; each one except INTACT is a ground for refusal (s. 83)."""
 
     INTACT = "intact"
     ILLEGIBLE = "illegible"
@@ -94,7 +94,7 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result of one draw for the ticket: its prize, or its stake returned if the draw failed."""
+    """The result of one draw for a ticket: its prize, or the returned stake if the draw failed."""
 
     credits: int
     refund: bool
@@ -104,7 +104,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A ticket with its state, the draws that are closed to it, and the result of each decided draw."""
+    """A ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
     paper: Paper
     state: State = State.UNPAID
@@ -120,7 +120,7 @@ class Record:
 
     @property
     def unpaid_credits(self) -> int:
-        """Return the credits that are decided for the holder and not yet paid."""
+        """Return the credits that decided draws give the holder and that were not paid yet."""
         return sum(d.credits for d in self.decided.values() if not d.paid)
 
     def to_json(self) -> dict[str, Json]:
@@ -151,9 +151,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A paper presented at the counter: its condition, the control number read from it, and other readable data.
+    """A paper presented at the counter: its condition, the control number read from it, and other data read from it.
 
-    ``says`` holds what could be read, by the names of :meth:`Paper.to_json`; it decides nothing.
+    ``says`` has these data under the names that :meth:`Paper.to_json` uses. They decide nothing.
     """
 
     condition: Condition
@@ -163,9 +163,9 @@ class Presented:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A paid claim: the amount of each draw, and where the paper differs from the record.
+    """The payment of a claim: the amount of each draw, and where the paper differs from the record.
 
-    ``rescued``: the paper was void on its face, and the control number proved it a winner (s. 83).
+    ``rescued``: the paper was void on its face, but its control number proved that it wins (s. 83).
     """
 
     credits: int
@@ -175,6 +175,7 @@ class Claim:
 
 
 def _find_next_state(record: Record, event: Event) -> State:
+    """Return the state after an event. Raises :class:`TicketRefused` if the event is not allowed now."""
     state = TABLE.get((record.state, event))
     if state is None:
         raise TicketRefused(
@@ -190,7 +191,10 @@ def pay(record: Record) -> Record:
 
 
 def cancel(record: Record) -> tuple[Record, int]:
-    """Cancel the ticket before any of its draws; return the credits to refund. Raises TicketRefused later."""
+    """Cancel a ticket before its first draw; return the record and the credits to refund.
+
+    Raises :class:`TicketRefused` once a draw was closed.
+    """
     state = _find_next_state(record, Event.CANCEL)
     refund = record.paper.cost_credits if record.state is State.PAID else 0
     return replace(record, state=state), refund
@@ -198,31 +202,35 @@ def cancel(record: Record) -> tuple[Record, int]:
 
 def close(record: Record, draw: int) -> Record:
     """Close sales for a draw before its first ball: an unpaid ticket of that draw becomes void (s. 83)."""
-    _is_open(record, draw)
+    _check_open(record, draw)
     state = _find_next_state(record, Event.CLOSE)
     return replace(record, state=state, closed=record.closed | {draw})
 
 
 def settle(record: Record, draw: int, prize_credits: int, on: date) -> Record:
-    """Record the result of a draw, a prize or none; each draw of a ticket is settled once."""
+    """Record the result of a draw: ``prize_credits``, or 0. Each draw of a ticket is settled once."""
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits")
-    return _decide(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=on))
+    return _record_decided_draw(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=on))
 
 
 def record_fault(record: Record, draw: int, on: date) -> Record:
-    """Record that the draw failed permanently: its stake is returned to the holder."""
-    return _decide(record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=on))
+    """Record that a draw failed permanently, so that its stake is returned to the holder."""
+    return _record_decided_draw(
+        record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=on)
+    )
 
 
-def _is_open(record: Record, draw: int) -> None:
+def _check_open(record: Record, draw: int) -> None:
+    """Raise :class:`TicketRefused` unless the ticket takes part in the draw and the draw is not decided."""
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
     if draw in record.closed:
         raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
 
 
-def _decide(record: Record, event: Event, draw: int, decided: Decided) -> Record:
+def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decided) -> Record:
+    """Return the record with the result of one draw."""
     state = _find_next_state(record, event)
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
@@ -234,10 +242,11 @@ def _decide(record: Record, event: Event, draw: int, decided: Decided) -> Record
 
 
 def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> tuple[Record, Claim]:
-    """Pay the holder what is decided and unpaid (s. 86); the ticket's later draws remain valid.
+    """Pay the holder everything that is decided and unpaid (s. 86). Later draws of the ticket remain valid.
 
-    ``at`` is local time at the place of the claim. Raises :class:`TicketRefused` with the first ground that
-    applies. The proof is checked first, so that a refusal reveals nothing about the ticket to a stranger.
+    ``at`` is local time at ``place``, where the claim is made. Raises :class:`TicketRefused` with the first
+    ground that applies. The control number is checked first, so that a refusal reveals nothing about the
+    ticket to a stranger.
     """
     number = presented.control_number
     if (

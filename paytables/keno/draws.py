@@ -19,7 +19,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way of one selection against one draw. ``credits`` is before the limit of the draw."""
+    """The result of one way of a selection in one draw. ``credits`` is its prize before the limit of the draw."""
 
     selection: int
     numbers: tuple[int, ...]
@@ -30,7 +30,7 @@ class Way:
     levels: int
 
     def win(self, draw: int, credits_: int) -> Settlement:
-        """Return the settlement of this way's prize in the ``draw``-th draw of the ticket."""
+        """Return the settlement that pays ``credits_`` for this way in the draw number ``draw`` of the ticket."""
         detail = {
             "draw": draw,
             "selection": self.selection,
@@ -43,7 +43,7 @@ class Way:
 
 
 def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
-    """Draw ``count`` different numbers of ``field``; every ordered selection is equally likely.
+    """Draw ``count`` different numbers of ``field``, in order. Every order of numbers is equally likely.
 
     Each random number is an index into the remaining numbers, which keep their order.
     """
@@ -78,6 +78,7 @@ def _build_way(
     drawn: Drawn,
     factor: int,
 ) -> Way:
+    """Return the result of one way: a set of ``numbers`` with a stake, against the balls drawn."""
     hits = tuple(ball for ball in drawn.balls if ball in numbers)
     spots, catch = len(numbers), len(hits)
     marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
@@ -94,7 +95,7 @@ def _build_way(
 
 
 def list_levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
-    """Return the levels that the ways of one draw win, each once, in the order of the definition."""
+    """Return the progressive levels that the ways of one draw win, without repetition, in the definition's order."""
     won = 0
     for way in ways:
         won |= way.levels

@@ -10,10 +10,10 @@ from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.law import (
     build_credits_distribution,
+    compute_draws_distribution,
     compute_factor_weights,
     draw_distribution,
     level_rates,
-    repeat,
 )
 from paytables.keno.schema import Form, KenoDefinition
 from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
@@ -27,9 +27,9 @@ def analyse(
     """Return the figures of every way to bet.
 
     First come single selections of every number of spots, with every choice of bonuses, at the minimum stake
-    and at the minimum stake that plays for a progressive; the choice of numbers has no effect. If the limit
-    of a draw can cut prizes, the ticket that loses most by it is added: no ticket returns less than the
-    lowest of these. The forms follow at full depth, at every stake with different figures.
+    and at the minimum stake that plays for a progressive; which numbers are chosen has no effect. If the
+    limit of a draw can reduce prizes, the ticket that loses most by it is added: no ticket returns less than
+    the lowest of these. At full depth the forms follow, at every stake with different figures.
     """
     bets = []
     for options in list_every_option(definition):
@@ -39,7 +39,9 @@ def analyse(
                 for stake in _list_distinct_stakes(definition, spots)
             ]
             if definition.most_paid is not None:
-                dearest = _cut_most(definition, tables, spots, options, definition.most_paid)
+                dearest = _analyse_most_limited_ticket(
+                    definition, tables, spots, options, definition.most_paid
+                )
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
     if depth in {Depth.HIGHEST, Depth.FULL}:
         bets += _analyse_forms(definition, tables, forms)
@@ -60,7 +62,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
     all_draws: WinDistribution | None = distribution
     if ticket.draws > 1:
         try:
-            all_draws = repeat(distribution, ticket.draws)
+            all_draws = compute_draws_distribution(distribution, ticket.draws)
         except AnalysisError as error:
             all_draws, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
     lost = 1 - distribution.compute_chance_of_at_least(1)
@@ -89,6 +91,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
 def _analyse_straight(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> BetAnalysis:
+    """Return the figures of a single selection of ``spots`` numbers played as one way."""
     selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
     ticket = Ticket((selection,), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
@@ -98,9 +101,10 @@ def _analyse_straight(
 
 
 def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
-    """Return the stakes whose figures differ: the minimum, and the minimum that plays for each level.
+    """Return the stakes with different figures: the minimum, and the smallest that plays for each progressive level.
 
-    For a linked level with a fixed stake, the next higher stake, which does not play for it, is included too.
+    If a linked level has a fixed stake, the next higher stake is included, because it does not play for the
+    level.
     """
     offered = definition.marks.stakes
     least = {min(offered)}
@@ -112,9 +116,10 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
 
 
 def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
-    """Return the number of cases with ``catch`` catches that hold exactly the named balls of ``marks``.
+    """Return the number of cases in which a way of ``spots`` numbers has ``catch`` of the drawn balls.
 
-    Cases are the ordered positions of the ``named`` balls times the combinations of the other balls drawn.
+    ``named`` balls decide bonuses. The way must hold exactly those of them whose bits are set in ``marks``. A
+    case is the named balls in their order, with a combination of the other drawn balls.
     """
     field = definition.field
     held = marks.bit_count()
@@ -130,7 +135,7 @@ def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int
 def _list_prizes(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> tuple[Prize, ...]:
-    """Return one line per catch that pays; bonuses are included in its return but not in its credits."""
+    """Return one prize for each catch that pays. Bonuses are included in its return but not in its credits."""
     weights = compute_factor_weights(options)
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
     named = len(options.balls)
@@ -155,13 +160,14 @@ def _list_prizes(
     return tuple(found)
 
 
-def _cut_most(
+def _analyse_most_limited_ticket(
     definition: KenoDefinition, tables: Tables, spots: int, options: Options, limit: int
 ) -> BetAnalysis:
-    """Return the figures of the ticket that loses most by the limit: the most expensive one, on the same numbers.
+    """Return the figures of the ticket that loses most by the limit of a draw.
 
-    Share the limit among the ways of any ticket by their cost: the ticket is paid at least the sum of each
-    way's prize cut to its share. So no ticket of straight selections returns less than this one, and no
+    It is the most expensive one, with all selections on the same numbers. To prove that no ticket loses more,
+    share the limit among the ways of any ticket by their cost: the ticket is paid at least the sum of each
+    way's prize, cut to its share. So no ticket of straight selections returns less than this one, and no
     ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
     one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
@@ -196,7 +202,7 @@ def _cut_most(
 
 
 def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
-    """Return the stakes of the most expensive permitted ticket made of selections with one way each."""
+    """Return the stakes of the most expensive permitted ticket whose selections have one way each."""
     marks = definition.marks
     most = max(marks.stakes) * marks.selections
     if marks.cost is not None:
@@ -231,7 +237,7 @@ def _analyse_forms(
 
 
 def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
-    """Return an upper bound on the pay of any draw of the ticket."""
+    """Return an upper bound on what any draw pays the ticket."""
     return ticket.options.greatest * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
         for s in ticket.selections

@@ -30,7 +30,7 @@ STATES_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of the ``total`` equally likely cases that win each amount."""
+    """How many of ``total`` equally likely cases win each amount."""
 
     total: int
     cases: Mapping[Won, int]
@@ -38,7 +38,10 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A selection: its groups, and its win as a function of how many ways caught what."""
+    """A selection in the calculation: its groups of numbers, the spots it is played at, and its win.
+
+    ``win`` returns the win for the number of ways with each (spots, catch, named balls).
+    """
 
     groups: tuple[Group, ...]
     spots: frozenset[int]
@@ -47,7 +50,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The processing of one atom: the groups it adds to, and the groups and selections it completes."""
+    """The processing of one atom: a set of numbers that are in the same groups.
+
+    ``adds`` are the groups that contain the atom. ``completes`` are the groups, and ``closes`` the
+    selections, that have no numbers in later atoms.
+    """
 
     atom: int
     adds: tuple[int, ...]
@@ -59,10 +66,10 @@ _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ..
 
 
 class Joint:
-    """The joint distribution of several selections on one field; see the module."""
+    """The calculation of the joint distribution of several selections on one field of numbers."""
 
     def __init__(self, parts: Sequence[Part], numbers: int, drawn: int, named: int = 0) -> None:
-        """Split the field. ``named`` is how many of the ``drawn`` balls a bonus names."""
+        """Split the field into atoms. A bonus names ``named`` of the ``drawn`` balls."""
         self.parts = parts
         self.drawn = drawn
         self.named = named
@@ -74,12 +81,16 @@ class Joint:
         for number in sorted(set().union(*groups)):
             key = tuple(g for g, group in enumerate(groups) if number in group)
             members[key] = members.get(key, 0) + 1
-        self.steps, self.sizes = self._order(members)
+        self.steps, self.sizes = self._order_atoms(members)
         self.numbers_outside = numbers - sum(self.sizes)
         self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
 
-    def _order(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
-        """Order the atoms so that selections close early: next are those of the selection with the fewest left."""
+    def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
+        """Return the atoms in the order of processing, and their sizes.
+
+        The next atoms are always those of the selection with the fewest atoms left, so that selections are
+        completed early.
+        """
         left = dict(members)
         order: list[tuple[int, ...]] = []
         while left:
@@ -105,10 +116,13 @@ class Joint:
         return steps, [members[key] for key in order]
 
     def compute_distribution(self, states_max: int = STATES_MAX) -> Counted:
-        """Return the exact distribution of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
+        """Return the exact distribution of the total win.
+
+        Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
+        """
         cases: dict[Won, int] = {}
         for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
-            for won, count in self._run(sizes, marks, states_max).items():
+            for won, count in self._count_results(sizes, marks, states_max).items():
                 cases[won] = cases.get(won, 0) + weight * count
         total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
         return Counted(total, cases)
@@ -116,7 +130,11 @@ class Joint:
     def _iter_placements(
         self, sizes: list[int], outside: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Yield every placement of the named balls: its weight, the remaining atom sizes, and each atom's marks."""
+        """Yield every placement of the named balls in the atoms.
+
+        Each item has the number of ways, the sizes of the atoms without these balls, and per atom the bits of
+        the named balls in it.
+        """
         if ball == self.named:
             yield 1, [*sizes, outside], [0] * len(sizes)
             return
@@ -130,10 +148,10 @@ class Joint:
             for weight, left, marks in self._iter_placements(sizes, outside - 1, ball + 1):
                 yield weight * outside, left, marks
 
-    def _run(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
-        """Count the results of all draws in which the bonus balls ``marks`` fall into each atom.
+    def _count_results(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
+        """Count the results of all draws in which each atom holds the named balls ``marks``.
 
-        Raises AnalysisError if more than ``states_max`` states are open at once.
+        Raises AnalysisError if there are more than ``states_max`` states at once.
         """
         todo = self.drawn - self.named
         held = [0] * len(self.group_sizes)
@@ -143,7 +161,7 @@ class Joint:
         start: _State = (0, 0, 0, tuple(h.bit_count() for h in held), ((),) * len(self.parts))
         states: dict[_State, int] = {start: 1}
         for step in self.steps:
-            states = self._take(step, sizes[step.atom], todo, held, states)
+            states = self._process_atom(step, sizes[step.atom], todo, held, states)
             if len(states) > states_max:
                 raise AnalysisError(
                     f"the joint law of {len(self.parts)} overlapping selections needs more than "
@@ -156,10 +174,10 @@ class Joint:
                 won[credits_, levels] = won.get((credits_, levels), 0) + count * ways
         return won
 
-    def _take(
+    def _process_atom(
         self, step: _Step, size: int, todo: int, held: Sequence[int], states: Mapping[_State, int]
     ) -> dict[_State, int]:
-        """Return the states after one atom: how many of its numbers were drawn, and which parts it completed."""
+        """Return the states after one more atom, by how many of its numbers were drawn, with the wins it completes."""
         after: dict[_State, int] = {}
         for (taken, credits_, levels, catches, done), count in states.items():
             for j in range(min(size, todo - taken) + 1):
@@ -173,7 +191,7 @@ class Joint:
                     open_[g] = 0
                 credits_now, levels_now = credits_, levels
                 for p in step.closes:
-                    extra, won = self._win(p, items[p])
+                    extra, won = self._find_selection_win(p, items[p])
                     credits_now += extra
                     levels_now |= won
                     items[p] = ()
@@ -181,8 +199,11 @@ class Joint:
                 after[state] = after.get(state, 0) + count * comb(size, j)
         return after
 
-    def _win(self, part: int, groups: tuple[Caught, ...]) -> Won:
-        """Return the win of a selection whose groups are all known; each group is given as its own single way."""
+    def _find_selection_win(self, part: int, groups: tuple[Caught, ...]) -> Won:
+        """Return the win of a selection all of whose groups are known.
+
+        Each group is given as (numbers, catch, named balls in it).
+        """
         key = (part, groups)
         if key not in self._wins:
             self._wins[key] = self.parts[part].win(count_ways_caught(groups, self.parts[part].spots))
@@ -190,7 +211,11 @@ class Joint:
 
 
 def count_ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
-    """Return the number of ways by (spots, catch, marks) for the wanted spots, as a product over the groups."""
+    """Return the number of ways of a selection that have each (spots, catch, named balls).
+
+    ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose
+    number of spots is in ``spots`` are returned.
+    """
     most = max(spots)
     made: dict[Caught, int] = {(0, 0, 0): 1}
     for size, catch, marks in groups:

@@ -24,7 +24,7 @@ NOTHING = Counted(1, {(0, 0): 1})
 
 
 def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
-    """Return a selection in the form used for the joint distribution."""
+    """Return a selection in the form used for joint distributions."""
     stakes = selection.stakes
 
     def win(caught: Mapping[Caught, int]) -> Won:
@@ -40,14 +40,14 @@ def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, op
 def compute_joint_distribution(
     definition: KenoDefinition, parts: Sequence[Part], options: Options
 ) -> Counted:
-    """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is beyond reach."""
+    """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is too large."""
     return Joint(
         parts, definition.field.numbers, definition.field.drawn, len(options.balls)
     ).compute_distribution()
 
 
 def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
-    """Return the parts of the selections whose numbers are known."""
+    """Return the selections whose numbers the player marked, in the form used for joint distributions."""
     return [
         build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
         for s in ticket.selections
@@ -85,9 +85,11 @@ def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, t
 
 
 def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
-    """Return the distribution of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
-    distribution = multiply(compute_win_before_multipliers(definition, tables, ticket), ticket.options)
-    return distribution if definition.most_paid is None else cut(distribution, definition.most_paid)
+    """Return the distribution of what one draw pays the ticket. Raises :class:`AnalysisError` if it is too large."""
+    distribution = apply_multipliers(
+        compute_win_before_multipliers(definition, tables, ticket), ticket.options
+    )
+    return distribution if definition.most_paid is None else limit_wins(distribution, definition.most_paid)
 
 
 def convolve(a: Counted, b: Counted) -> Counted:
@@ -103,7 +105,7 @@ def convolve(a: Counted, b: Counted) -> Counted:
 
 
 def compute_factor_weights(options: Options) -> dict[int, int]:
-    """Return the weights of the product of all multipliers."""
+    """Return the weight of each product of all multipliers of a draw."""
     made = {1: 1}
     for bonus in options.multipliers:
         longer: dict[int, int] = {}
@@ -114,8 +116,8 @@ def compute_factor_weights(options: Options) -> dict[int, int]:
     return made
 
 
-def multiply(distribution: Counted, options: Options) -> Counted:
-    """Apply the multipliers of the draw, which all wins share; a level is not multiplied."""
+def apply_multipliers(distribution: Counted, options: Options) -> Counted:
+    """Return the distribution after the multipliers of the draw, which apply to all its wins but not to levels."""
     weights = compute_factor_weights(options)
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
@@ -125,7 +127,7 @@ def multiply(distribution: Counted, options: Options) -> Counted:
     return Counted(distribution.total * sum(weights.values()), cases)
 
 
-def cut(distribution: Counted, limit: int) -> Counted:
+def limit_wins(distribution: Counted, limit: int) -> Counted:
     """Return the distribution with each win limited to ``limit`` credits."""
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
@@ -135,7 +137,7 @@ def cut(distribution: Counted, limit: int) -> Counted:
 
 
 def build_credits_distribution(distribution: Counted) -> WinDistribution:
-    """Return the distribution of the credits alone, in lowest terms."""
+    """Return the distribution of the credits alone, without levels, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in distribution.cases.items():
         if count:
@@ -147,20 +149,21 @@ def build_credits_distribution(distribution: Counted) -> WinDistribution:
 
 
 def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
-    """Return the probability of each level in one draw."""
+    """Return, for each progressive level, the probability that one draw wins it."""
     return [
         Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)
         for i in range(levels)
     ]
 
 
-def repeat(distribution: WinDistribution, draws: int) -> WinDistribution:
-    """Return the distribution of several draws together. Raises :class:`AnalysisError` if it is too large."""
+def compute_draws_distribution(distribution: WinDistribution, draws: int) -> WinDistribution:
+    """Return the distribution of the total of ``draws`` draws. Raises :class:`AnalysisError` if it is too large."""
     one = Counted(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
     return build_credits_distribution(_convolve_all([one] * draws))
 
 
 def _convolve_all(distributions: Iterable[Counted]) -> Counted:
+    """Return the distribution of the sum of independent wins."""
     product = NOTHING
     for distribution in distributions:
         product = convolve(product, distribution)

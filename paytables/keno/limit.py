@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 
 def share_out(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
-    """Return the pay of each prize if the total may not exceed ``limit``.
+    """Return what each prize pays if the total may not exceed ``limit``.
 
-    The limit is shared in proportion to the prizes. Remaining whole credits go one each to the prizes with
-    the largest remainders, the earlier first if they are equal, so the sum is exactly the limit. A machine
-    applies this to one ticket; a Keno host applies it to all the tickets of a draw. Raises ValueError for a
-    negative prize or limit.
+    The limit is divided in proportion to the prizes. Remaining whole credits go one each to the prizes with
+    the largest remainders, of equal ones to the earlier, so the sum is exactly the limit. A machine applies
+    this to one ticket; a Keno host applies it to all the tickets of a draw. Raises ValueError for a negative
+    prize or limit.
     """
     if any(prize < 0 for prize in prizes) or (limit is not None and limit < 0):
         raise ValueError("prizes and limits are not negative")

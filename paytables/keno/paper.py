@@ -21,7 +21,7 @@ from paytables.keno.ticket import Ticket
 
 
 class NotRecorded(PaytableError):
-    """A request for a ticket without data that the central computer or the definition must supply first."""
+    """A ticket cannot be issued because the central computer or the definition did not supply some data."""
 
 
 class Line(StrEnum):
@@ -235,7 +235,7 @@ def list_ticket_lines(
 
 
 def _format_draw_runs(draws: Sequence[int]) -> str:
-    """Return draw numbers as text, with runs as first-last."""
+    """Return draw numbers as text, with consecutive ones as first-last."""
     runs: list[list[int]] = []
     for n in draws:
         if runs and n == runs[-1][1] + 1:
@@ -246,7 +246,7 @@ def _format_draw_runs(draws: Sequence[int]) -> str:
 
 
 def build_slip(definition: KenoDefinition) -> dict[str, Json]:
-    """Return what the selection slip and the point of play must show (ss. 76, 77), as JSON data."""
+    """Return what the selection slip and the point of sale must show (ss. 76, 77), as JSON data."""
     spots = sorted(t.spots for t in definition.table)
     return {
         "spots": spots,

@@ -43,7 +43,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 def draw(
     number: int, drawn: Drawn, ways: Sequence[Way], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
-    """Return one draw: the balls in their order, and the catches and pay of every way."""
+    """Return one draw for the screen: the balls in their order, and the catch and pay of every way."""
     return {
         "draw": number,
         "balls": list(drawn.balls),
@@ -66,7 +66,7 @@ def draw(
 def display(
     definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
-    """Return the whole game: the ticket as played, which selections were quick picks, and its draws in order."""
+    """Return the whole game for the screen: the ticket, which selections were quick picks, and the draws in order."""
     return {
         "kind": "keno",
         "numbers": definition.field.numbers,

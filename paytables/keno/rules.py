@@ -28,7 +28,7 @@ class KenoRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of every form at every stake, in credits, ascending. A ticket may cost other sums."""
+        """Return the cost of every form at every stake, in credits, ascending. Other tickets may cost other amounts."""
         return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offers}))
 
     @cached_property
@@ -48,7 +48,7 @@ class KenoRules(Tableless):
         )
 
     def ticket(self, request: Mapping[str, Json]) -> Ticket:
-        """Check a ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
+        """Return the requested ticket after checking it. Raises :class:`WagerError` with field and reason."""
         return ticket.read(self.definition, self.tables, request)
 
     def wager(self, credits_: int, **options: Json) -> Wager:
@@ -101,13 +101,13 @@ class KenoRules(Tableless):
         )
 
     def draw_balls(self, draw: Draw, in_force: Options) -> Drawn:
-        """Draw the balls, in order, and then the factors of the multipliers in force."""
+        """Draw the balls, in order, and then the factor of each multiplier in ``in_force``."""
         field = self.definition.field
         balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
         return Drawn(balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers})
 
     def draw_quick_picks(self, ticket: Ticket, draw: Draw) -> Ticket:
-        """Return the ticket with its quick picks drawn, those of each selection from the whole field."""
+        """Return the ticket with the numbers of its quick picks drawn, those of each selection from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
         known = []
         for place, selection in enumerate(ticket.selections, start=1):
@@ -120,7 +120,10 @@ class KenoRules(Tableless):
         return replace(ticket, selections=tuple(known))
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the levels that some way of the ticket plays for, with the odds of one way at the minimum stake."""
+        """Return the progressive levels that some way of the ticket plays for.
+
+        The odds are those of one way at the minimum stake.
+        """
         bought = self.ticket(wager.options)
         closed = ticket.restrict_tables(self.tables, bought).closed
         played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.ways()}
@@ -139,7 +142,7 @@ class KenoRules(Tableless):
 
     @cached_property
     def _every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level as it is played for at its own stake."""
+        """Return every progressive level, at its own stake."""
         cycle = self.definition.cycle
         return tuple(
             LevelPlay(

@@ -28,7 +28,7 @@ class Balls(Strict):
 
 
 class Marks(Strict):
-    """The permitted marks of a player (Québec by-law, ss. 77 to 80)."""
+    """The limits on what a player may mark (Québec by-law, ss. 77 to 80)."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
@@ -46,14 +46,14 @@ class Marks(Strict):
 
 
 class Table(Strict):
-    """The pays of one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
+    """The pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
     pays: Annotated[dict[Catch, NaturalInt], Field(min_length=1)]
 
 
 class BallBonus(Strict):
-    """A multiplier for the win of a way that holds the ``ball``-th ball drawn (1 is the first)."""
+    """A multiplier of the win of each way that contains the ``ball``-th ball drawn (1 is the first)."""
 
     kind: Literal["ball"]
     id: Identifier
@@ -134,7 +134,7 @@ class KenoDefinition(Definition):
     terms: Terms | None = None
 
     def possible(self, spots: int) -> range:
-        """Return the catches a selection of that many spots can have."""
+        """Return the numbers of drawn balls that a selection of that many spots can contain."""
         missed = self.field.numbers - spots
         return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
 

@@ -12,7 +12,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The bonuses in force on a ticket: those of every bet, and those it paid for."""
+    """The bonuses of a ticket: those that apply to every bet, and those that it paid for."""
 
     balls: tuple[BallBonus, ...]
     multipliers: tuple[MultiplierBonus, ...]
@@ -21,7 +21,7 @@ class Options:
 
     @property
     def cost(self) -> int:
-        """Return the cost of a way in credits for each credit staked."""
+        """Return the cost of a way, in credits, for each credit of its stake."""
         return 1 + self.fee
 
     @property
@@ -30,7 +30,7 @@ class Options:
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def factor(self, marks: int) -> int:
-        """Return the factor of the ball bonuses; bit *i* of ``marks``: the way holds bonus ball *i*."""
+        """Return the factor of the bonuses on named balls; bit *i* of ``marks``: the way contains bonus ball *i*."""
         return prod(bonus.factor for i, bonus in enumerate(self.balls) if marks >> i & 1)
 
 
@@ -40,7 +40,7 @@ def format_prize_name(spots: int, catch: int) -> str:
 
 
 def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
-    """Return the bonuses in force if those with the ids ``bought`` are paid for."""
+    """Return the bonuses of a ticket that pays for those with the ids ``bought``."""
     paid = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
     return Options(
@@ -52,14 +52,14 @@ def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
 
 
 def list_every_option(definition: KenoDefinition) -> list[Options]:
-    """Return every combination of the bonuses that are sold, the empty one first."""
+    """Return every combination of the bonuses that are sold, first the one with none of them."""
     sold = [b.id for b in definition.bonus if b.fee]
     return [build_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The pays by spots and catch, and the levels that a catch wins."""
+    """The pays by number of spots and catch, and the levels that each catch wins."""
 
     pays: Mapping[int, Mapping[int, int]]
     levels: tuple[Progressive, ...]
@@ -71,7 +71,7 @@ class Tables:
         return self.pays[spots].get(catch, 0)
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:
-        """Return the levels that the catch wins, level *i* as bit *i*."""
+        """Return the levels that a way wins, level *i* as bit *i*."""
         return (
             sum(
                 1 << i
@@ -83,7 +83,10 @@ class Tables:
 
 
 def build_tables(definition: KenoDefinition, file: str) -> Tables:
-    """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
+    """Return the tables of a definition after checking what the model alone cannot check.
+
+    Raises :class:`DefinitionError` with the key.
+    """
     check = _Check(definition, file)
     pays = check.pays()
     check.bonuses()
@@ -95,10 +98,13 @@ def build_tables(definition: KenoDefinition, file: str) -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
+    """The checks of a definition that its model alone cannot make."""
+
     definition: KenoDefinition
     file: str
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
+        """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
     def pays(self) -> dict[int, Mapping[int, int]]:
@@ -121,6 +127,7 @@ class _Check:
         return found
 
     def _check_catch(self, key: str, spots: int, catch: int) -> None:
+        """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
         if catch > spots:
             raise self.refuse(key, f"pays for {catch} hits on {format_count(spots, 'spot')}")
         possible = self.definition.possible(spots)
@@ -129,6 +136,7 @@ class _Check:
             raise self.refuse(key, f"a way of {format_count(spots, 'spot')} {catches}")
 
     def bonuses(self) -> None:
+        """Check the bonuses. Raises :class:`DefinitionError`."""
         bonuses, drawn = self.definition.bonus, self.definition.field.drawn
         if len({b.id for b in bonuses}) != len(bonuses):
             raise self.refuse("bonus", "two bonuses have the same id")
@@ -175,7 +183,7 @@ class _Check:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
     def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        """Check that the limit on a ticket's prizes cuts no prize of a single selection."""
+        """Check that the limit on a ticket's prizes reduces no prize of a single selection."""
         limit = self.definition.most_paid
         if limit is None:
             return

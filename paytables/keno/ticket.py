@@ -21,7 +21,7 @@ WAYS_MAX = 2000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The sizes of the groups, their numbers if the player marked them, and the stakes by spots.
+    """A selection: the sizes of its groups, their numbers if marked, and the stake for each number of spots played.
 
     ``groups`` is empty if a quick pick will choose all the numbers.
     """
@@ -32,11 +32,11 @@ class Selection:
 
     @property
     def is_quick_pick(self) -> bool:
-        """Return whether the numbers are not drawn yet."""
+        """Return whether the numbers are still to be drawn by a quick pick."""
         return not self.groups
 
     def ways(self) -> dict[int, int]:
-        """Return the number of ways for each number of spots played."""
+        """Return the number of ways for each number of spots that is played."""
         made = {0: 1}
         for size in self.sizes:
             for spots, count in list(made.items()):
@@ -44,7 +44,7 @@ class Selection:
         return {spots: made.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the selection as a wager stores it; :func:`parse_chart` is the inverse."""
+        """Return the selection as a wager stores it; :func:`read` is the inverse."""
         return {
             "groups": [list(g) for g in self.groups] or list(self.sizes),
             "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
@@ -53,7 +53,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One wager: its selections, the number of draws it takes part in, and the bonuses in force."""
+    """A Keno wager: its selections, the number of draws it takes part in, and its bonuses."""
 
     selections: tuple[Selection, ...]
     draws: int
@@ -61,7 +61,7 @@ class Ticket:
 
     @property
     def cost_a_draw(self) -> int:
-        """Return the cost of the ticket in credits for each draw."""
+        """Return the cost of one draw of the ticket, in credits."""
         staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.ways().items())
         return staked * self.options.cost
 
@@ -71,7 +71,7 @@ class Ticket:
         return self.cost_a_draw * self.draws
 
     def to_json(self) -> dict[str, Json]:
-        """Return the ticket as a wager's options; :func:`parse_chart` is the inverse."""
+        """Return the ticket as a wager's options; :func:`read` is the inverse."""
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draws,
@@ -80,7 +80,7 @@ class Ticket:
 
 
 def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
-    """Return the tables as this ticket plays them: without the linked levels it does not play for."""
+    """Return the tables without the linked levels that this ticket does not play for."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].ways() if plain else {}
     closed = sum(
@@ -92,7 +92,7 @@ def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
 
 
 def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
-    """Yield every set of groups that together hold ``spots`` numbers, as their indices."""
+    """Yield every combination of groups that together have ``spots`` numbers, as the indices of the groups."""
     if spots == 0:
         yield ()
         return
@@ -103,7 +103,7 @@ def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[t
 
 
 def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
-    """Check a requested ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
+    """Return a requested ticket after checking it. Raises :class:`WagerError` with the wrong field and the reason."""
     unknown = set(request) - {"selections", "draws", "bonuses"}
     if unknown:
         raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown))}")
@@ -166,7 +166,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
 
 
 def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
-    """Return the size of each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
+    """Return the size of each group of a selection, whether marked or a quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
     if not _is_list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
@@ -197,6 +197,7 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
 
 
 def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
+    """Return the stake for each number of spots. Raises :class:`WagerError`."""
     if not isinstance(requested, Mapping) or not requested:
         raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}

@@ -32,7 +32,7 @@ from paytables.prison import (
 
 @dataclass(frozen=True, slots=True)
 class SpotRules:
-    """A betting spot with what it pays on each result, and the options of its definition."""
+    """A betting spot with the odds it pays on each result, and its definition's options for it."""
 
     spot: Spot
     pays: Mapping[str, Odds]
@@ -42,7 +42,7 @@ class SpotRules:
 
 @dataclass(frozen=True)
 class OneDrawBets(TableRules):
-    """The bets of a table with one draw; its family defines how likely each result is (:attr:`weights`)."""
+    """The bets of a table where one draw decides; the family defines how likely each result is (:attr:`weights`)."""
 
     header: Header
     places: tuple[SpotRules, ...]
@@ -59,12 +59,12 @@ class OneDrawBets(TableRules):
 
     @cached_property
     def by_spot(self) -> dict[str, SpotRules]:
-        """Return the places by the ids of their spots."""
+        """Return the rules of each spot, by the spot's id."""
         return {place.spot.id: place for place in self.places}
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the layout; bets that outlast their spin can no longer be changed and do not count in its limits."""
+        """Return the layout. Bets that stay for another spin cannot be changed any more, and no limit counts them."""
         return Layout(tuple(place.spot for place in self.places), self.table, self.forms)
 
     @property
@@ -73,19 +73,19 @@ class OneDrawBets(TableRules):
         return self.table.common_seconds
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`).
+        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises :class:`WagerError`.
 
-        While bets are held a spin may cost nothing. Raises :class:`WagerError`.
+        While bets stay from earlier spins, a spin may cost nothing.
         """
         if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         wager = self.cloth.wager(credits_, **options)
         if self.table.most_win is not None:
-            self.cloth.most_win(self.find_highest_returns(wager))
+            self.cloth.check_highest_win(self.find_highest_returns(wager))
         return wager
 
     def find_highest_returns(self, wager: Wager) -> dict[int, int]:
-        """Return the most that one result may return to each seat, assuming that it completes every repeat."""
+        """Return the most that one result may return to each seat, as if it were the last that each bet needs."""
         found: dict[int, int] = {}
         for result in self.weights:
             back: dict[int, int] = {}
@@ -122,18 +122,20 @@ class OneDrawBets(TableRules):
 
     @staticmethod
     def _may_stand(place: SpotRules, bet: Held) -> bool:
+        """Return whether a stored bet can stay on its spot between two spins."""
         if place.spins > 1:
             return bet.count < place.spins
         return place.on_zero == "choice" and bet.may_stay
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that stay: repeats in progress, and stakes in prison."""
+        """Return the bets that stay on the table: those on several spins that are in progress, and stakes in prison."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the part of each stake in prison that its player could have taken at the zero.
+        """Return the payment for each stake in prison to a player who leaves, and the table state without them.
 
-        For a leaving player, that spin was the last (Monaco, art. 8.2). A repeat in progress cannot be taken
+        The payment is the part of the stake that the player could have taken back at the last zero; for a
+        leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken
         down.
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
@@ -141,7 +143,10 @@ class OneDrawBets(TableRules):
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(left)
 
     def fate(self, bet: Held, result: str) -> Fate:
-        """Return the effect of a result on a bet: a settlement, or the bet that stays; with both, a choice."""
+        """Return what a result does to a bet: its settlement, or the bet that stays on the table.
+
+        If both are returned, the player chooses.
+        """
         place = self.by_spot[bet.spot]
         if place.spins > 1:
             if result in place.pays and bet.count + 1 < place.spins:
@@ -156,7 +161,7 @@ class OneDrawBets(TableRules):
         return settle_bet(bet, place.pays.get(result)), None
 
     def groups(self) -> dict[str, list[SpotRules]]:
-        """Return the places by the group of their spots, in layout order."""
+        """Return the spots of each group, in layout order."""
         found: dict[str, list[SpotRules]] = {}
         for place in self.places:
             found.setdefault(place.spot.group, []).append(place)
@@ -164,7 +169,7 @@ class OneDrawBets(TableRules):
 
 
 def build_table_state(held: Sequence[Held]) -> object:
-    """Return the state of a table with these standing bets, or None for none."""
+    """Return the table state to store for these standing bets, or None if there are none."""
     if not held:
         return None
     return {"held": held_to_json(held)}

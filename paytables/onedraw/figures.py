@@ -36,7 +36,7 @@ def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
 
 
 def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
-    """Return the figures of a wager, each bet followed to its end; a player with a choice takes the part back."""
+    """Return the figures of a wager, each bet followed to its end. A player with a choice takes a part back."""
     bets = list_bets_on_table((), wager, table.cloth.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
@@ -53,7 +53,7 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
 
 
 def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
-    """Yield every possible end of the bets, with its weight; ``prison``: every choice is for prison."""
+    """Yield every possible end of the bets, with its weight. ``prison``: every choice is to stay in prison."""
     total = sum(table.weights.values())
     for result, count in table.weights.items():
         done: list[Settlement] = []

@@ -18,14 +18,14 @@ from paytables.onedraw import figures
 from paytables.onedraw.bets import OneDrawBets, build_table_state
 from paytables.prison import (
     list_bets_on_table,
-    settle,
+    settle_or_imprison,
 )
 from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
 class OneDrawTable(OneDrawBets):
-    """The rules of a table with one draw; its family defines the draw (:meth:`drawn`)."""
+    """The rules of a table where one draw decides; the family defines the draw (:meth:`drawn`)."""
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw a result; return its key in :attr:`weights`, the animation cue, and the display data."""
@@ -34,7 +34,7 @@ class OneDrawTable(OneDrawBets):
     def obtain_result(
         self, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Return the result of :meth:`drawn`; a family with a real wheel asks the wheel instead."""
+        """Return the result from :meth:`drawn`. A family with a real wheel asks for the wheel's result instead."""
         yield from ()
         return self.drawn(draw)
 
@@ -48,7 +48,7 @@ class OneDrawTable(OneDrawBets):
         result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
-        standing = yield from settle(bets, lambda bet: self.fate(bet, result), shown, "zero")
+        standing = yield from settle_or_imprison(bets, lambda bet: self.fate(bet, result), shown, "zero")
         return Outcome(display=shown, table=build_table_state(standing))
 
     def presentation(self) -> dict[str, object]:

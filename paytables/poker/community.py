@@ -32,11 +32,12 @@ HOLES: Final = comb(52, 2)
 
 @dataclass(frozen=True, slots=True)
 class Streets:
-    """The game's amounts in units that make all of them integers; :attr:`unit` is in antes.
+    """The amounts of a game with raises before the flop, at the flop, at the turn and at the river.
 
-    ``first`` are the bets before the flop, ``flop`` the one after it, ``turn`` that or fold, ``river`` one
-    more. ``super_pays`` is what a better hand of each combination of :data:`FIVE`, lowest first, adds;
-    ``folded`` is the cost of folding.
+    They are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
+    ``flop`` the one at the flop, ``turn`` the one at the turn (or fold), ``river`` a further one.
+    ``super_pays`` is what a winning hand of each combination of :data:`FIVE`, lowest first, is paid in
+    addition; ``folded`` is the cost of folding.
     """
 
     unit: int
@@ -52,13 +53,14 @@ class Streets:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The best play and its value; amounts in units.
+    """The best play and its value. Amounts are in the units of :class:`Streets`.
 
     ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
-    flop, 0 for none; ``flop`` has, for each class of flops and each of the 1,326 hole hands, whether its bet
-    is made; ``on``, packed to bits, by turn whether the others continue. At the river a player bets whose
-    hand beats more of the bank's hands than beat it. ``distribution`` has how many of ``total`` cases end with each
-    net, ``staked`` the mean of all stakes; ``worst`` is the mean net of the worst decisions.
+    flop, 0 for none. ``flop`` has, for each class of flops and each of the 1,326 pairs of hole cards, whether
+    to bet at the flop. ``on`` has, as bits, by turn card whether the other hands continue. At the river a
+    player bets if the hand beats more of the bank's hands than beat it. ``distribution`` has how many of
+    ``total`` cases end with each net, ``staked`` the mean of all stakes; ``worst`` is the mean net of the
+    worst decisions.
     """
 
     mean: Fraction
@@ -74,7 +76,10 @@ class Solved:
 
 
 class Solver:
-    """The solver of one game. ``each`` is ``map``, or that of a thread pool; ``report_progress`` follows every flop."""
+    """The calculation of the best play of one game.
+
+    ``each`` is ``map``, or that of a thread pool. ``report_progress`` is called after each flop.
+    """
 
     def __init__(
         self,
@@ -90,7 +95,7 @@ class Solver:
         self.pays = np.array(streets.super_pays, dtype=np.int64)
 
     def solve(self) -> Solved:
-        """Process every flop twice: to decide, and to count the results of the decisions."""
+        """Return the best play. Every flop is processed twice: to decide, and to count the results of the decisions."""
         count, firsts = len(self.flops), 1 + len(self.streets.first)
         flop = np.zeros((count, HOLES), dtype=np.bool_)
         on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
@@ -114,7 +119,7 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return the sums of one flop: by turn and hole, and by hole; see :func:`_add_distributions`."""
+        """Return, for one flop, the sums of nets by turn card and hole cards, and by hole cards alone."""
         streets, made = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
@@ -126,7 +131,11 @@ class Solver:
         return turns, sums
 
     def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-        """Decide one flop: its bets, which hands continue by turn, and sums for the first decision."""
+        """Decide the play after one flop.
+
+        Return which hole cards bet at the flop, which continue by turn card, and the best and worst sums of
+        nets for the decision before the flop.
+        """
         streets = self.streets
         turns, sums = self.added(n)
         taken = np.isin(np.arange(52), self.cards[n])
@@ -148,7 +157,11 @@ class Solver:
     def _decide_before_flop(
         self, best: Ints, worst: Ints
     ) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
-        """Decide before the flop: the bet by class of hole cards, its index by hole hand, and both means."""
+        """Decide the play before the flop.
+
+        Return the bet by class of hole cards, the index of the bet by hole cards, and the best and worst mean
+        nets.
+        """
         of = build_sets(52, 2).class_of
         sizes = (0, *self.streets.first)
         chosen: list[int] = []
@@ -167,7 +180,7 @@ class Solver:
         )
 
     def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
-        """Count one flop's results, for the holes that do not share a card with it."""
+        """Return how often each result occurs after one flop, for hole cards that share no card with it."""
         distribution = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
@@ -197,7 +210,7 @@ class Solver:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The ranking of seven cards as arrays: see :func:`paytables.cards.subsets.build_rank_steps`."""
+    """Lookup tables for the strength of seven cards: see :func:`paytables.cards.subsets.build_rank_steps`."""
 
     ranks: tuple[Ints, ...]
     strengths: Ints
@@ -206,7 +219,10 @@ class Tables:
 
 
 def build_tables(opens: int) -> Tables:
-    """Return the tables, strengths numbered without gaps; ``opens`` is the strength with which the bank opens."""
+    """Return the lookup tables, with strengths numbered without gaps.
+
+    ``opens`` is the strength with which the bank opens.
+    """
     steps, keys = build_rank_steps(7, 13)
     ranking = Ranking(FIVE)
     plain = np.array([ranking.plain(key) for key in keys])
@@ -232,9 +248,9 @@ def build_tables(opens: int) -> Tables:
 
 
 def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
-    """Fill ``shown`` with the strength of each hole and count it in ``bucket``; return minimum and maximum.
+    """Fill ``shown`` with the strength of each pair of hole cards on a board, and count strengths in ``bucket``.
 
-    A hole of cards a < b is number b (b - 1) / 2 + a.
+    Return the lowest and the highest strength. Hole cards a < b have the number b (b - 1) / 2 + a.
     """
     five, sixth, seventh, plain, suited = ranks
     state = 0
@@ -271,7 +287,7 @@ def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket:
 def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
     unseen: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
-    """Fill ``counts`` with the bank's 990 hands against each hole: closed, open and weaker, equal."""
+    """Fill ``counts``, for each pair of hole cards, with the bank's 990 hands: not opening, open and weaker, equal."""
     start = 0
     for level in range(low, high + 1):
         start, bucket[level] = start + bucket[level], start
@@ -317,7 +333,7 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
                 counts[hole, 1] -= counts[hole, 0]
 
 
-def _add(
+def _add_flop_nets(
     flop: Ints,
     ranks: Ints,
     kind: Ints,
@@ -330,11 +346,11 @@ def _add(
     turns: Ints,
     sums: Ints,
 ) -> None:
-    """Process the 1,176 boards of a flop and add up the results of each hole.
+    """Add up the nets of each pair of hole cards over the 1,176 boards of a flop.
 
     ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers of continuing
-    with the better of the last two choices, ``[turn, hole, 1]`` with the worse; ``sums[hole]`` gets, over
-    boards, the result without a raise, and what each unit raised before the turn adds.
+    with the better of the last two choices, ``[turn, hole, 1]`` with the worse. ``sums[hole]`` gets, over all
+    boards, the net without a raise, and what each unit raised before the turn adds to it.
     """
     ante, turn_bet, river_bet = money
     shown = [0] * 1326
@@ -364,7 +380,7 @@ def _add(
                     sums[hole, 1] += edge
 
 
-def _count(
+def _count_flop_cases(
     flop: Ints,
     ranks: Ints,
     kind: Ints,
@@ -377,11 +393,12 @@ def _count(
     on: Ints,
     distribution: Ints,
 ) -> None:
-    """Process the boards of a flop again, after everything before the river is decided, and count.
+    """Count the results over the boards of a flop, with every decision before the river already made.
 
     ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
-    the others continue. ``distribution[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier
-    ones; results are closed, worse, equal, then better by combination.
+    the others continue. ``like`` is the number of flops that this one represents. ``distribution[bet,
+    result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier ones; results are closed,
+    worse, equal, then better by combination.
     """
     shown = [0] * 1326
     place = [0] * 1081
@@ -414,8 +431,10 @@ def _count(
 
 @cache
 def _compile_kernels() -> tuple[Callable[..., object], ...]:
+    """Return the four kernels of this module, compiled."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     return tuple(
-        numba.njit(nogil=True)(kernel) for kernel in (_fill_strengths, _count_standings, _add, _count)
+        numba.njit(nogil=True)(kernel)
+        for kernel in (_fill_strengths, _count_standings, _add_flop_nets, _count_flop_cases)
     )

@@ -41,6 +41,7 @@ Category = Literal[
 
 
 def _check_span(value: str) -> str:
+    """Return a span of ranks such as "9-J". Raises ValueError if it is not one."""
     low, _, high = value.partition("-")
     places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
@@ -59,10 +60,10 @@ def parse_span(value: str) -> range:
 
 
 class HandRow(Strict):
-    """The hands that a row pays. The first row of a table that fits is the one that counts.
+    """The hands that a row of a pay table pays. The first row that fits a hand counts.
 
-    ``of`` are ranks of the pair, three or four of a kind (of two pairs: the higher), ``kicker`` ranks of the
-    remaining card; ``wilds`` is the required number of wild cards.
+    ``of`` are the permitted ranks of the pair, three or four of a kind (for two pairs: of the higher),
+    ``kicker`` those of the remaining card. ``wilds`` is the required number of wild cards.
     """
 
     id: Identifier
@@ -74,7 +75,7 @@ class HandRow(Strict):
 
     @property
     def title(self) -> dict[str, str]:
-        """Return what the player reads, by language: the row's own name, or that of the combination."""
+        """Return the text for the player, by language: the row's own name, or that of the combination."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = NAMES[self.hand]

@@ -22,13 +22,13 @@ HAND: Final = 5
 
 
 def pack_policy(states: bytes) -> str:
-    """Return a policy in the form a definition stores."""
+    """Return a policy (one answer per byte) as the compressed text that a definition stores."""
     return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
 def unpack_policy(text: str) -> bytes:
-    """Read a policy; :func:`pack_policy` is the inverse. Raises ValueError for invalid text."""
+    """Return the policy in a definition's text, the inverse of :func:`pack_policy`. Raises ValueError."""
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
@@ -45,9 +45,10 @@ Policy = Annotated[str, AfterValidator(_check_readable)]
 
 @lru_cache(maxsize=4)
 def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
-    """Return the numbers of one representative of each class of ``hand`` cards up to suits, ascending.
+    """Return one set of cards, by its number, from each class of sets that differ only by an exchange of suits.
 
-    For a deck of 52, or 53 with the joker; the same as :attr:`paytables.cards.subsets.Sets.classes`.
+    The numbers are ascending. ``hand`` is the number of cards of a set, from a deck of ``cards`` (52, or 53
+    with the joker). The result equals that of :attr:`paytables.cards.subsets.Sets.classes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]
@@ -69,7 +70,7 @@ def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
 
 
 def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
-    """Return the possible numbers of cards in each of four suits."""
+    """Return every way to divide ``size`` cards among four suits, as the numbers of cards."""
     every = range(size + 1)
     return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
 
@@ -89,26 +90,27 @@ def _list_ascending_choices(
 
 
 def rank_set(cards: Sequence[Card]) -> int:
-    """Return the colexicographic index of a set of cards, in ascending order, among all sets of that size."""
+    """Return the index of a set of cards, in ascending order, among all sets of that size (colexicographic order)."""
     return sum(comb(card, place) for place, card in enumerate(cards, 1))
 
 
 def _order_suits(dealt: Sequence[Card]) -> list[int]:
-    """Return the suits sorted by the ranks dealt in each; hands that differ only in suits become equal."""
+    """Return the suits in the order of the ranks dealt in each: hands that differ only in suits become equal."""
     masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
     return sorted(range(4), key=lambda suit: masks[suit])
 
 
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
-    """Return the index of a policy's answer for the dealt cards and the dealer's visible card, if any."""
+    """Return the index of the policy's answer for the dealt cards and, if one is visible, the dealer's card ``up``."""
     at, _ = state(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
 
 def find_shared_cards_answer(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
-    """Return the index of the answer for two hole cards and three board cards, or for the hole cards alone.
+    """Return the index of the policy's answer for two hole cards, with three board cards or none.
 
-    Such a policy has first the classes of two cards, then for each class of three all pairs of cards.
+    Such a policy has first the classes of two cards, then for each class of three board cards every pair of
+    cards.
     """
     if not board:
         return answer(policy, own, None)
@@ -130,6 +132,6 @@ def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
 
 
 def hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
-    """Return the indices of the dealt cards that a policy holds, as bits."""
+    """Return the dealt cards that a policy holds, as bits of their indices."""
     at, places = state(dealt, deck_cards)
     return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)

@@ -31,7 +31,7 @@ def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) 
 
 
 def _unpack_policies(proof: object) -> object:
-    """Return a proof with its policies unpacked, because two compressions of the same data may differ."""
+    """Return a proof with its policies unpacked, because compressed texts of the same data may differ."""
     if isinstance(proof, BaseModel):
         return {
             key: unpack_policy(value) if key == "policy" and value else _unpack_policies(value)

@@ -45,7 +45,7 @@ Way: TypeAlias = tuple[int, int, int]
 
 
 class Commission(Strict):
-    """Commission on a win: ``credits`` for each started ``of`` credits staked (ss.47, 111)."""
+    """A commission on a win: ``credits`` for each ``of`` credits staked, a begun part counting as full (ss.47, 111)."""
 
     credits: PositiveInt = 1
     of: PositiveInt = 20
@@ -85,7 +85,10 @@ class TwoHandsDefinition(TableDefinition):
 
 @dataclass
 class SeatRound:
-    """One seat's round: its bets, its pieces if it has a stake, and how they are set (None: surrendered)."""
+    """One seat's round: its bets, its pieces (cards or tiles) if it has a stake, and how it set them.
+
+    ``None`` as the setting means that it has surrendered.
+    """
 
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
@@ -100,7 +103,10 @@ class SeatRound:
 
 @dataclass(frozen=True)
 class TwoHands(TableRules):
-    """A playable game with two hands. The house is always the bank; players are never offered it."""
+    """A playable game in which each hand is set as a low and a high hand, with cards or tiles ("pieces").
+
+    The house is always the bank; players are never offered it.
+    """
 
     definition: TwoHandsDefinition
 
@@ -113,7 +119,7 @@ class TwoHands(TableRules):
     # ------------------------------------------------------------ what a family says
     @abstractmethod
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every way to set pieces, the best low hand first."""
+        """Return every way to set pieces as two hands, those with the best low hand first."""
 
     @abstractmethod
     def house(self, dealt: Sequence[int]) -> Way:
@@ -128,11 +134,11 @@ class TwoHands(TableRules):
         """Return the exact figures."""
 
     def beats(self, low: int, theirs: int) -> bool:
-        """Return whether a low hand beats the bank's."""
+        """Return whether a low hand of strength ``low`` beats the bank's, ``theirs``."""
         return low > theirs
 
     def advice(self, dealt: Sequence[int]) -> int:
-        """Return the low hand's indices, as bits, of the way in which a player is advised to set pieces."""
+        """Return the way in which a player is advised to set pieces, as the low hand's indices in bits."""
         return self.house(dealt)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
@@ -157,11 +163,11 @@ class TwoHands(TableRules):
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return the felt data other than hands, from the steps of ``opening`` and ``closing``."""
+        """Return what the felt shows besides hands, from the steps of ``opening`` and ``closing``."""
         return {}
 
-    def apart(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
-        """Return additional hands on the felt, from the steps of ``opening`` and ``closing``."""
+    def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
+        """Return the hands on the felt that belong to nobody, from the steps of ``opening`` and ``closing``."""
         return []
 
     # ------------------------------------------------------------ the table
@@ -222,12 +228,14 @@ class TwoHands(TableRules):
         return Outcome(display=self._build_felt(dealt, bank, side_steps))
 
     def _deal_hand(self, hand: str, left: list[int], draw: Draw) -> list[int]:
+        """Deal pieces from ``left`` to a hand and return them."""
         numbers = range(1, self.HAND + 1)
         return [deal_one(draw, left, f"{hand} {self.PIECE} {n}") for n in numbers]
 
     def _build_setting_decision(
         self, place: SeatRound, offered: Mapping[int, Way], felt: Mapping[str, object]
     ) -> Decision:
+        """Return the question to a seat in which of the ``offered`` ways it sets its pieces."""
         prompt = {
             **felt,
             "hand": place.hand,
@@ -239,7 +247,10 @@ class TwoHands(TableRules):
         return Decision("set", options, prompt, seat=place.seat)
 
     def _settle_seat(self, place: SeatRound, theirs: Way) -> Settlement:
-        """Return the settlement of one seat: surrendered, or won, pushed or lost by how many hands are better."""
+        """Return the settlement of one seat's stake.
+
+        It is surrendered, or it is won, pushed or lost by how many of the two hands beat the bank's.
+        """
         stake = place.bets[SPOT].credits
         if place.way is None:
             return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)
@@ -260,15 +271,16 @@ class TwoHands(TableRules):
     def _build_felt(
         self, places: Sequence[SeatRound], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
     ) -> dict[str, object]:
-        """Return the hands as set: the low hand's pieces first, and the description of both."""
+        """Return the hands as they are set, low hand first, each with its description."""
         hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
         if bank:
             hands = [self._build_hand("bank", bank, self.house(bank))]
         hands += [self._build_hand(place.hand, place.dealt, place.way) for place in places]
-        hands += self.apart(side_steps)
+        hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(side_steps)}
 
     def _build_hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
+        """Return one hand for the felt; ``way`` is None if it is not set yet."""
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)
@@ -313,7 +325,7 @@ class TwoHands(TableRules):
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def stakes(self) -> dict[str, int]:
-        """Return the stakes for which figures are stated, by name: the minimum, and the worst."""
+        """Return the stakes for which figures are stated, by name: the minimum, and another if it returns less."""
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:

@@ -19,8 +19,8 @@ END: Final = -1
 class Award:
     """What a prize gives in addition to credits.
 
-    ``kind`` is stage, progressive, merchandise, step (the series' multiplier increases) or stick (``size`` is
-    the mask of the cells that become sticky). ``size`` of a stage is its starting size.
+    ``kind`` is stage, progressive, merchandise, step (the multiplier of the series increases) or stick
+    (``size`` is the mask of the cells that become sticky). For a stage, ``size`` is its starting size.
     """
 
     kind: str
@@ -44,9 +44,10 @@ class Prize:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The result of a walk: the prize won, if any, the multiplier of its wilds, and the cells that take part.
+    """The result of a component's walk over the reels.
 
-    ``part`` has one boolean per cell of a line, or per reel for ways and scatters.
+    It has the prize won, if any, the multiplier of its wilds, and ``part``: whether each cell of a line, or
+    each reel for ways and scatters, takes part in the win.
     """
 
     prize: Prize | None = None
@@ -60,10 +61,10 @@ class End:
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """Return the sort key of a prize: a prize with an award ranks above any credits.
+        """Return the sort key by which the best prize is chosen: a prize with an award ranks above any credits.
 
-        Of two prizes that pay the same, the one with more cells ranks higher, because it is the one to show
-        the player.
+        Of two prizes that pay the same, the one with more cells ranks higher, because it is shown to the
+        player.
         """
         return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.part))
 
@@ -81,11 +82,11 @@ Option = tuple[int, int, list[tuple[int, int]]]
 
 @dataclass(slots=True)
 class Graph:
-    """The nodes of every automaton of one stage in flat lists.
+    """The nodes of all automata of one stage, in flat lists.
 
-    ``delta[row[node] + letter]`` is the next node and ``gain`` the factor of the step, for ``width[node]``
-    letters; ``row[node]`` is :data:`END` for a final node, whose credits per unit of weight are
-    ``value[node]`` and whose result is ``ends[node]``.
+    An automaton reads the reels of a component from left to right. ``delta[row[node] + letter]`` is the next
+    node and ``gain`` the factor of the step, for ``width[node]`` letters. ``row[node]`` is :data:`END` for a
+    final node; its credits per unit of weight are ``value[node]``, its result is ``ends[node]``.
     """
 
     row: list[int] = field(default_factory=list)
@@ -98,6 +99,7 @@ class Graph:
     _live: dict[int, list[Option]] = field(default_factory=dict)
 
     def _add_node(self, end: End) -> int:
+        """Add a node with this result and return its number."""
         self.row.append(END)
         self.width.append(0)
         self.value.append(end.value)
@@ -105,10 +107,10 @@ class Graph:
         return len(self.row) - 1
 
     def live(self, node: int) -> list[Option]:
-        """Return the steps of a node that can still win, grouping letters that lead to the same node.
+        """Return the steps from a node after which a win is still possible. Letters to one node form one step.
 
-        Most letters do (all except the symbol and its wilds): such a step is written as any letter minus the
-        others.
+        Most letters (all except the symbol and its wilds) often lead to one node. Such a step is written as
+        any letter minus the others.
         """
         if node not in self._live:
             first = self.row[node]
@@ -164,6 +166,7 @@ class Graph:
     def _find_target_node(
         self, layers: list[dict[S, int]], x: int, state: S | End, finish: Callable[[S], End]
     ) -> int:
+        """Return the node for a state after reel ``x``, adding it if it is new; an end has its final node."""
         if isinstance(state, End):
             return self.final(state)
         if x == len(layers):
@@ -188,10 +191,11 @@ def settle(
 ) -> int:
     """Walk the components ``which`` over one window; return the credits they win at level 1.
 
-    Component ``which[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``: at the left edge, those are
-    the starts and ones. ``at[x]`` is the offset in ``letters`` of the x-th unread column, with one letter per
-    component. ``ends`` and ``weights`` receive each component's last node and weight. This function is the
-    evaluator: the cabinet interprets it over lists, and the laboratory compiles the same source over arrays.
+    Component ``which[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``; from the first reel on,
+    these are its start node and 1. ``at[x]`` is the offset in ``letters`` of the x-th unread column, with one
+    letter per component. ``ends`` and ``weights`` receive each component's last node and weight. This
+    function is the evaluator: the cabinet interprets it over lists, and the laboratory compiles the same
+    source over arrays.
     """
     total = 0
     for i in range(len(which)):

@@ -34,7 +34,7 @@ from paytables.reels.run import (
 
 @dataclass(frozen=True, slots=True)
 class Prop:
-    """An item of a bonus in play: its credits in this bet, its awards, and its count."""
+    """A box, wheel segment or coin of a bonus: its credits in this bet, its awards, and how many there are."""
 
     name: str
     credits: int
@@ -43,12 +43,12 @@ class Prop:
     end: bool
 
     def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
-        """Return its prize as a one-element tuple, or an empty tuple if it has none."""
+        """Return its prize as a tuple of one, or an empty tuple if it pays and gives nothing."""
         return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
 class _SmallStage(ABC):
-    """A stage whose complete distribution is small enough to compute directly."""
+    """Base class of stages with so few results that their whole distribution is computed."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one run of this stage."""
@@ -82,9 +82,9 @@ class _SmallStage(ABC):
 
 @dataclass(frozen=True)
 class Pick(_SmallStage):
-    """Boxes opened one at a time; ``picks`` is the maximum number opened.
+    """A stage in which the player opens boxes one at a time; ``picks`` is the maximum number opened.
 
-    If the items are ``replaced``, each box is an independent draw with the counts as weights.
+    With ``replaced`` each box is an independent draw, with the counts of the items as weights.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Pick(_SmallStage):
     replaced: bool
 
     def _remove_drawn_item(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
-        """Return what may be drawn after item ``index`` was drawn."""
+        """Return the counts of the items that can still be drawn after item ``index``."""
         return left if self.replaced else (*left[:index], left[index] - 1, *left[index + 1 :])
 
     @property
@@ -124,9 +124,10 @@ class Pick(_SmallStage):
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Compute recursively over the remaining box contents, which determine the number opened.
+        """Return the distribution, by recursion over the contents of the remaining boxes.
 
-        After n openings every case is one of equally many orders, so cases are counted in integers.
+        These determine how many boxes are open. After n openings every case is one of equally many orders, so
+        cases are counted in integers.
         """
         here: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.props), 0, ()): 1
@@ -234,7 +235,10 @@ def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, .
 
 @dataclass(frozen=True)
 class Hold(_SmallStage):
-    """Hold-and-spin from ``start`` coins on ``cells`` cells; a cell lands a coin with probability ``hit`` / ``of``."""
+    """Hold-and-spin from ``start`` coins on ``cells`` cells.
+
+    In each spin, an empty cell lands a coin with probability ``hit`` / ``of``.
+    """
 
     name: str
     cells: int
@@ -279,7 +283,7 @@ class Hold(_SmallStage):
 
     @cached_property
     def _coins(self) -> Mapping[int, Fraction]:
-        """Return the distribution of the final number of coins: a Markov chain on (coins, respins left)."""
+        """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         done: dict[int, Fraction] = defaultdict(Fraction)
         here: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
         while here:  # every step uses up a respin or a cell, so this ends
@@ -335,6 +339,7 @@ class Hold(_SmallStage):
         return dict(distribution)
 
     def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
+        """Return each coin with its mean number in a run, and the prize of the full board with its probability."""
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
         rows = [(prop, mean * Fraction(prop.count, self._total_weight)) for prop in self.props]
         if self.full is not None:

@@ -26,10 +26,10 @@ from paytables.wording import format_count
 
 
 def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """Expand ``like = "other"`` of each stage: missing keys are copied from the other stage.
+    """Return the definition with every ``like = "other"`` expanded: missing keys are copied from that other stage.
 
-    A stage that names no kind is reels. ``like`` is retained if the pays are inherited: a pay that this stage
-    cannot win is then dropped later, and the remarks of the game name it.
+    A stage that names no kind is a reel stage. ``like`` stays if the pays are inherited: an inherited pay
+    that the stage cannot win is dropped later, and the game's remarks name it.
     """
     stages = data.get("stage")
     if not isinstance(stages, Mapping):
@@ -65,7 +65,11 @@ STICKY_CELLS_MAX = 12
 
 @dataclass(slots=True)
 class ModeStages:
-    """The stages of a definition for one mode, each built on first use for each size."""
+    """The stages of a game definition (reels, picks, wheels, hold-and-spin) as one mode, a way to bet, plays them.
+
+    Each is built on first use. A stage may have several starting sizes, such as the coins already locked or a
+    mask of stuck cells; it is built once for each size that occurs.
+    """
 
     definition: ReelsDefinition
     symbols: Symbols
@@ -83,13 +87,13 @@ class ModeStages:
         return DefinitionError(self.file, key, reason)
 
     def stage(self, name: str, size: int = 0) -> Stage:
-        """Return a stage with the starting size ``size``."""
+        """Return the stage ``name`` with the starting size ``size``; it is built on first use."""
         if (name, size) not in self._made:
             self._made[name, size] = self._build_stage(name, size)
         return self._made[name, size]
 
     def _build_memory(self, name: str, table: object) -> Memory:
-        """Return what the stage remembers between runs of a series. Raises :class:`DefinitionError`."""
+        """Return what the stage retains between the runs of a series. Raises :class:`DefinitionError`."""
         if not isinstance(table, ReelsStage):
             return Memory()
         key = f"stage.{name}"
@@ -158,6 +162,7 @@ class ModeStages:
         return Pick(name, props, picks, boxes, replaced=table.boxes is not None)
 
     def _build_prop(self, key: str, item: Item, unit: str) -> Prop:
+        """Return an item of a bonus, as the stage plays it; ``key`` is its place in the definition."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
             raise self.refuse(key, "is worth nothing: it needs credits, something it gives, or `end`")
@@ -184,7 +189,7 @@ class ModeStages:
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
-    """Refuse awards of unknown stages, levels and merchandise, and those that nothing can win."""
+    """Refuse awards of stages, levels and merchandise that do not exist, and those that nothing can win."""
     known = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],
@@ -230,6 +235,7 @@ def _check_given(definition: ReelsDefinition, given: set[str | None], file: str)
 
 
 def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, Award]]:
+    """Return every award in the definition, with its key."""
     found: list[tuple[str, Award]] = []
     for name, table in definition.stage.items():
         rows: Sequence[tuple[str, Any]]

@@ -28,7 +28,7 @@ Node = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a stage remembers between the runs of one series; a stage without any memory is plain."""
+    """What a stage retains from one run of a series to the next: multipliers, a limit of runs, and sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
     by_run: bool = True
@@ -42,7 +42,7 @@ class Memory:
 
 
 class State(NamedTuple):
-    """The state of a series with memory: runs left and played, multiplier index, sticky cells."""
+    """The state of a series of runs: runs left and played, index of the multiplier, and the mask of sticky cells."""
 
     left: int
     played: int
@@ -59,7 +59,7 @@ def build_first_state(memory: Memory, times: int, size: int) -> State:
 def compute_next_state(
     memory: Memory, stage: str, state: State, given: Iterable[Award]
 ) -> tuple[State, GivenAwards]:
-    """Return the state of a series after a run that gave ``given``, and the runs it starts in other stages.
+    """Return the state of a series after a run that gave ``given``, and the awards of runs of other stages.
 
     Play and analysis both use this function: it defines how stages start one another.
     """
@@ -95,7 +95,10 @@ class Worth:
 
 @dataclass(slots=True)
 class Chain:
-    """The stages of one mode: a run's table by (stage, size), and the memory of each stage."""
+    """All stages of one mode and how they start one another.
+
+    ``table`` returns a run's figures by stage and size; ``memory`` has what each stage retains between runs.
+    """
 
     table: Callable[[str, int], Table]
     memory: Mapping[str, Memory]
@@ -140,7 +143,11 @@ class Chain:
         found: dict[tuple[str, int, int], Fraction],
         start: Callable[[Award, Fraction], None],
     ) -> None:
-        """Follow a series of runs to its end: add each run's rate to ``found``; call ``start`` for other stages."""
+        """Follow a series of runs to its end. Add the mean number of each run to ``found``.
+
+        ``key`` is the stage, the number of runs and the size; ``rate`` is how often the series starts in one
+        game. ``start`` is called with each award that starts runs of another stage.
+        """
         stage, times, size = key
         here = {build_first_state(self.memory[stage], times, size): rate}
         while here:
@@ -156,6 +163,7 @@ class Chain:
             here = there
 
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
+        """Return the probability of each combination of awards of a run. Raises :class:`BeyondReach`."""
         odds = self.table(stage, size).odds
         if not odds:
             raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
@@ -163,7 +171,7 @@ class Chain:
 
     # ------------------------------------------------------------ backwards: mean and variance
     def worth(self, award: Award) -> Worth:
-        """Return the value of everything an award of runs starts. The tables must include second moments."""
+        """Return mean and variance of everything that an award of runs leads to. Tables need second moments."""
         if self.memory[award.name].is_plain:
             one = self._compute_plain_worth(award.name, award.size)
             return Worth(one.mean * award.times, one.variance * award.times)
@@ -179,6 +187,7 @@ class Chain:
         return worth
 
     def _compute_plain_worth(self, stage: str, size: int) -> Worth:
+        """Return mean and variance of one run of a stage without memory, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._group(stage)
             nodes = self._list_group_nodes(group, [(stage, size)])
@@ -192,13 +201,14 @@ class Chain:
         return self._worth[stage, size]
 
     def _compute_run_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
+        """Return the mean of one run, with what it starts in stages outside its group."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
         return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
         self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
-        """Return Var(X + mean value of what X gives) + E[variance of the value from other groups]."""
+        """Return the variance of one run, with the mean of what it starts (``inside`` and outside its group)."""
         mean = square = ZERO
         square += table.second
         for given, p in table.odds.items():
@@ -213,6 +223,7 @@ class Chain:
         return square - mean**2
 
     def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
+        """Return mean and variance of everything that these awards start in stages outside the group."""
         found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
@@ -282,6 +293,7 @@ class Chain:
         return seen
 
     def _find_started_stages(self, stage: str) -> dict[str, set[str]]:
+        """Return, for each stage that can be reached, the stages that it starts directly."""
         edges: dict[str, set[str]] = defaultdict(set)
         for node in self.find_reachable_nodes(stage):
             rates = self.table(*node).rates
@@ -289,6 +301,7 @@ class Chain:
         return {name: edges[name] for name in edges}
 
     def _find_reachable_stages(self, stage: str) -> dict[str, set[str]]:
+        """Return, for each stage that can be reached, every stage that it starts, directly or not."""
         edges = self._find_started_stages(stage)
         reach = {s: set(t) for s, t in edges.items()}
         for middle in edges:
@@ -314,6 +327,7 @@ class Chain:
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
     def _list_group_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
+        """Return every (stage, size) of a group of stages that can be reached from ``first``."""
         seen: set[Node] = set()
         for node in first:
             self._collect_reachable_nodes(node[0], seen, node[1])

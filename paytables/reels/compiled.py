@@ -42,13 +42,13 @@ class Sample:
 
 
 class Arrays(NamedTuple):
-    """One stage's tables as arrays (a named tuple, which numba can read).
+    """The tables of one stage as arrays, in a named tuple, which numba can read.
 
-    ``at_case[x, case]`` is the offset of the letters of a reel's case: weights are expanded, so every case is
-    equally likely. ``column[x, case]`` is its column; for each pair of columns of the first two reels,
-    ``first[pair]`` and ``first[pair + 1]`` bound the components still alive in ``which``, ``nodes`` and
-    ``factors``, and those from ``giving[pair]`` on can give an award; ``sure`` is the amount already won and
-    ``sure_given`` the awards already given.
+    Weights are expanded, so every case of a reel is equally likely: ``at_case[x, case]`` is the offset of its
+    letters, ``column[x, case]`` its column. For each pair of columns of the first two reels, ``sure`` is what
+    they have won already and ``sure_given`` the awards. ``first[pair]`` and ``first[pair + 1]`` bound the
+    components that can still win, in ``which``, ``nodes`` and ``factors``; those from ``giving[pair]`` on can
+    give an award.
     """
 
     row: Any
@@ -71,7 +71,7 @@ class Arrays(NamedTuple):
 
 
 def build_arrays(reels: Reels, names: list[str]) -> Arrays:
-    """Convert a stage's tables to arrays; an award of a stage is numbered by that stage's index in ``names``."""
+    """Return a stage's tables as arrays. An award of another stage is numbered by that stage's index in ``names``."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     count = len(reels.components)
@@ -105,9 +105,9 @@ def build_arrays(reels: Reels, names: list[str]) -> Arrays:
 
 
 def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
-    """Walk every pair of columns of the first two reels; return what is already won and what can still win.
+    """Return, for every pair of columns of the first two reels, what is won already and which components can still win.
 
-    A game of one reel is paired with an empty column.
+    A game with one reel is treated as if its second reel had one empty column.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -187,7 +187,7 @@ def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
 
 
 def _enumerate(t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
-    """Evaluate the cycle window by window, each line separately from the left edge."""
+    """Return the sum of the credits, and of their squares, over the first ``windows`` windows of the cycle."""
     at, ends, weights, case, _ = room
     which, starts, ones = every
     reels = len(t.cases)
@@ -282,6 +282,7 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
 
 
 def _allocate_room(components: int) -> tuple[Any, ...]:
+    """Return the work arrays for walks of that many components."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     size = max(components, 16)
@@ -316,8 +317,8 @@ def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
     return int(total), int(squares)
 
 
-def can_simulate(stages: ModeStages) -> str | None:
-    """Return why a mode cannot be simulated compiled, or None if every stage is a plain spin."""
+def find_simulation_obstacle(stages: ModeStages) -> str | None:
+    """Return why compiled code cannot simulate a mode, or None if it can: every stage is then a plain spin."""
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):
             return f"stage {name} is not a plain spin"
@@ -330,7 +331,7 @@ def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
     """Play whole games at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    reason = can_simulate(stages)
+    reason = find_simulation_obstacle(stages)
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
     names = list(stages.definition.stage)

@@ -220,7 +220,7 @@ class Holds(_Enumerated):
         count = len(stops)
         prompt = {
             "stage": self.name,
-            **self.display(stops, self.reels.window(stops)),
+            **self.display(stops, self.reels.evaluated_columns(stops)),
             "advice": self.advice(stops),
         }
         decision = Decision("hold", tuple(range(1 << count)), prompt)
@@ -230,7 +230,7 @@ class Holds(_Enumerated):
         for x, stop in again.items():
             stops[x] = stop
         _, hits = self.reels.evaluate_stops(stops)
-        window = self.reels.window(stops)
+        window = self.reels.evaluated_columns(stops)
         paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
         return Run(
             paid, list_awards(hits), {**self.display(stops, window), "first_stops": first, "held": held}

@@ -59,8 +59,8 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
         for row, weight in _merge_letters(letters, weights):
             parts.append(tables.step(cases, row, weight))
             if sum(len(part.counts) for part in parts) > ROWS_MERGED:
-                parts = [_merge(reels, parts)]
-        cases = _merge(reels, parts)
+                parts = [_combine_equivalent_cases(reels, parts)]
+        cases = _combine_equivalent_cases(reels, parts)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
     for paid, code, n in zip(
         cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
@@ -110,7 +110,10 @@ ROWS_MERGED = 400_000
 
 
 class _Cases(NamedTuple):
-    """The windows so far, equivalent ones combined: one column per case, one row per component."""
+    """The windows of the reels read so far. Equivalent windows are one case: a column of the arrays.
+
+    ``nodes`` and ``weights`` have a row per component; ``counts`` has the number of windows of each case.
+    """
 
     nodes: "Ints"
     weights: "Ints"
@@ -122,6 +125,7 @@ class _Cases(NamedTuple):
 def _merge_letters(
     letters: Sequence[tuple[int, ...]], cases: Sequence[int]
 ) -> list[tuple[tuple[int, ...], int]]:
+    """Return the different rows of letters, each with the number of cases that have it."""
     merged: dict[tuple[int, ...], int] = defaultdict(int)
     for row, case in zip(letters, cases, strict=True):
         merged[row] += case
@@ -129,10 +133,10 @@ def _merge_letters(
 
 
 class _Tables:
-    """The stage's graph as arrays. Awards are encoded as one integer, one digit per component that gives any.
+    """A stage's graph as arrays. Combined awards are one integer, with one digit per component that gives any.
 
-    A final node is replaced by the dead one when it is reached, because its win is then certain; every
-    letter leads from the dead node to itself.
+    A final node is replaced by a dead one when it is reached, because its win is then counted. Every letter
+    leads from the dead node to itself.
     """
 
     def __init__(self, reels: Reels) -> None:
@@ -163,7 +167,7 @@ class _Tables:
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
 
     def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
-        """Read one column of a reel: advance every component of every case."""
+        """Return the cases after one more column of a reel, which ``weight`` cases of that reel show."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         nodes = np.empty_like(cases.nodes)
@@ -186,7 +190,7 @@ class _Tables:
         return _Cases(nodes, weights, credits_, given, cases.counts * weight)
 
     def given(self, code: int) -> GivenAwards:
-        """Return the awards that ``code`` encodes."""
+        """Return the awards that the integer ``code`` stands for."""
         awards: list[Award] = []
         while code:
             code, digit = divmod(code, self.base)
@@ -194,8 +198,8 @@ class _Tables:
         return select_given_awards(awards)
 
 
-def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
-    """Combine equivalent cases: a 64-bit hash groups them, and equality is then verified."""
+def _combine_equivalent_cases(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
+    """Return the cases with equivalent ones combined. A 64-bit hash finds them, and equality is then verified."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     merged = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))

@@ -85,12 +85,12 @@ def _count_component_ends(
 def end_counts(
     reels: Reels, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
 ) -> dict[Nodes, int]:
-    """Return the number of windows of the cycle for each combination of final nodes of the components.
+    """Return the number of windows of the cycle for each combination of the components' final nodes.
 
-    If ``weighted[i]``, a window is counted times component i's weight (its ways). Walks in which a component
-    at one of the indices ``need`` does not win are dropped: they add nothing to a product.
+    If ``weighted[i]``, each window counts as often as component i's weight says (its ways). Windows in which
+    a component at one of the indices ``need`` does not win are left out.
     """
-    return _walk(
+    return _count_windows_by_nodes(
         reels.graph,
         tuple(reels.components[c].start for c in components),
         count_letters(reels, components),
@@ -99,14 +99,18 @@ def end_counts(
     )
 
 
-def _walk(
+def _count_windows_by_nodes(
     g: Graph,
     start: Nodes,
     counts: list[list[tuple[Letters, int]]],
     weighted: tuple[bool, ...],
     need: tuple[int, ...],
 ) -> dict[Nodes, int]:
-    """Count the windows that lead to each combination of nodes; components in ``weighted`` count their factors."""
+    """Return the number of windows that lead to each combination of nodes.
+
+    If ``weighted[i]``, a window counts as often as the product of component i's factors says. Windows in
+    which a component in ``need`` does not win are left out.
+    """
     here: dict[Nodes, int] = {start: 1}
     places = range(len(start))
     for letters_of in counts:
@@ -197,7 +201,7 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
 
 
 def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
-    """Return E[X; given] for every combination of awards of a run."""
+    """Return, for each combination of awards, the mean credits of runs that give exactly it (0 for all other runs)."""
     parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
@@ -220,7 +224,10 @@ _DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
 
 
 class _Histograms:
-    """The letter histograms of tuples of components, one per reel; equal ones share a number."""
+    """How often a reel's cases show each combination of letters to a tuple of components.
+
+    Equal histograms have the same number.
+    """
 
     def __init__(self, reels: Reels) -> None:
         self._weights = reels.column_weights
@@ -237,14 +244,14 @@ class _Histograms:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return, for each reel, the number of the histogram of these components."""
+        """Return, for each reel, the number of the histogram of the letters that these components read."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)
         )
 
     def count(self, number: int, step: "_Step") -> int:
-        """Return how many of a reel's cases take a step, times its factors."""
+        """Return how many of a reel's cases take a step, times the factors of the step."""
         known = self._counts[number]
         found = known.get(step.number)
         if found is None:
@@ -295,9 +302,10 @@ def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Itera
 
 
 class _Step(NamedTuple):
-    """A joint step of several components: the next nodes, the letters as terms of a sum, and the factor.
+    """A step of several components together.
 
-    ``worth`` is the product of their wins if all are finished, otherwise None.
+    ``target`` are the next nodes; ``terms`` the letters, as terms of a sum of counts; ``factor`` the product
+    of the factors. ``worth`` is the product of their wins if all are finished, otherwise None.
     """
 
     number: int
@@ -308,7 +316,7 @@ class _Step(NamedTuple):
 
 
 class _Walk:
-    """Sums of products of wins from given nodes to the last reel, each computed once."""
+    """Sums, over all remaining reels, of the product of several components' wins. Each sum is computed once."""
 
     def __init__(self, reels: Reels, tables: _Histograms) -> None:
         self._graph = reels.graph
@@ -322,9 +330,8 @@ class _Walk:
     def paid(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
         """Return the sum of the product of the wins from ``nodes`` on, over all remaining reels.
 
-        Only steps on which all components can still win are taken: few after the first reel. Letters that
-        lead to the same nodes are combined. Most pairs of lines end alike. A finished component accepts any
-        letter.
+        ``numbers`` are the histograms of these reels. Only steps after which all components can still win are
+        followed. Letters that lead to the same nodes are combined. A finished component accepts any letter.
         """
         if not numbers:
             return prod(self._graph.value[n] for n in nodes)

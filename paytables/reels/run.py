@@ -35,12 +35,11 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One run of a stage, as the chain of stages needs it.
+    """The figures of one run of a stage that are needed to combine stages.
 
     With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of times
     a run gives that award. ``odds[given]`` is the probability of each combination of awards (empty if it was
-    not computed); ``parts[given]``, E[X; given], and ``second``, E[X^2], are present if variances were
-    requested.
+    not computed). If variances were requested, ``parts[given]`` is E[X; given] and ``second`` is E[X^2].
     """
 
     rates: Mapping[Award, Fraction]
@@ -52,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PrizeRate:
-    """One prize's share of a run: the number of equally likely cases of the cycle that win it, and its pay."""
+    """How often a run wins one prize: ``hits`` of the ``cycle`` equally likely cases, which together pay ``paid``."""
 
     name: str
     credits: int
@@ -126,7 +125,7 @@ def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Tab
 def find_law_top_pays(
     distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return the highest pays of a run whose complete distribution is known."""
+    """Return, for each combination of awards, the highest credits and their probability, from a whole distribution."""
     found: dict[GivenAwards, tuple[int, Fraction]] = {}
     for (credits_, given), p in distribution.items():
         if p and (given not in found or credits_ > found[given][0]):

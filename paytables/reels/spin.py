@@ -107,7 +107,7 @@ class Spin(OnReels):
         _, hits = self.reels.evaluate_stops(stops)
         if not hits and not self.reels.has_changing_symbols:
             return Run((), (), self._describe_stops(stops))
-        window = self.reels.window(stops)
+        window = self.reels.evaluated_columns(stops)
         display = self.display(stops, window)
         paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
         return Run(paid, list_awards(hits), display)

@@ -14,7 +14,7 @@ from paytables.reels.components import Column, Component
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One prize won in a window: the component, its end, and the number of ways."""
+    """A prize won in a window: the component that won it, the end of its walk, and the number of ways."""
 
     component: Component
     end: End
@@ -28,11 +28,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class Reels:
-    """One stage of one mode. ``strips`` are symbol numbers; the ``weights`` of a reel sum to its number of cases.
+    """The reels of one stage in one mode.
 
-    ``columns[x]`` are the distinct columns reel x can show (after expansion) and ``column_at[x][stop]`` is
-    the index of the one a stop shows: stops that show the same column are one case to the analysis. If
-    scatters are counted before symbols expand, a column contains the unexpanded symbols below its window.
+    ``strips`` has symbol numbers; the ``weights`` of a reel add up to its number of cases. ``columns[x]`` are
+    the different columns that reel x can show (after expansion), and ``column_at[x][stop]`` is the index of
+    the one at a stop; stops that show the same column are one case to the analysis. If scatters are counted
+    before symbols expand, a column also contains the unexpanded symbols below its window.
     """
 
     name: str
@@ -56,12 +57,12 @@ class Reels:
 
     @cached_property
     def cycle(self) -> int:
-        """Return the number of equally likely windows, weights included."""
+        """Return the number of equally likely windows: the product of the numbers of cases of all reels."""
         return prod(self.totals)
 
     @cached_property
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
-        """Return how many of a reel's cases show each of its distinct columns."""
+        """Return, for each reel, how many of its cases show each of its different columns."""
         found = []
         for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
             counts = [0] * len(columns)
@@ -72,12 +73,12 @@ class Reels:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Return the first node of every component, as :func:`settle` reads it."""
+        """Return the first node of every component, in the form that :func:`settle` needs."""
         return [c.start for c in self.components]
 
     @cached_property
     def letters(self) -> list[list[tuple[int, ...]]]:
-        """Return ``letters[x][column]``: what every component sees of that column."""
+        """Return ``letters[x][column]``: the letter that every component reads in that column of reel x."""
         return [
             [tuple(c.find_letter(x, column) for c in self.components) for column in columns]
             for x, columns in enumerate(self.columns)
@@ -85,15 +86,17 @@ class Reels:
 
     @cached_property
     def _cumulative(self) -> tuple[list[int] | None, ...]:
+        """Return, for each reel, the cumulative weights of its stops, or None if all stops are equally likely."""
         return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
 
     @cached_property
     def _purposes(self) -> tuple[str, ...]:
+        """Return, for each reel, the purpose recorded with its draw."""
         return tuple(f"{self.name}.reel{x + 1}" for x in range(len(self.strips)))
 
     @cached_property
     def _drawn(self) -> tuple[tuple[int, str, list[int] | None], ...]:
-        """Return, for each reel, the bound of its draw, the purpose, and the upper number of each weighted stop."""
+        """Return, for each reel, the bound of its draw, the recorded purpose, and the cumulative weights of stops."""
         return tuple(zip(self.totals, self._purposes, self._cumulative, strict=True))
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
@@ -107,7 +110,7 @@ class Reels:
         )
 
     def spin_some(self, draw: Draw, reels: Iterable[int]) -> dict[int, int]:
-        """Draw a stop for some reels only: reel -> stop."""
+        """Draw a stop for the given reels only; return the stops by reel."""
         stops = {}
         for x in reels:
             total, purpose, cumulative = self._drawn[x]
@@ -124,11 +127,12 @@ class Reels:
         )
 
     def shown(self, stops: Sequence[int]) -> tuple[Column, ...]:
-        """Return the columns as the reels stop, before any symbol expands."""
+        """Return the visible columns at these stops, before any symbol expands."""
         return tuple([at[stop] for at, stop in zip(self.shown_at, stops, strict=True)])
 
     @cached_property
     def _evaluated_at(self) -> tuple[tuple[Column, ...], ...]:
+        """Return ``_evaluated_at[x][stop]``: the column of reel x that is evaluated at that stop."""
         return tuple(
             tuple(columns[column] for column in at)
             for columns, at in zip(self.columns, self.column_at, strict=True)
@@ -136,24 +140,30 @@ class Reels:
 
     @cached_property
     def has_changing_symbols(self) -> bool:
-        """Return whether any evaluated column differs from what stops: a symbol expands, or is stuck."""
+        """Return whether some evaluated column differs from the visible one, by an expanding or a stuck symbol."""
         return any(
             column[: len(shown)] != shown
             for both in zip(self._evaluated_at, self.shown_at, strict=True)
             for column, shown in zip(*both, strict=True)
         )
 
-    def window(self, stops: Sequence[int]) -> tuple[Column, ...]:
-        """Return the columns that are evaluated at those stops."""
+    def evaluated_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
+        """Return the columns that are evaluated at these stops, with expanded and stuck symbols in place.
+
+        They may differ from the visible ones (:meth:`shown`), and may have more cells.
+        """
         return tuple([at[stop] for at, stop in zip(self._evaluated_at, stops, strict=True)])
 
     @cached_property
     def _read(self) -> list[dict[Column, tuple[int, ...]]]:
-        """Return the cache of letters by column, for each reel. It includes columns that only falls produce."""
+        """Return, for each reel, a cache of the letters that the components read, by column.
+
+        It also takes columns that occur only when symbols fall.
+        """
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
     def evaluate(self, window: Sequence[Column]) -> tuple[int, list[Hit]]:
-        """Return the credits a window wins at level 1 (before the stage's multiplier), and each prize won."""
+        """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
         for x, (column, read) in enumerate(zip(window, self._read, strict=True)):
@@ -163,16 +173,16 @@ class Reels:
         return self._settle(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
-        """Evaluate as :meth:`evaluate`, for a window of the strips, whose letters are already known."""
+        """Return the same as :meth:`evaluate` for the window at these stops, faster: its letters are known already."""
         letters: list[int] = []
         for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
             letters += known[at[stop]]
         return self._settle(letters, self._edges)
 
     def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
-        """Yield the stops of every window with a hit, its hits, and its equally likely cases.
+        """Yield the stops of every window that wins, with its prizes and its number of equally likely cases.
 
-        The reels are read from left to right: stops after which no component can win are not followed
+        The reels are read from left to right; stops after which no component can win are not followed
         further.
         """
         yield from self._iter_winning_stops((), [(c, node, 1) for c, node in enumerate(self.starts)], 1)
@@ -180,7 +190,10 @@ class Reels:
     def _iter_winning_stops(
         self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
     ) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
-        """Follow the components of ``alive``: each with its node and its weight after ``stops``."""
+        """Yield the windows that win and begin with ``stops``.
+
+        ``alive`` are the components that can still win, each with its node and its weight after these stops.
+        """
         g, x = self.graph, len(stops)
         if x == len(self.strips):
             hits = [Hit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
@@ -203,11 +216,11 @@ class Reels:
 
     @cached_property
     def _edges(self) -> list[int]:
-        """Return the offsets of each column's letters, as :func:`settle` reads them."""
+        """Return the offsets of each column's letters, in the form that :func:`settle` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
-        """Return the credits and the hits of the window whose letters start at ``at``."""
+        """Return credits and prizes of a window; ``at[x]`` is the offset in ``letters`` of its column of reel x."""
         g, components = self.graph, self.components
         count = len(components)
         ends, weights = [0] * count, [1] * count
@@ -241,10 +254,10 @@ def build_columns(
     *,
     both: bool = False,
 ) -> list[Column]:
-    """Return the column each stop of a strip shows, after stuck and expanding symbols.
+    """Return the column at each stop of a strip, with stuck and expanding symbols in place.
 
-    ``stuck`` is row -> symbol. An expanding symbol fills its reel where it shows, stuck or new. With ``both``
-    a column also contains, below the window, the symbols before any expansion.
+    ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With
+    ``both`` a column also contains, below the window, the symbols before any expansion.
     """
     found = []
     for stop in range(len(strip)):

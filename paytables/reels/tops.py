@@ -40,7 +40,7 @@ def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
 
 @dataclass(slots=True)
 class _Search:
-    """The search for the highest pay of one stage's run; ``givers`` are the components that can give awards."""
+    """The search for the highest pay of one run; ``givers`` are the components that can give awards."""
 
     reels: Reels
     givers: Sequence[int]
@@ -49,7 +49,7 @@ class _Search:
     _branches: int = 0
 
     def most(self, node: int) -> int:
-        """Return the most that a component in ``node`` can still win per unit of its weight."""
+        """Return the highest win that a component in ``node`` can still reach, per unit of its weight."""
         if node not in self._most:
             g = self.reels.graph
             first = g.row[node]
@@ -69,7 +69,7 @@ class _Search:
         return g.delta[k], g.gain[k]
 
     def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
-        """Return all combinations of awards that are reachable from these nodes before reel x."""
+        """Return every combination of awards that is possible if the givers are in ``nodes`` before reel x."""
         key = (x, nodes)
         if key not in self._given:
             if x == len(self.reels.strips):
@@ -83,7 +83,7 @@ class _Search:
         return self._given[key]
 
     def best(self, given: GivenAwards) -> tuple[int, int]:
-        """Return the most credits with exactly these awards, and the number of cases of the cycle."""
+        """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""
         best, cases = 0, 0
         totals = self.reels.totals
         starts, row_of = self.reels.starts, self.reels.graph.row
@@ -98,7 +98,7 @@ class _Search:
                 self._branches += 1
                 if self._branches > BRANCHES_MAX:
                     raise BeyondReach(f"stage {self.reels.name}: the search for its highest win is too wide")
-                grown = [b for b in self._grow(branch, given) if b.bound >= best]
+                grown = [b for b in self._extend_branch(branch, given) if b.bound >= best]
                 todo += sorted(grown, key=lambda b: b.bound)
             else:
                 ways = branch.cases * prod(totals[branch.reel :])
@@ -106,8 +106,8 @@ class _Search:
                 best, cases = (branch.bound, ways) if first else (best, cases + ways)
         return best, cases
 
-    def _grow(self, branch: "_Branch", given: GivenAwards) -> "list[_Branch]":
-        """Return the branches after each column of the next reel, equal ones combined."""
+    def _extend_branch(self, branch: "_Branch", given: GivenAwards) -> "list[_Branch]":
+        """Return the branches that follow from each column of the next reel, with equal ones combined."""
         x = branch.reel
         g = self.reels.graph
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
@@ -141,7 +141,7 @@ class _Search:
 
 @dataclass(slots=True)
 class _Branch:
-    """Windows that are alike in the reels read so far: the bound on their pay, and their number of cases."""
+    """Windows that are equivalent in the reels read so far: an upper bound of their pay, and their number of cases."""
 
     bound: int
     reel: int

@@ -56,7 +56,10 @@ class Totals:
         return self._walk(award.name, build_first_state(memory, award.times, award.size))
 
     def _compute_run_total(self, stage: str, size: int) -> Dist:
-        """Return the distribution of one run of a plain stage and all it starts, generation by generation."""
+        """Return the distribution of one run of a stage without memory, with everything that it starts.
+
+        The runs that it starts are followed generation by generation.
+        """
         key = (stage, size)
         if key in self._plain:
             return self._plain[key]
@@ -86,7 +89,7 @@ class Totals:
         return total
 
     def _walk(self, stage: str, state: State) -> Dist:
-        """Return the distribution of the rest of a series and of everything it starts."""
+        """Return the distribution of the remaining runs of a series, with everything that they start."""
         if state.left <= 0:
             return [ONE]
         key = (stage, state)
@@ -104,6 +107,7 @@ class Totals:
         return self._series[key]
 
     def _compute_total_elsewhere(self, given: GivenAwards, stage: str) -> Dist:
+        """Return the distribution of everything that these awards start in stages other than ``stage``."""
         total = [ONE]
         for award in given:
             if award.kind == "stage" and award.name != stage:
@@ -123,6 +127,7 @@ class Totals:
         return self._runs[stage, size]
 
     def _scale(self, dist: Dist, factor: int) -> Dist:
+        """Return the distribution of ``factor`` times the win."""
         if factor == 1:
             return dist
         wide = [0] * min(self.size, (len(dist) - 1) * factor + 1)
@@ -144,7 +149,7 @@ class Totals:
         return result
 
     def _compute_powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
-        """Return several powers, each computed from the one below it."""
+        """Return the distribution of the sum of n independent wins for each n in ``exponents``."""
         found: dict[int, Dist] = {0: [ONE]}
         below = 0
         for n in exponents:
@@ -155,7 +160,7 @@ class Totals:
         return found
 
     def _convolve(self, a: Dist, b: Dist) -> Dist:
-        """Return the distribution of the sum, rounded down and cut at ``size``."""
+        """Return the distribution of the sum of two independent wins, rounded down and cut at ``size`` credits."""
         if a == [ONE]:
             return b
         if b == [ONE]:
@@ -193,7 +198,10 @@ class Tops:
         return found[0] * award.times, found[1] ** award.times
 
     def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
-        """Return the maximum over what a run can pay and give, or None for a plain stage that starts itself."""
+        """Return the highest win of the remaining runs of a series, and its probability.
+
+        None: there is no highest win, because a stage can start itself again.
+        """
         if state.left <= 0:
             return 0, Fraction(1)
         memory = self.stages.memory[stage]

@@ -27,7 +27,7 @@ def analyse(
 
 
 def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
-    """Return the expected number of spins made at each factor, in one game."""
+    """Return, for each factor by which prizes are multiplied, the mean number of spins of one game at that factor."""
     parts = definition.wheel.parts
     again = {s.id: s.again for s in definition.symbol if s.again is not None}
     grows = [again[part] for part in parts if part in again]

@@ -22,7 +22,7 @@ class WheelRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of every form at every stake, in credits, ascending. Other bets may cost other sums."""
+        """Return the cost of every form at every stake, in credits, ascending. Other bets may cost other amounts."""
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
     def _list_offers(self) -> list[tuple[Form, dict[str, int]]]:
@@ -71,7 +71,7 @@ class WheelRules(Tableless):
         return layout.Layout(spots, layout.Table(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Spin until a segment that is not spun again comes up, and pay every area that it wins."""
+        """Spin again as long as a segment says so; then pay every area that wins."""
         stakes = self.wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
         again = {s.id: s.again for s in self.definition.symbol if s.again is not None}
@@ -97,6 +97,7 @@ class WheelRules(Tableless):
         return Outcome(display=display)
 
     def _list_wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Settlement, ...]:
+        """Return the settlement of each area that the symbol wins, multiplied by ``factor``."""
         return tuple(
             Settlement(
                 f"{area.id} {symbol}",
@@ -110,7 +111,7 @@ class WheelRules(Tableless):
     def _step(
         self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
-        """Return one spin: every segment with its current pay for this player, and the segment at the pin."""
+        """Return one spin for the screen: every segment with its pay for this player, and the segment at the pin."""
         parts = self.definition.wheel.parts
         worth = {s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(parts)}
         return {
@@ -188,6 +189,8 @@ def check(definition: WheelDefinition, file: str) -> None:
 
 
 class _Wrong(Exception):
+    """An error in a definition: its key and the reason, without the file."""
+
     def __init__(self, key: str, reason: str) -> None:
         self.key, self.reason = key, reason
 
@@ -199,7 +202,7 @@ def _check_ids(definition: WheelDefinition) -> None:
 
 
 def _check_parts(definition: WheelDefinition) -> None:
-    """Refuse unknown symbols, symbols on no part, and wheels on which the game never ends."""
+    """Refuse unknown symbols, symbols on no segment, and wheels on which a game never ends."""
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):
         if part not in symbols:

@@ -14,7 +14,11 @@ REVOLUTIONS_LEAST = 3
 
 
 class Symbol(Strict):
-    """The symbol on a segment. One that is spun ``again`` pays nothing: stakes stand and prizes are multiplied."""
+    """A symbol on a segment of the wheel.
+
+    If a symbol with ``again`` comes up, it pays nothing: all stakes stay, the wheel is spun again, and prizes
+    are multiplied.
+    """
 
     id: Identifier
     name: Text
@@ -71,7 +75,10 @@ class Area(Strict):
 
 
 class Layout(Strict):
-    """The permitted stakes: one of some ``stakes`` on an area, or at a table what its ``limits`` allow."""
+    """The permitted stakes on an area.
+
+    A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
+    """
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     limits: Limits = Limits()
@@ -86,7 +93,7 @@ class Layout(Strict):
 
 
 class Form(Strict):
-    """A bet offered by the game: the same stake on each of some areas."""
+    """A bet that the game offers by name: the same stake on each of several areas."""
 
     id: Identifier
     name: Text

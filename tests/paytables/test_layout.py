@@ -149,9 +149,9 @@ def test_forms_are_held_against_their_own_layout() -> None:
 
 
 def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
-    LAYOUT.most_win({0: 30})
+    LAYOUT.check_highest_win({0: 30})
     with pytest.raises(WagerError, match="seat 1 back 31 credits; 30 at most"):
-        LAYOUT.most_win({0: 3, 1: 31})
+        LAYOUT.check_highest_win({0: 3, 1: 31})
 
 
 def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rigs.library import REELS
 
 from paytables import AnalysisError, Depth, analyse, load_game
-from paytables.reels.compiled import can_simulate, enumerate_cycle, evaluate_many, simulate
+from paytables.reels.compiled import enumerate_cycle, evaluate_many, find_simulation_obstacle, simulate
 from paytables.reels.spin import Spin
 
 
@@ -74,6 +74,6 @@ def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
 )
 def test_what_cannot_be_simulated_compiled_is_said(name, mode, reason):
     stages = load_game(name).rules.stages[mode]
-    assert can_simulate(stages) == reason
+    assert find_simulation_obstacle(stages) == reason
     with pytest.raises(AnalysisError, match=reason):
         simulate(stages, 10, seed=1)

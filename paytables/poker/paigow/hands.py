@@ -20,7 +20,10 @@ _SPLITS: Final = tuple(
 
 
 def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
-    """Return every way to set seven cards (the high hand equal or better), the best low hand first."""
+    """Return every way to set seven cards so that the high hand is at least equal, those with the best low hand first.
+
+    ``low`` and ``high`` return the strength of two and of five cards.
+    """
     found = []
     for (a, b), high_indices in _SPLITS:
         way = low((dealt[a], dealt[b])), high([dealt[place] for place in high_indices]), 1 << a | 1 << b
@@ -35,14 +38,17 @@ def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """Return the sets among ranks, the joker an ace: their sizes as text, and their ranks, largest first."""
+    """Return the sets (pairs, threes, fours) among ranks, with the joker as an ace.
+
+    First comes a text with their sizes, then their ranks, largest set first.
+    """
     counts = Counter(ACE if rank == JOKER_RANK else rank for rank in ranks)
     found = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
     return "-".join(str(count) for count, _ in found), tuple(rank for _, rank in found)
 
 
 class House:
-    """The house way of a definition: the rules by which the bank sets its seven cards."""
+    """The house way of a definition: the rules by which the bank sets its seven cards as two hands."""
 
     def __init__(self, lines: Sequence[HouseWay]) -> None:
         self._lines = [
@@ -57,7 +63,7 @@ class House:
         ]
 
     def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
-        """Return the bank's way for cards of these ranks, from the possible ways (:func:`ways`)."""
+        """Return the way, of those ``offered`` (:func:`list_ways`), in which the bank sets cards of these ranks."""
         shape, sets = find_sets(ranks)
         for shapes, most, least, low, high in self._lines:
             if shapes and shape not in shapes:
@@ -75,5 +81,5 @@ class House:
 
 
 def _parse_ranks(text: str | None, other: int) -> list[int]:
-    """Return ranks by set; ``other`` for sets without a given rank."""
+    """Return the rank given for each set; ``other`` for a set without one."""
     return [RANKS.index(rank) for rank in text or ""] + [other] * 3

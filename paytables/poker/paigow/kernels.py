@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @cache
 def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a loop compiled without the global lock, for use in threads."""
+    """Return a kernel compiled so that it does not hold Python's global lock, for use in threads."""
     found: Callable[..., None] = numba.njit(nogil=True)(kernel)
     return found
 
 
 def weigh(own: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
-    """Fill ``weights`` with the remaining hands of each pattern, ``own`` being the player's counts.
+    """Fill ``weights`` with the number of hands of each pattern of ranks that the bank can still have.
 
-    ``nodes`` are steps that add cards of one rank: the previous step, the rank, the count; the first is
-    empty.
+    ``own`` are the player's counts of each rank. ``nodes`` are steps that add cards of one rank: the previous
+    step, the rank, the count; the first one is empty.
     """
     weights[0] = 1
     for n in range(1, nodes.shape[0]):
@@ -34,7 +34,7 @@ def weigh(own: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
 
 
 def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
-    """Count, for each way (low, high), the bank's hands it beats and those that beat it."""
+    """Count, for each way of the player (low, high), the bank's hands that it beats and those that beat it."""
     for n in range(ways.shape[0]):
         low, high = ways[n, 0], ways[n, 1]
         won = 0
@@ -48,7 +48,7 @@ def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> 
         found[n, 1] = lost
 
 
-def put_right(  # noqa: C901, PLR0912 (one loop for numba)
+def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
     low: int,
     questions: Ints,
     counts: Ints,
@@ -56,12 +56,12 @@ def put_right(  # noqa: C901, PLR0912 (one loop for numba)
     table: Ints,
     found: Ints,
 ) -> None:
-    """Compute, for ways with one low hand, the correction by flushes of one suit: in hands beaten, in those not.
+    """Compute the correction, by flushes of one suit, of how many hands the ways with one low hand beat and lose to.
 
-    ``questions`` has rows with the high hand, ascending, the player's ranks in the suit as bits, and the player's
-    pattern. ``events`` have, by ascending high hand of the bank, that hand, its low hand, its ranks in the
-    suit, its other cards, and the sign. ``table`` counts the events so far by the ranks that the player may
-    hold, and by the other cards.
+    ``questions`` has a row for each way, by ascending high hand: that hand, the player's ranks in the suit as
+    bits, and the player's pattern. ``events`` has, by ascending high hand of the bank: that hand, its low
+    hand, its ranks in the suit, its other cards, and the sign. ``table`` counts the events so far by the
+    ranks that the player may hold, and by the other cards.
     """
     planes = table.shape[1] // 2
     for lost in range(2):
@@ -117,7 +117,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up the best way and the bank's own over all hands without a flush of each pattern."""
+    """Add up what the best way and the bank's own way beat and lose to, over all hands without a flush."""
     suits = [0] * 8
     ranks = [0] * 8
     parts = [0] * 4
@@ -182,11 +182,11 @@ def sum_flush_hands(
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up the best way and the bank's own over all hands with a flush, in any of the four suits.
+    """Add up what the best way and the bank's own way beat and lose to, over all hands with a flush in any suit.
 
     ``others`` gives the kind of each hand's other cards: none, one, a pair, two ranks. ``spread`` has, by
-    kind, the distributions of these over three suits: their number, then how often each part of them is in a
-    suit.
+    kind, how these may be distributed over three suits: the number of such distributions, then how many suits
+    hold each part of the cards.
     """
     for flush in range(others.shape[0]):
         for way in range(spread.shape[1]):

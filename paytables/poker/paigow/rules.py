@@ -65,10 +65,12 @@ class PaiGowPokerRules(TwoHands):
     # ------------------------------------------------------------ bets beside the stake
     @cached_property
     def _remaining(self) -> dict[str, tuple[Odds, dict[str, str]]]:
+        """Return the odds and the name of each bet on the total of the remaining cards, by spot."""
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
     @cached_property
     def _positions(self) -> dict[str, int]:
+        """Return the number of the position that each spot is a bet on."""
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
@@ -97,7 +99,7 @@ class PaiGowPokerRules(TwoHands):
         )
 
     def check(self, file: str) -> None:
-        """Check what the model alone cannot check. Raises :class:`DefinitionError`."""
+        """Check stakes and side bets, which the model alone cannot check. Raises :class:`DefinitionError`."""
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
             odds = [odds for odds, _ in self._remaining.values()]
@@ -115,7 +117,7 @@ class PaiGowPokerRules(TwoHands):
         return max(totals, default=0) + max(positions, default=0)
 
     def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
-        """Draw which position has the first cards, and settle the bets on it."""
+        """Draw which position gets the first cards, and settle the bets on it."""
         if self.definition.position is None:
             return
         first = 1 + draw.below(POSITIONS, "first position")
@@ -127,7 +129,7 @@ class PaiGowPokerRules(TwoHands):
                     yield settle_bet(place.bets[name], odds)
 
     def closing(self, places: Sequence[SeatRound], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
-        """Turn the cards that remain after every position has seven, if anybody has bet on them."""
+        """If anybody has bet on the cards that remain after the deal, turn them and settle the bets."""
         if not any(name in place.bets for place in places for name in self._remaining):
             return
         total = 0
@@ -142,6 +144,7 @@ class PaiGowPokerRules(TwoHands):
                     yield settle_bet(place.bets[name], odds if name == won else None)
 
     def _name_total_result(self, total: int) -> str:
+        """Return the spot that wins with this total of the remaining cards."""
         assert self.definition.remaining is not None
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
@@ -156,12 +159,12 @@ class PaiGowPokerRules(TwoHands):
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
     def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
-        """Return the number of the first position as the round's result; empty if no position is drawn."""
+        """Return the number of the first position, as the round's result; empty if no position was drawn."""
         first = [each.data for each in settled_ if isinstance(each, Cue) and each.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}
 
-    def apart(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
-        """Return the cards that no hand was dealt, with their total."""
+    def list_unowned_hands(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
+        """Return the cards that were not dealt to any hand, with their total, as a further hand on the felt."""
         last = [each.data for each in settled_ if isinstance(each, Cue) and each.kind != "position"]
         if not last:
             return []
@@ -169,7 +172,7 @@ class PaiGowPokerRules(TwoHands):
         return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
 
     def named(self) -> list[dict[str, object]]:
-        """Return the hands that may be on the felt, with the remaining cards next to the bank's."""
+        """Return the hands that may be on the felt, the remaining cards next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
         bank, *others = super().named()
@@ -201,12 +204,12 @@ class PaiGowPokerRules(TwoHands):
         return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
-        """Return the figures of the best settings; there is no advice for them by hand, so nothing simulates them."""
+        """Return the figures of the best way to set each hand. These ways are not stored, so nothing simulates them."""
         labels = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
         return self.figures(self._proof.best, stake, variance=None, distribution=None, **labels)
 
     def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
-        """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
+        """Return the figures of a side bet alone. Cards are dealt to every position even if it has no bet (s.49)."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
         distribution = build_distribution({back: chance, 0: 1 - chance})
@@ -225,13 +228,14 @@ class PaiGowPokerRules(TwoHands):
         )
 
     def _find_win_chance(self, spot: str) -> Fraction:
+        """Return the probability that the side bet on ``spot`` wins."""
         if spot in self._positions:
             return Fraction(1, POSITIONS)
         return self._totals[spot]
 
     @cached_property
     def _totals(self) -> dict[str, Fraction]:
-        """Return the probabilities that the remaining cards are under, at and over the total, over every four of 53."""
+        """Return the probabilities that four of the 53 cards, which remain, are under, at and over the total."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
@@ -266,6 +270,7 @@ class PaiGowPokerRules(TwoHands):
 
     @staticmethod
     def _compute_worst_return(part: BetAnalysis) -> Fraction:
+        """Return what a bet returns on average, in credits, with the worst decisions if there are any."""
         return part.mean_credits if part.worst_rtp is None else part.worst_rtp * part.cost_credits
 
     def explain(self) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
 
 class HouseWay(Strict):
-    """A line of the house way. Of the settings it fits, the one with the best low hand is taken.
+    """A line of the house way. Of the settings that it allows, the one with the best low hand is chosen.
 
-    It applies to cards of these ``shapes`` (all if empty), whose sets are each at ``most`` and at ``least``
-    of these ranks, in the order of the shape. ``high`` and ``low`` are the lowest hands that the setting may
+    It applies to cards of these ``shapes`` (any if empty) whose sets, in the order of the shape, have ranks
+    of at least ``least`` and at most ``most``. ``high`` and ``low`` are the lowest hands that the setting may
     have, as cards.
     """
 
@@ -87,6 +87,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
 
     @model_validator(mode="after")
     def _every_hand(self) -> "PaiGowPokerDefinition":
+        """Refuse a house way that does not set every possible hand."""
         if self.house[-1] != HouseWay():
             raise ValueError("house: the last line fits every hand: it has no key")
         return self

@@ -32,7 +32,7 @@ from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings, 
 from paytables.poker.paigow.kernels import (
     compare,
     compile_kernel,
-    put_right,
+    correct_for_flushes,
     sum_flush_hands,
     sum_plain_hands,
     weigh,
@@ -57,7 +57,11 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 
 @dataclass(frozen=True)
 class Patterns:
-    """Hands by their ranks: counts of each (the joker's last), the bank's low and high hand, the ways."""
+    """All hands by their ranks alone, one row for each combination of ranks.
+
+    ``counts`` are those of each rank, the joker's last; ``theirs`` the low and high hand that the bank sets;
+    ``offered`` the ways in which a player may set them; ``at`` the row of each combination.
+    """
 
     counts: Ints
     theirs: Ints
@@ -67,10 +71,11 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Flushes:
-    """Hands with five cards of a suit, four with the joker: the ranks of the suit, the index of the others.
+    """All hands with five cards of a suit, or four with the joker.
 
-    ``pattern`` is the index of their ranks; ``theirs`` are the bank's low and high hand, ``plain`` those by
-    ranks alone.
+    ``mask`` are the ranks in the suit as bits, ``plane`` the index of the other cards, ``pattern`` the row in
+    :class:`Patterns`. ``theirs`` are the bank's low and high hand, ``plain`` those if the flush did not
+    count.
     """
 
     mask: Ints
@@ -82,7 +87,7 @@ class Flushes:
 
 
 def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
-    """Return the bank's way, then every other that no other surpasses in both hands."""
+    """Return the bank's way, then each other way that no way surpasses in both hands."""
     found = [house]
     high = -1
     for way in offered:  # the best low hand first, of equal ones that with the better high hand
@@ -94,7 +99,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 
 def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
-    """Return every pattern of ranks with the number of deals that have it."""
+    """Return every combination of ranks, with the number of deals that have it."""
     plain = cache(HIGH.plain)
     keys = [
         key + joker
@@ -115,7 +120,7 @@ def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
 
 
 def list_flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
-    """Return every hand that holds a flush in one given suit, regardless of the suits of its other cards."""
+    """Return every hand with a flush in one given suit, whatever the suits of its other cards are."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
         for n, others in enumerate(OTHERS):
@@ -145,14 +150,14 @@ def list_flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> F
 
 @dataclass(frozen=True)
 class Result:
-    """The pairs of hands that the best settings and the bank's own win and lose, by the value of a win."""
+    """How many pairs of hands the player wins and loses with the best settings and with the bank's own way."""
 
     pairs: int
     best: tuple[int, int]
     house: tuple[int, int]
 
     def chances(self, of: tuple[int, int]) -> Chances:
-        """Return the wins and losses among all pairs as probabilities."""
+        """Return the wins and losses ``of`` all pairs as probabilities."""
         win, lose = (Fraction(each, self.pairs) for each in of)
         return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
 
@@ -172,11 +177,11 @@ def count(
     each: Each = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Result:
-    """Count all pairs of hands of a deck of these ranks and the joker.
+    """Count the results of all pairs of hands of a deck with these ranks and the joker.
 
-    The best way of a hand is that with the highest ``win`` times the bank's hands it beats, less ``lose``
-    times those it loses to. ``each`` is ``map`` or that of a thread pool; ``report_progress`` is called with the
-    progress.
+    The best way of a hand is the one with the highest ``win`` times the bank's hands that it beats, minus
+    ``lose`` times those that it loses to. ``each`` is ``map``, or that of a thread pool; ``report_progress``
+    is called with the progress.
     """
     known = list_patterns(house, ranks)
     report_progress(1, 5)
@@ -185,7 +190,7 @@ def count(
     questions = SuitQuestions(known, suited)
     plain = questions.plain(each)
     report_progress(3, 5)
-    right = questions.put_right(each)
+    right = questions.correct_for_flushes(each)
     report_progress(4, 5)
     sums = questions.totals(each, plain, right, win, lose)
     report_progress(5, 5)
@@ -194,7 +199,7 @@ def count(
 
 
 class SuitQuestions:
-    """Every way of every pattern, then of every flush, in one array, with the suit questions of each."""
+    """Every way of every combination of ranks, and of every flush, with the suits of the bank's possible flushes."""
 
     def __init__(self, known: Patterns, suited: Flushes) -> None:
         self.known, self.suited = known, suited
@@ -206,7 +211,7 @@ class SuitQuestions:
         self.flushes = self.first[len(known.offered)]
 
     def plain(self, each: Each) -> Ints:
-        """Return, for each way, how many of the bank's hands it beats and loses to if there were no flushes."""
+        """Return, for each way, how many of the bank's hands it beats and loses to if flushes did not count."""
         nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
@@ -231,9 +236,10 @@ class SuitQuestions:
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return the start of each way's suit questions, and the high hand, mask and pattern of each question.
+        """Return, for each way, where its questions about a suit start, and for each question three numbers.
 
-        A pattern has one question for every part of its ranks that may be in a suit; a flush has five: its
+        These are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
+        combination has one question for every part of its ranks that may be in a suit. A flush has five: its
         own suit; a suit with none of its other cards; with the first of them; with the second; with both.
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
@@ -250,8 +256,8 @@ class SuitQuestions:
         )
         return base, questions.astype(np.int32)
 
-    def put_right(self, each: Each) -> Ints:
-        """Return what the bank's flushes in a suit add to the hands beaten, and to those not, by question."""
+    def correct_for_flushes(self, each: Each) -> Ints:
+        """Return, for each question, how much the bank's flushes in the suit change the hands beaten and not beaten."""
         base, questions = self.questions
         lows = np.repeat(self.ways[:, 0], np.diff(base))
         order = np.lexsort((questions[:, 0], lows))
@@ -264,7 +270,7 @@ class SuitQuestions:
             table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
-            compile_kernel(put_right)(levels[n], rows, self.known.counts, events, table, part)
+            compile_kernel(correct_for_flushes)(levels[n], rows, self.known.counts, events, table, part)
             return (part,)
 
         for n, (part,) in enumerate(each(level, range(len(levels)))):
@@ -272,7 +278,7 @@ class SuitQuestions:
         return found
 
     def _list_flush_events(self) -> Ints:
-        """Return the bank's flushes, added at their true strengths and subtracted at those by ranks alone."""
+        """Return the bank's flushes twice: added with their true strength, subtracted with that by ranks alone."""
         suited = self.suited
         moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
         rows = [
@@ -291,7 +297,7 @@ class SuitQuestions:
         return events[np.argsort(events[:, 0], kind="stable")]
 
     def totals(self, each: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
-        """Return what the best ways beat and lose to over all hands, and what the bank's own way does."""
+        """Return how many pairs of hands the best ways win and lose, and how many the bank's own way does."""
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
         subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
@@ -332,12 +338,12 @@ SPREAD: Final = np.array(
 
 
 def split_into_batches(count: int) -> list[range]:
-    """Return the numbers below ``count`` in batches for threads: each batch takes every 64th."""
+    """Return the numbers below ``count`` in batches for threads. Each batch takes every 64th number."""
     return [range(n, count, 64) for n in range(min(64, count))]
 
 
 def build_pattern_steps(known: Patterns) -> tuple[Ints, Ints]:
-    """Return patterns as a tree of steps, each adding cards of one rank, and the step at which each ends."""
+    """Return a tree of steps that each add cards of one rank, and the step at which each combination of ranks ends."""
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     at: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []
@@ -352,7 +358,7 @@ def build_pattern_steps(known: Patterns) -> tuple[Ints, Ints]:
 
 
 def _list_subsets(bits: int) -> Ints:
-    """Return every subset of a set of bits, in binary order of the chosen bits."""
+    """Return every subset of the bits of a number, in ascending order."""
     ones = [1 << n for n in range(13) if bits >> n & 1]
     found = np.zeros(1, dtype=np.int64)
     for one in ones:

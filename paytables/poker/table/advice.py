@@ -27,7 +27,7 @@ _NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 
 class Advice:
-    """Answers for one definition; ``rankings`` are by name of the order."""
+    """The answers that a game recommends to its player; ``rankings`` are by the name of the order."""
 
     def __init__(self, definition: PokerDefinition, rankings: Mapping[str, Ranking]) -> None:
         self.definition, self.rankings = definition, rankings
@@ -71,10 +71,14 @@ class Advice:
 
     @property
     def _boards(self) -> int:
+        """Return the number of cards on the board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
     def _answer_to_take_back(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
-        """Return whether to take a bet back, from every completion of the hand."""
+        """Return the better answer to whether a bet is taken back, or None if it cannot be computed quickly.
+
+        Every completion of the hand is examined.
+        """
         deals = [each.deal for each in self.definition.step if each.deal is not None]
         missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
         unseen = [card for card in build_deck() if card not in {*own, *board}]
@@ -97,7 +101,7 @@ class Advice:
     def _work_out_answer(
         self, step: Step, bets: Mapping[str, int], own: Sequence[Card], board: list[Card]
     ) -> str | None:
-        """Return the answer with the highest mean; of equal ones the cheapest."""
+        """Return the answer with the highest mean net; of equal ones the cheapest."""
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         now = {
@@ -114,6 +118,7 @@ class Advice:
     def _compute_mean_after_answer(
         self, at: int, option: Option, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
     ) -> Fraction:
+        """Return the mean net, in antes, of choosing ``option`` at step ``at`` and then the best answers."""
         if option.fold:
             return -sum(bets.values(), Fraction(0))
         if option.adds:
@@ -144,7 +149,7 @@ class Advice:
     def _compute_final_mean(
         self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net result over all hands the bank may hold."""
+        """Return the mean net, in antes, over all hands that the bank may hold, when no decision is left."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)
@@ -165,6 +170,7 @@ class Advice:
         return net / counts.total()
 
     def _compute_spot_net(self, spot: Stake, standing: Standing, mine: int) -> Fraction:
+        """Return the net of one bet, per credit staked, if the player's hand of strength ``mine`` has this standing."""
         order = self.rankings[spot.order].order
         bonus, first, pays = (find_row(rows, mine, 0, order) for rows in (spot.bonus, spot.first, spot.pay))
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
@@ -181,7 +187,7 @@ def _sort_options_by_cost(step: Step) -> list[Option]:
 
 
 def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
-    """Yield every strength of two more cards on a board, with the number of hands; strengths may repeat."""
+    """Yield the strengths of two unknown cards with a board, each with a number of hands. Strengths may repeat."""
     suits = Counter(map(suit_of, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))

@@ -26,16 +26,19 @@ SEEN = 3
 
 
 def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
-    """Return the proof of a bet on the best five of seven cards, which may be taken back at three.
+    """Return the proof of a bet on the best five of seven cards, which may be taken back after ``seen`` cards.
 
-    ``answers`` are the indices of taking it back and of not doing so.
+    ``back`` is the part returned then; ``answers`` are the indices of taking it back and of leaving it. If
+    ``seen`` is None, the bet cannot be taken back.
     """
     made = build_tables(0)
     found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
     rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
-    chosen, like = build_sets(52, SEEN).classes
+    chosen, hands_per_class = build_sets(52, SEEN).classes
     counts = np.zeros((len(chosen), len(spot.pay) + 1), dtype=np.int64)
-    numba.njit()(_complete)(build_sets(52, SEEN).members[chosen].astype(np.int64), made.ranks, rows, counts)
+    numba.njit()(_count_completions)(
+        build_sets(52, SEEN).members[chosen].astype(np.int64), made.ranks, rows, counts
+    )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(back.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
@@ -43,7 +46,7 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
     stays: Bools = values > int((back - 1) * unit) * ways
     stays |= seen is None
     laws = [
-        _count_nets(counts, like, which, nets, back)
+        _count_nets(counts, hands_per_class, which, nets, back)
         for which in ((stays, ~stays) if seen else (stays, stays))
     ]
     means = [sum((net * n for net, n in law.items()), Fraction(0)) / sum(law.values()) for law in laws]
@@ -52,41 +55,54 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
         law={format_exact(net): format_exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
         staked="1/1",
         worst=format_exact(means[1]),
-        simplest=None if seen is None else format_exact(_compute_mean_never_withdrawn(counts, like, nets)),
+        simplest=None
+        if seen is None
+        else format_exact(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
         policy=None
         if seen is None
         else pack_policy(bytes(np.array(answers, dtype=np.uint8)[stays.astype(int)])),
-        won=_list_row_rates(spot, (counts[stays] * like[stays][:, None]).sum(axis=0).tolist(), back, total),
+        won=_list_row_rates(
+            spot, (counts[stays] * hands_per_class[stays][:, None]).sum(axis=0).tolist(), back, total
+        ),
     )
 
 
 def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
-    """Return how often each row pays; ``rows`` ends with the lost rounds, and all other rounds are taken back."""
+    """Return how often each row pays.
+
+    ``rows`` has the number of cases by row, and last those that lose. All other cases of ``total`` are taken
+    back.
+    """
     found = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     taken = total - sum(rows)
     return list_row_rates((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
 
 
-def _compute_mean_never_withdrawn(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
-    """Return the mean of never taking the bet back."""
-    totals = (counts * like[:, None]).sum(axis=0).tolist()
+def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: list[Fraction]) -> Fraction:
+    """Return the mean net of a bet that is never taken back.
+
+    ``counts`` has, for each class of seen cards, how many completions win each of ``nets``; ``hands_per_class`` has how
+    many sets of cards each class represents.
+    """
+    totals = (counts * hands_per_class[:, None]).sum(axis=0).tolist()
     won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
     return Fraction(won, sum(totals))
 
 
 def _count_nets(
-    counts: Ints, like: Ints, stays: Bools, nets: list[Fraction], back: Fraction
+    counts: Ints, hands_per_class: Ints, stays: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
+    """Return how many cases end with each net if the bet stays for the classes in ``stays`` only."""
     law: Counter[Fraction] = Counter()
-    totals = (counts[stays] * like[stays][:, None]).sum(axis=0).tolist()
+    totals = (counts[stays] * hands_per_class[stays][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
         law[net] += n
-    law[back - 1] += int((counts[~stays].sum(axis=1) * like[~stays]).sum())
+    law[back - 1] += int((counts[~stays].sum(axis=1) * hands_per_class[~stays]).sum())
     return law
 
 
-def _complete(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
-    """Count, for each three known cards, how often each pay row results from the four missing cards."""
+def _count_completions(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
+    """Count, for each three known cards, how many completions by four more cards win each row of the pay table."""
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
     for n in range(known.shape[0]):

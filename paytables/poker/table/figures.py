@@ -40,7 +40,7 @@ def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of the bets that go together, and of each independent bet."""
+    """Return the figures of the bets that are staked together, and of each bet that is independent of them."""
     proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [
@@ -51,6 +51,7 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 
 def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
+    """Return the smallest first stake, in credits, of the bets that a proof is about."""
     return (definition.ante if name == MAIN else definition.spots[name]).limits.least
 
 
@@ -82,12 +83,13 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
 
 
 def _build_prize(won: Won, unit: int, cost: int) -> Prize:
-    """Return one prize of a bet with a first stake of ``unit`` credits of ``cost``."""
+    """Return a prize of a bet whose first stake is ``unit`` of the wager's ``cost`` credits."""
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
 
 
 def _estimate_proof_time(definition: PokerDefinition) -> str:
+    """Return a text on how long the proof of this definition takes to compute."""
     shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
     return "some three minutes on two cores" if shared else "less than a minute"
 

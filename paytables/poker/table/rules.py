@@ -64,7 +64,7 @@ class PokerRules(TableRules):
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the betting spots; a spot for raises only takes no initial bet."""
+        """Return the betting spots. A spot that only raises are placed on takes no initial bet."""
         spots = tuple(
             self._build_raise_spot(spot, self._build_spot(spot)) if spot.raised else self._build_spot(spot)
             for spot in self.definition.spot
@@ -72,6 +72,7 @@ class PokerRules(TableRules):
         return Layout(spots, self.definition.table, self.definition.form)
 
     def _build_spot(self, spot: Stake) -> Spot:
+        """Return the betting spot of a stake, with its odds as text and its limits."""
         return Spot(
             id=spot.id,
             group=spot.id,
@@ -92,7 +93,7 @@ class PokerRules(TableRules):
         return self._find_most_added_from(0, frozenset())
 
     def _find_most_added_from(self, n: int, raised: frozenset[str]) -> Fraction:
-        """Return the most that answers add from step ``n`` on, given the bets ``raised`` so far."""
+        """Return the most that answers can add from step ``n`` on, in antes. The bets ``raised`` are raised already."""
         if n == len(self.definition.step):
             return Fraction(0)
         step = self.definition.step[n]
@@ -191,7 +192,7 @@ class PokerRules(TableRules):
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
     def _should_ask(self, step: Step, place: SeatRound) -> bool:
-        """Return whether a seat is asked: it has not folded, and its bets leave a choice."""
+        """Return whether a seat is asked in this step: it has not folded, and its bets leave it a choice."""
         if place.folded or any(name in place.bets for name in step.unless):
             return False
         if step.only and not any(name in place.bets for name in step.only):
@@ -242,6 +243,7 @@ class PokerRules(TableRules):
         return {} if found is None else {"advice": found}
 
     def _is_option_open(self, option: Option, place: SeatRound) -> bool:
+        """Return whether an option is offered to a seat, given its cards and its current bets."""
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True
@@ -261,7 +263,7 @@ class PokerRules(TableRules):
         return "better" if mine > theirs else "equal" if mine == theirs else "worse"
 
     def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
-        """Return the pay table row that the cards win for a spot, or None."""
+        """Return the first of ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
         found = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
@@ -315,6 +317,7 @@ class PokerRules(TableRules):
 
     # ------------------------------------------------------------ what is said and shown
     def _describe_hand(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
+        """Return the combination of a hand as text, by language, or None if it has too few cards."""
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
         ranking = self._rankings[name]
@@ -350,6 +353,7 @@ class PokerRules(TableRules):
 
     @cached_property
     def _board(self) -> int:
+        """Return the number of cards on the board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
     def presentation(self) -> dict[str, object]:

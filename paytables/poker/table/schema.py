@@ -30,7 +30,8 @@ DECK: Final = 52
 Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
 
-def _is_hand(cards: str | None) -> None:
+def _check_cards_text(cards: str | None) -> None:
+    """Raise ValueError unless ``cards`` is None or the letters of cards."""
     if cards is not None:
         parse_cards(cards)
 
@@ -84,7 +85,7 @@ class Stake(Strict):
         return self
 
     def result(self, standing: Standing) -> Result:
-        """Return the result of the bet if the player's hand compares with the bank's as given."""
+        """Return the result of the bet for this comparison of the player's hand with the bank's."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
         return results[standing] or "pays"
 
@@ -104,7 +105,7 @@ class Option(Strict):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Option":
-        _is_hand(self.least)
+        _check_cards_text(self.least)
         return self
 
     @property
@@ -122,9 +123,10 @@ class Deal(Strict):
 
 
 class Step(Strict):
-    """A step of the game: it deals cards or asks the player.
+    """A step of the game, which either deals cards or asks the player.
 
-    A question is skipped if a bet of ``unless`` is staked, or if ``only`` is given and none of its bets is.
+    The question is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
+    given) is.
     """
 
     deal: Deal | None = None
@@ -155,7 +157,7 @@ class Duel(Strict):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Duel":
-        _is_hand(self.opens)
+        _check_cards_text(self.opens)
         return self
 
     @property
@@ -165,21 +167,21 @@ class Duel(Strict):
 
 
 class Line(Strict):
-    """A line of a strategy: this answer with at least these cards; the last line has no cards."""
+    """A line of a strategy: the answer with at least these cards. The last line has no cards and always applies."""
 
     option: Identifier
     least: str | None = None
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Line":
-        _is_hand(self.least)
+        _check_cards_text(self.least)
         return self
 
 
 class Won(Strict):
-    """How often a round pays a bet: by a row of its table, or as ``won``, ``push`` or ``withdrawn``.
+    """How often a bet is paid in one way: by a row of its table, or as ``won``, ``push`` or ``withdrawn``.
 
-    ``back`` is the total returned of the bet, in units of the ante; nothing for a part of a level.
+    ``back`` is everything returned for the bet, in antes; 0 for a part of a level.
     """
 
     spot: Identifier
@@ -248,13 +250,13 @@ class PokerDefinition(TableDefinition):
 
     @property
     def has_single_question(self) -> bool:
-        """Return whether lines can be evaluated: one question, against the bank, without a board."""
+        """Return whether a strategy's lines can be evaluated: one question, a duel with the bank, and no board."""
         boards = any(step.deal is not None and step.deal.board for step in self.step)
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
 
     @model_validator(mode="after")
     def _lines(self) -> "PokerDefinition":
-        """Refuse lines that cannot be verified against the best play, because the advice uses them."""
+        """Refuse lines that cannot be checked against the best play, because the advice uses them."""
         if self.best and not self.has_single_question:
             raise ValueError("best: lines go with one question against the bank, where no board is dealt")
         if self.best and self.best[-1].least is not None:

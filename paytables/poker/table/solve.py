@@ -97,9 +97,10 @@ def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
 def find_withdrawal_terms(
     definition: PokerDefinition, spot: Stake
 ) -> tuple[int, int | None, Fraction, tuple[int, int]]:
-    """Return a bet's number of cards, the number seen when it may be taken back, and the part returned.
+    """Return the terms on which a bet may be taken back.
 
-    The last element has the indices of the answers that take it back and that leave it.
+    They are its number of cards, the number seen when the player is asked (None if never), the part returned,
+    and the indices of the answers that take it back and that leave it.
     """
     own = board = 0
     seen_cards: int | None = None
@@ -117,7 +118,10 @@ def find_withdrawal_terms(
 
 
 def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
-    """Return the proof of one bet on the player's cards, which may be taken back at the game's question."""
+    """Return the proof of a bet that depends on the player's cards alone.
+
+    It may be taken back when the game asks its question.
+    """
     cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
         raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
@@ -146,9 +150,9 @@ def _compute_mean(law: Counter[Fraction]) -> Fraction:
 
 
 def prove_withdrawals(definition: PokerDefinition) -> Proof:
-    """Return the proof of three equal bets on one hand, of which two may be taken back one by one.
+    """Return the proof of three equal bets on one hand, two of which may be taken back one by one.
 
-    The simplest play leaves a bet if the seen cards win already.
+    The simplest play leaves a bet only if the cards seen already win.
     """
     spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
     found = [find_withdrawal_terms(definition, spot) for spot in spots]
@@ -200,7 +204,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer: its net in each standing (rows) for each class of hands, and its stake."""
+    """One answer: its net for each standing (row) and class of hands, its stake, and the classes that may choose it."""
 
     option: Option
     nets: Ints
@@ -209,7 +213,7 @@ class Choice:
 
 
 class Stud:
-    """One question against the bank, no board. Nets are in ``unit``-ths of an ante."""
+    """The calculation of a game with one question against the bank and no board. Nets are in ``1 / unit`` antes."""
 
     def __init__(self, definition: PokerDefinition) -> None:
         made = definition.duel
@@ -239,7 +243,7 @@ class Stud:
         )
 
     def count_standings(self) -> Ints:
-        """Return how many of the bank's hands make each standing, by class of hands and card seen."""
+        """Return how many of the bank's hands give each standing, by class of the player's hands and visible card."""
         bank = build_sets(52, self.duel.bank)
         opens = self.duel.least
         counts = count_duel_results(
@@ -264,7 +268,7 @@ class Stud:
         return found
 
     def choices(self) -> list[Choice]:
-        """Return every answer of the player with its net result, by standing and class."""
+        """Return every answer of the player with its net for each standing and class."""
         times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
@@ -281,7 +285,7 @@ class Stud:
         return found
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
-        """Return a bet's net in each standing for each class."""
+        """Return the net of one bet for each standing and class, if its stake is ``factor`` antes."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
 
         def won(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
@@ -335,7 +339,10 @@ class Stud:
         return proof if len(policy) > POLICY_MOST else proof.model_copy(update={"policy": policy})
 
     def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
-        """Give cards the player holds, which no bank can show, the answer usual for the class."""
+        """Return the best answers with gaps filled: visible cards that the player holds, so that no bank can show them.
+
+        They get the most frequent answer of the class.
+        """
         if not self.up:
             return best
         own = np.zeros(best.shape, dtype=np.bool_)
@@ -346,7 +353,7 @@ class Stud:
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
     def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
-        """Return the answers of a strategy by class, or None if it has no lines."""
+        """Return the answer of a strategy by class, or None if the strategy has no lines."""
         if not rules or self.known < self.own:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
@@ -361,7 +368,11 @@ class Stud:
     def _count_nets(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
-        """Count nets of the given answers by class and seen card; ``weight`` is the weight of classes."""
+        """Return how many cases end with each net, and the mean stake, for the answers in ``taken``.
+
+        They are by class and visible card. ``weight`` is the number of hands per class, by default that of
+        the classes.
+        """
         law: Counter[Fraction] = Counter()
         staked = Fraction(0)
         like = self.like if weight is None else weight
@@ -376,7 +387,7 @@ class Stud:
         return law, staked / sum(law.values())
 
     def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
-        """Yield every row of every bet that some answer leaves on the table."""
+        """Yield every row of every bet that is on the table after some answer."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)
@@ -407,7 +418,10 @@ class Stud:
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
     ) -> Counter[Pays]:
-        """Count how often one bet is paid by each row, won and returned, in one standing; ``cases`` by class."""
+        """Return how often one bet is paid by each row, won or returned, for one standing.
+
+        ``cases`` has the number of cases by class.
+        """
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
         result = spot.result(standing)
         first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
@@ -426,7 +440,7 @@ class Stud:
         return +found
 
     def _prove_early_decision(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
-        """Decide on the first cards of a hand that is dealt on afterwards."""
+        """Return the proof of a game in which the player decides on the first cards, before the rest are dealt."""
         sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
         stacked = np.stack(sums)
         laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]

@@ -24,7 +24,7 @@ _KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
 
 
 def build_streets(definition: PokerDefinition) -> Streets:
-    """Return the game's amounts. Raises :class:`BeyondReach` for a game of another shape."""
+    """Return the amounts of a game. Raises :class:`BeyondReach` for a game with other rounds of betting."""
     asks = [step for step in definition.step if step.ask is not None]
     ante, duel = definition.ante, definition.duel
     linked = [definition.spots[name] for name in list_bets_with_ante(definition) if name != ante.id]
@@ -72,7 +72,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
 
 
 def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
-    """Return how often each bet is paid by a row, won and returned, by what was staked and the result."""
+    """Return how often each bet is paid by each row, won and returned."""
     first, flop, turn, river = (
         [(str(option.spot), option.adds) for option in step.option if option.adds]
         for step in definition.step
@@ -113,9 +113,9 @@ def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, ki
 
 
 def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
-    """Return the answers before and after the flop, for :func:`paytables.poker.policy.find_shared_cards_answer`.
+    """Return the answers before and after the flop, in the form that ``find_shared_cards_answer`` reads.
 
-    A hole that contains a card twice gets the answer next to it.
+    Hole cards that are on the flop cannot occur; they get the answer of the next ones.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     places = {int(option.adds * unit): place for place, option in enumerate(first)}

@@ -12,7 +12,7 @@ Pays: TypeAlias = tuple[str, str, Fraction]
 
 
 def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
-    """Yield what each row of a bet of ``factor`` antes returns; a bonus is paid in addition to the bet."""
+    """Yield what each row of a bet of ``factor`` antes returns. A bonus is paid in addition to the bet."""
     for row in (*spot.first, *spot.pay):
         yield spot.id, row.id, factor * (1 + row.pays.net)
     for row in spot.bonus:
@@ -20,7 +20,7 @@ def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
 
 
 def list_row_rates(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
-    """Return how often each row pays, including those that no hand wins, and then what else pays."""
+    """Return how often each row pays, also rows that no hand wins, and then the other ways in which the bet is paid."""
     every = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
         Won(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))

@@ -29,32 +29,33 @@ def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
 
 
 def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return the simplest published play of those bets, for which its figure is computed."""
+    """Return the simplest published play of the same bets as :func:`describe_best_play`; it has a figure of its own."""
     if spot is not None:
         return _NEVER_BACK
     return _format_lines(definition, definition.simple) if definition.has_single_question else _SEEN_WINS
 
 
 def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
+    """Return whether an answer takes back the bet on ``spot``."""
     options = (option for step in definition.step for option in step.option)
     return any(option.spot == spot and option.back is not None for option in options)
 
 
 def _format_lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
-    """Return lines as text: the first that fits a hand counts."""
+    """Return a strategy's lines as text. The first line that fits a hand counts."""
     if lines[0].least is None:
         return f"always {lines[0].option}"
     order = "five" if definition.duel is None else definition.duel.order
     sentences = [
         f"otherwise {line.option}"
         if line.least is None
-        else f"{line.option} with {_hand(line.least, Ranking(ORDERS[order]))} or better"
+        else f"{line.option} with {_format_hand(line.least, Ranking(ORDERS[order]))} or better"
         for line in lines
     ]
     return ", ".join(sentences)
 
 
-def _hand(names: str, ranking: Ranking) -> str:
+def _format_hand(names: str, ranking: Ranking) -> str:
     """Return a hand by its ranks, the most frequent first, and its combination if it has one."""
     cards = parse_cards(names)
     times = Counter(map(rank_of, cards))

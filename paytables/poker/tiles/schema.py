@@ -13,14 +13,20 @@ Counts = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
 class BankWay(Strict):
-    """The values of a low and a high hand: for 0 to 9 points, then for the combinations from the twentieth up."""
+    """The values by which the bank chooses how to set its tiles, one list for the low hand and one for the high hand.
+
+    Each list is for 0 to 9 points, then for the combinations from the twentieth to the first.
+    """
 
     low: Counts
     high: Counts
 
 
 class Proof(Chances):
-    """The probabilities of the best settings; the mean net of the worst ones and of the simplest, the bank's own."""
+    """The probabilities with the best settings, and the mean net of the worst ones and of the bank's own way.
+
+    The bank's own way is the simplest published play.
+    """
 
     worst: Exact
     simplest: Exact

@@ -29,7 +29,7 @@ Ways = tuple[tuple[int, int, int], ...]
 def count_bank_hands(
     definition: PaiGowDefinition,
 ) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
-    """Return every four tiles, their ways, and the number of bank hands that lose and win, by hand and way."""
+    """Return every four tiles, the ways to set them, and how many of the bank's hands each way beats and loses to."""
     hands = list(combinations(range(len(TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
@@ -39,7 +39,7 @@ def count_bank_hands(
         low = mine[:, :, 0]
         low[np.vectorize(is_worthless)(low)] = -1
     found = np.zeros((len(hands), WAYS, 2), dtype=np.int64)
-    numba.njit()(_count)(masks, theirs, mine, found)
+    numba.njit()(_count_wins_and_losses)(masks, theirs, mine, found)
     return hands, ways, found
 
 
@@ -70,8 +70,8 @@ def solve(definition: PaiGowDefinition) -> Proof:
     )
 
 
-def _count(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
-    """Count, for each set of four tiles and way to set it, how often it wins and loses to the bank."""
+def _count_wins_and_losses(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
+    """Count, for each four tiles and each way to set them, how many of the bank's hands it beats and loses to."""
     for n in range(len(masks)):
         for m in range(len(masks)):
             if masks[n] & masks[m]:

@@ -38,7 +38,7 @@ _MIXED: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
 
 
 def value(tile: int) -> int:
-    """Return the value of a single tile, 17 the highest."""
+    """Return the value of a single tile; 17 is the highest."""
     return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
 
 
@@ -53,7 +53,7 @@ def count_points(tiles: Sequence[int]) -> int:
 
 
 def order(tiles: Sequence[int]) -> int | None:
-    """Return the rank of two tiles among the twenty combinations (s.101), 1 the highest, or None for points."""
+    """Return the rank of two tiles among the twenty combinations (s.101), 1 the highest; None if they are not one."""
     names = tuple(sorted(TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
         return 1
@@ -72,7 +72,7 @@ def order(tiles: Sequence[int]) -> int | None:
 
 @cache
 def compute_strength(first: int, second: int) -> int:
-    """Return the strength of two tiles: combinations by their order, then points, then the higher tile."""
+    """Return the strength of two tiles. It orders combinations first, then points, then the higher tile."""
     place = order((first, second))
     if place is not None:
         return (10 + NAMED - place) * 32 + max(value(first), value(second))
@@ -80,7 +80,7 @@ def compute_strength(first: int, second: int) -> int:
 
 
 def level(strength_: int) -> int:
-    """Return 0 to 9 for points, then 10 for the twentieth combination up to 29 for the first."""
+    """Return the level of a hand: 0 to 9 for points, then 10 for the twentieth combination up to 29 for the first."""
     return strength_ // 32
 
 
@@ -93,7 +93,7 @@ def is_worthless(strength_: int) -> bool:
 def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
     """Return the ways to set four tiles: strengths of low and high hand, and the low hand's indices as bits.
 
-    The high hand is equal or better (s.113). Ways are sorted with the best low hand first.
+    The high hand must be equal or better (s.113). Ways with the best low hand come first.
     """
     found: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):

@@ -17,10 +17,10 @@ STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The results of holding by one policy: the probability of each pay row, and the spread between deals.
+    """The results of holding cards by one policy.
 
-    ``deals`` is the mean, over the deals, of the squared mean win of a deal in credits: hands of one deal
-    share only their initial cards.
+    It has the probability of each row of the pay table. ``deals`` is the mean, over all deals, of the squared
+    mean win of a deal in credits; hands of one deal have only their initial cards in common.
     """
 
     rates: tuple[Fraction, ...]
@@ -42,7 +42,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     from paytables.poker.video.holds import Holds  # noqa: PLC0415 (laboratory packages)
 
     holds = Holds(definition)
-    simple = None if definition.simplest is None else holds.by(definition.simplest.data)
+    simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
         """Return the proof of the best and the worst of all holds; of equally good ones the first."""
@@ -64,7 +64,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
 
 
 def analyse(definition: VideoPokerDefinition) -> Analysis:
-    """Return the figures of every number of credits and hands, at any depth."""
+    """Return the figures of every number of credits and hands; all figures are quick, so there is only one depth."""
     proofs = definition.proved
     if proofs is None:
         definition = definition.model_copy(update={"proved": prove(definition)})

@@ -38,9 +38,10 @@ STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The non-wild cards at some indices, by class of deals: ranks and suits as bits, pairs among them.
+    """Data of the cards at some indices of the deal, one array entry per class of deals.
 
-    It also has the number of wild cards in the deal, and whether none of them is at the other indices.
+    They are ranks and suits of the cards that are not wild, as bits; the number of pairs among these; the
+    number of wild cards in the whole deal; and whether no wild card is at another index.
     """
 
     ranks: Ints
@@ -50,7 +51,7 @@ class Part:
     holds_all_wilds: Bools
 
     def find_fits(self, line: Hold, left: Ints) -> Bools:
-        """Return, for each class of deals in ``left``, whether holding these cards satisfies a strategy line."""
+        """Return, for the classes of deals ``left``, whether holding the cards at these indices fits a line."""
         fits: Bools = self.holds_all_wilds[left]
         ranks = self.ranks[left]
         if line.wild is not None:
@@ -70,7 +71,10 @@ class Part:
 
 
 class Holds:
-    """All holds of a game. The rows that hands win are separate from their pays, so bets share the work."""
+    """The calculation of all ways to hold cards in a game.
+
+    Which rows hands win is computed once; bets only differ in what the rows pay.
+    """
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
@@ -101,13 +105,13 @@ class Holds:
 
     @cached_property
     def counts(self) -> list[list[Ints]]:
-        """Return, for each pay row, how many of its hands hold given cards; see :meth:`Sets.sums`."""
+        """Return, for each row of the pay table, how many hands that win it contain given cards (:meth:`Sets.sums`)."""
         return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
 
     def values(self, pays: Sequence[int]) -> Ints:
-        """Return the value of each hold of each deal in ``unit``-ths: 32 rows, a column per class.
+        """Return the value of each hold (row) for each class of deals (column), in ``1 / unit`` credits.
 
-        ``pays`` are credits by row of the pay table.
+        There are 32 holds. ``pays`` are credits by row of the pay table.
         """
         tables: list[Ints] = [
             np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
@@ -117,9 +121,10 @@ class Holds:
         return self.sets.holds(tables, self.deals) * self.scale[:, None]
 
     def held(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return the results of holding the cards at the indices in ``masks``, by class of deals.
+        """Return the results of holding, in each class of deals, the cards at the indices in ``masks`` (as bits).
 
-        First the probability of each row of the pay table, then the mean of the squared mean win of a deal.
+        First comes the probability of each row of the pay table, then the mean of the squared mean win of a
+        deal.
         """
         total = self.unit * self.sets.count
         finished = self.sets.held(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
@@ -130,8 +135,11 @@ class Holds:
         squares = sum(mean * mean * like for mean, like in zip(means.tolist(), often.tolist(), strict=True))
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
-    def by(self, way: Way) -> Ints:
-        """Return the cards that a simple way holds of each class of deals. Raises :class:`AnalysisError`."""
+    def select_cards_held_by(self, way: Way) -> Ints:
+        """Return the cards, as bits of indices, that a simple way holds in each class of deals.
+
+        Raises :class:`AnalysisError` if no line of it fits some deal.
+        """
         order = self.definition.deck.order
         made = self.strengths[self.deals] >> CATEGORY
         masks = np.full(len(self.deals), -1, dtype=np.int64)
@@ -151,7 +159,7 @@ class Holds:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """Return the data of the cards at each choice of indices, by its bits."""
+        """Return the data of the cards at each choice of indices; the choice as bits is the index in the list."""
         wild = self.definition.deck.order.wild
         cards = self.sets.members[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
@@ -177,6 +185,6 @@ class Holds:
         return found
 
     def mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one hand in credits, without the breakdown by rows."""
+        """Return the mean win of one hand, in credits, if the cards in ``masks`` are held."""
         found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

@@ -32,9 +32,9 @@ class VideoPokerRules(Tableless):
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
     def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` in total, on ``hands`` hands or by default the fewest that fit.
+        """Return the wager of ``credits_`` in total on ``hands`` hands.
 
-        Raises :class:`WagerError`.
+        By default it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
         """
         bets = self.definition.bets
         if set(options) - {"hands"}:
@@ -61,7 +61,7 @@ class VideoPokerRules(Tableless):
         return None if row is None else self.definition.pay[row]
 
     def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
-        """Return the cards that the best play holds, if the definition stores it."""
+        """Return the cards that the best play holds, as bits of indices; empty if the definition does not store it."""
         proofs = self.definition.proved
         if proofs is None:
             return {}
@@ -104,7 +104,7 @@ class VideoPokerRules(Tableless):
             cards, left = list(dealt), Shoe(list(shoe.counts))
             for place in thrown:
                 cards[place] = left.deal(draw, f"hand {hand} card {place + 1}")
-                data = {"hand": _hand_id(hand), "index": place, "card": format_card(cards[place])}
+                data = {"hand": _format_hand_id(hand), "index": place, "card": format_card(cards[place])}
                 yield Cue("draw", data)
             finished.append(cards)
             pay = self.pay(cards)
@@ -146,7 +146,7 @@ class VideoPokerRules(Tableless):
         for n, cards in enumerate(hands, 1):
             pay = self.pay(cards)
             hand: dict[str, object] = {
-                "id": _hand_id(n),
+                "id": _format_hand_id(n),
                 "cards": list(map(format_card, cards)),
                 "says": self._describe_hand(cards),
             }
@@ -211,6 +211,6 @@ class VideoPokerRules(Tableless):
         return figures.analyse_bet(self.definition, wager.credits // hands, hands)
 
 
-def _hand_id(hand: int) -> str:
-    """Return the id of a hand: the first, which is dealt and held, is the player's; others are numbered."""
+def _format_hand_id(hand: int) -> str:
+    """Return the id of a hand. The first one, which is dealt and held, is the player's; the others are numbered."""
     return "player" if hand == 1 else f"player-{hand}"

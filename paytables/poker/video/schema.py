@@ -74,11 +74,11 @@ class Progressive(Strict):
 
 
 class Proof(Strict):
-    """The best holds' figures at some credits: how often a hand wins each row, in the rows' order.
+    """The figures of the best holds for a number of credits: how often a hand wins each row, in the rows' order.
 
-    ``deals`` is the mean over deals of the squared mean win (in credits for each credit bet), ``worst`` the
-    return of the worst holds, ``simplest`` that of the simple way of :attr:`simplest`, ``policy`` the cards
-    held of each class of deals.
+    ``deals`` is the mean, over all deals, of the squared mean win (in credits for each credit bet). ``worst``
+    is the return of the worst holds, ``simplest`` that of the simple way :attr:`simplest`. ``policy`` has the
+    cards held in each class of deals.
     """
 
     rates: tuple[Exact, ...]
@@ -95,17 +95,17 @@ class Proofs(Strict):
     fewer: Proof | None = None
 
     def of(self, *, most: bool) -> Proof:
-        """Return the proof of a hand at the maximum credits, or of any other."""
+        """Return the proof for a hand at the maximum credits, or for any other hand."""
         return self.most if most or self.fewer is None else self.fewer
 
 
 class Hold(Strict):
-    """A line of a simple way to hold: keep a number of ``cards``, all wild ones among them, that fit the conditions.
+    """A line of a simple way to hold: hold this number of ``cards``, with all wild ones, if they meet the conditions.
 
-    ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the number of wild ones among
-    them. For the other held cards, ``sets`` gives their sets (none, a pair, ...), ``of`` the range of all
-    their ranks, ``suited`` and ``row`` that they are of one suit and consecutive, ``ways`` the minimum number
-    of straights they are part of.
+    ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the number of wild cards
+    among them. For the other held cards, ``sets`` says which sets they form (none, a pair, ...), ``of`` gives
+    the range of their ranks, ``suited`` and ``row`` require one suit and consecutive ranks, and ``ways`` is
+    the minimum number of straights that they may be part of.
     """
 
     cards: Annotated[int, Field(ge=0, le=HAND)]
@@ -119,7 +119,7 @@ class Hold(Strict):
 
 
 class Way(Strict):
-    """A published way to hold: the first of its lines that fits, the lowest ranks if it fits twice."""
+    """A published way to hold. The first of its lines that fits applies; if it fits twice, to the lowest ranks."""
 
     name: Text
     line: tuple[Hold, ...]
@@ -179,7 +179,7 @@ class VideoPokerDefinition(Definition):
 
     @property
     def cycle(self) -> int:
-        """Return the number of equally likely rounds of one hand: deals, times the draws of each."""
+        """Return the number of equally likely rounds of one hand: the deals times the draws that may follow each."""
         cards = 53 if self.deck.joker else 52
         return comb(cards, HAND) * lcm(*(comb(cards - HAND, drawn) for drawn in range(HAND + 1)))
 

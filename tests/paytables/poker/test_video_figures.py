@@ -129,7 +129,7 @@ def simple():
         if name not in made:
             definition = load(name).rules.definition
             holds = Holds(definition)
-            made[name] = holds, holds.by(definition.simplest.data)
+            made[name] = holds, holds.select_cards_held_by(definition.simplest.data)
         return made[name]
 
     return of
