@@ -143,7 +143,7 @@ class Archive:
     def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
         """Return the copies of a segment whose signed trailer is valid, at most one per medium.
 
-        Raises :class:`JournalDamaged`, with the reason for each medium, if there is none.
+        Raises :class:`JournalDamaged`, with the reason for each medium, if none exists.
         """
         boundary = self._boundary()
         if boundary is None:

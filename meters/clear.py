@@ -176,7 +176,7 @@ def digest(transaction: Transaction) -> str:
 
 
 def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
-    """Return the stored plan of a clear that was started. Raises :class:`ClearRefused` if there is none."""
+    """Return the stored plan of a clear that was started. Raises :class:`ClearRefused` if none exists."""
     data = read_file(medium, state_dir / PLAN_NAME)
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was started")

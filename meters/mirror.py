@@ -100,7 +100,7 @@ class Mirror:
 
     # ------------------------------------------------------------------ one copy
     def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
-        """Return the newest intact copy, or None if there is none and none is expected."""
+        """Return the newest intact copy, or None if none exists and none is expected."""
         intact = [copy for copy in copies if copy.generation]
         if not intact:
             reasons = "; ".join(copy.why for copy in copies if copy.why)

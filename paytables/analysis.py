@@ -75,7 +75,7 @@ class WinDistribution:
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
-        """Return the largest win that ``games`` games reach ``times`` times on average or more; 0 if there is none."""
+        """Return the largest win that ``games`` games reach ``times`` times on average or more; 0 if none exists."""
         missing = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
             missing -= self.counts[win]

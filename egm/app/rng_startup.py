@@ -59,7 +59,7 @@ def start_chance(
 
 
 def _take_carry_over(path: Path) -> bytes | None:
-    """Return the stored random output and remove its file, because it is used once; None if there is none."""
+    """Return the stored random output and remove its file, because it is used once; None if none exists."""
     try:
         data = path.read_bytes()
     except OSError:

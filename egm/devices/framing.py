@@ -59,7 +59,7 @@ class FrameReader(Generic[T]):
         return items
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
-        """Return, after a pause on the line, the error for an unfinished message; empty if there is none."""
+        """Return, after a pause on the line, the error for an unfinished message; empty if none exists."""
         unfinished, self._buffer = self._buffer, b""
         return [ProtocolError(protocol, "message broken off", unfinished)] if unfinished else []
 

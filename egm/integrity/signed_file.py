@@ -95,7 +95,7 @@ class SignedFile:
 
 
 def find_last_signed_file(journal: JournalView) -> SignedFile | None:
-    """Return the cabinet file signed last, also if that was before an authorised clear; None if there is none."""
+    """Return the cabinet file signed last, also if that was before an authorised clear; None if none exists."""
     entry = next(journal.entries((CABINET_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
     stored = journal.state(IntegrityKey.CABINET)
     text = (

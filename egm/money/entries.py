@@ -473,7 +473,7 @@ class HandpayPaid:
     slip: Cents
     """The slip's running number."""
     witness: str = omit_if_default("")
-    """The journal head before this entry, as it is printed."""
+    """The journal head before this entry, as printed."""
     machine: Serial
     taxable: bool
     """Whether the amount reaches the limit above which a win is reported for tax."""

@@ -120,7 +120,7 @@ class Roster:
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
-        """Return the person with this number, or None if there is none or the person is disabled."""
+        """Return the person with this number, or None if none exists or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 

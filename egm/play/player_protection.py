@@ -72,7 +72,7 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
 
 
 def find_next_due_time(machine: Machine) -> datetime | None:
-    """Return the time at which a reminder falls due or a pause ends without any action; None if there is none."""
+    """Return the time at which a reminder falls due or a pause ends without any action; None if none exists."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:

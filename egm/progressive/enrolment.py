@@ -230,7 +230,7 @@ class Stick:
         return content
 
     def answer(self) -> Answer:
-        """Return the answer of the controller's staff. Raises EnrolmentError, also if there is none yet."""
+        """Return the answer of the controller's staff. Raises EnrolmentError, also if none exists yet."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")

@@ -67,7 +67,7 @@ class LinkFolder:
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:
-        """Return the private key of the pending certificate request; None if there is none, or if it is damaged.
+        """Return the private key of the pending certificate request; None if none exists, or if it is damaged.
 
         Raises EnrolmentError, OperatorError.
         """
@@ -82,7 +82,7 @@ class LinkFolder:
         return key if isinstance(key, Ed25519PrivateKey) else None
 
     def get_or_create_request_key(self) -> Ed25519PrivateKey:
-        """Return the private key of the pending certificate request; create and store it if there is none.
+        """Return the private key of the pending certificate request; create and store it if none exists.
 
         Raises EnrolmentError, OperatorError.
         """

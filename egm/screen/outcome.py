@@ -136,7 +136,7 @@ class Result:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
-    """Return a name by language code; a plain text, or ``default`` if there is none, is taken as English."""
+    """Return a name by language code; a plain text, or ``default`` if none exists, is taken as English."""
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}

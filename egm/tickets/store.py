@@ -278,7 +278,7 @@ class TicketStore:
         return None if row is None else self._read_record(number, row[0])
 
     def found(self, number: str) -> Record:
-        """Return the ticket with this number. Raises :class:`TicketOrderError` if there is none."""
+        """Return the ticket with this number. Raises :class:`TicketOrderError` if none exists."""
         record = self.get(number)
         if record is None:
             raise TicketOrderError(f"ticket {mask_number(number)} is not in the ledger")

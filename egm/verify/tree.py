@@ -101,7 +101,7 @@ def find_components(scope: Scope) -> frozenset[str]:
 
 
 def find_component(name: str) -> str:
-    """Return the component to which a file belongs. Raises LocalError if there is none."""
+    """Return the component to which a file belongs. Raises LocalError if none exists."""
     for prefix, component in _PREFIXES:
         if name.startswith(prefix):
             return component

@@ -105,7 +105,7 @@ def _compute_proof(house: House, report_progress: Callable[[int, int], None]) ->
 
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
-    """Return the proof stored in the definition, or compute it if there is none."""
+    """Return the proof stored in the definition, or compute it if none exists."""
     return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
 
 

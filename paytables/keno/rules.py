@@ -66,7 +66,7 @@ class KenoRules(Tableless):
         return Wager(credits_, found.to_json())
 
     def _find_form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
-        """Return the wager of the form that costs ``credits_``. Raises :class:`WagerError` if there is none."""
+        """Return the wager of the form that costs ``credits_``. Raises :class:`WagerError` if none exists."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:

@@ -63,7 +63,7 @@ class CommandGroup(click.Group):
             message, system = error.message, error.__context__
             if isinstance(system, OSError) and message == str(system):
                 message = _format_os_error(system)
-            error.message = make_lines_printable(message)  # type: ignore[misc] # it may tell what stands in a file
+            error.message = make_lines_printable(message)  # type: ignore[misc] # it may state what a file contains
             raise
 
     def resolve_command(

@@ -142,7 +142,7 @@ class Backup:
 
 
 def load_machine_key(state: Path) -> MachineKey:
-    """Return the machine's key. Raises OperatorError if there is none, JournalError if it is damaged."""
+    """Return the machine's key. Raises OperatorError if none exists, JournalError if it is damaged."""
     key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
     if key is None:
         raise OperatorError(f"{state}: there is no machine key; start the machine once")

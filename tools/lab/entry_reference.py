@@ -74,7 +74,7 @@ COMMON_MEANINGS: Final[Mapping[str, str]] = {
     "version": "The version of the game's definition.",
     "why": "The reason.",
     "win_cents": "The win, without progressive levels and returned stakes.",
-    "witness": "The journal head before this entry, as it is printed: entry number and first digits of the hash.",
+    "witness": "The journal head before this entry, as printed: entry number and first digits of the hash.",
 }
 """The meanings of fields that many records have; a string below the field of a record takes precedence."""
 

@@ -54,7 +54,7 @@ def _collapse_blanks(value: Any) -> Any:
 def _find_written_prefix(text: str, key: Path) -> Path:
     """Return the longest prefix of a path whose value is written in the file as ``key = value``.
 
-    Raises RewriteError if there is none.
+    Raises RewriteError if none exists.
     """
     for length in range(len(key), 0, -1):
         if _find_value_span(text, key[:length]) is not None:

@@ -98,7 +98,7 @@ class Link(Step):
         return Way.STAY
 
     def _adopt_enrolment(self, draft: Draft) -> Move:
-        """Take the enrolment in use into the draft, and continue with the next step; refuse if there is none."""
+        """Take the enrolment in use into the draft, and continue with the next step; refuse if none exists."""
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return say_refusal("not_offered")

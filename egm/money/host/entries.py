@@ -56,7 +56,7 @@ class HostVoucherRefused:
     """The id of the ticket's insertion."""
     number: Masked
     status: Redeeming
-    """The result, as it is reported to the host."""
+    """The result as reported to the host."""
     reason: str
 
 

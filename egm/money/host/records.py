@@ -23,7 +23,7 @@ class HostTicketRecord:
     kind: str
     """The kind of credit; empty unless the host has authorised the ticket."""
     status: Redeeming
-    """The result, as it is reported to the host."""
+    """The result as reported to the host."""
     told: bool
     """Whether the host has read the result."""
     expires: str | None = omit_if_default(None)
@@ -55,7 +55,7 @@ class TransferRecord:
     kind: TransferKind
     """The direction: into or out of the machine, or a bonus of the host."""
     status: TransferStatus
-    """The result, as it is reported to the host."""
+    """The result as reported to the host."""
     cents: Mapping[CreditKind, Count]
     """The amount moved, by kind of credit."""
     asked_cents: int

@@ -153,7 +153,7 @@ def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
 
 
 def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
-    """Return the signing key; if there is none, create it and print its path."""
+    """Return the signing key; if none exists, create it and print its path."""
     try:
         path = bundle.find_key_path(named, out)
         if not path.exists():

@@ -188,7 +188,7 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
 
 
 def load_named_profile(jurisdiction: str) -> Profile:
-    """Return a profile. Raises ``click.ClickException`` if there is none with that name."""
+    """Return a profile. Raises ``click.ClickException`` if none exists with that name."""
     try:
         return load_profile(path_or_id_from_text(jurisdiction))
     except OperatorError as error:

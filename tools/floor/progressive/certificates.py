@@ -173,7 +173,7 @@ def _sign_certificate(
 def revoke(folder: Path, name: str, now: datetime) -> None:
     """Revoke the certificate of ``name`` and archive it, so that a new one may be made.
 
-    The broker rejects the certificate from the broker's next start on. Raises OperatorError if there is none.
+    The broker rejects the certificate from the broker's next start on. Raises OperatorError if none exists.
     """
     certificate = folder / f"{name}.crt"
     if certificate.parent != folder:

@@ -35,7 +35,7 @@ class SecretError(LocalError):
 
 
 def make_key(folder: Path) -> None:
-    """Create the key file in ``folder`` if there is none. Raises OperatorError for an invalid key file."""
+    """Create the key file in ``folder`` if none exists. Raises OperatorError for an invalid key file."""
     if (folder / KEY_FILE).exists():
         read_key(folder)
     else:

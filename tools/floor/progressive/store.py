@@ -187,7 +187,7 @@ class Session:
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
     def find_prize_of_claim(self, claim: str) -> PrizeRecord:
-        """Return the prize of a hit. Raises LookupError if there is none."""
+        """Return the prize of a hit. Raises LookupError if none exists."""
         return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
 
     def put_prize(self, record: PrizeRecord) -> None:
@@ -397,7 +397,7 @@ class SqliteReader(Store):
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 
     def __init__(self, path: Path) -> None:
-        """Open the file. Raises OperatorError if there is none."""
+        """Open the file. Raises OperatorError if none exists."""
         if not path.exists():
             raise OperatorError(
                 f"{path}: there is no controller store; `egm progressive serve` creates one, --store names another"

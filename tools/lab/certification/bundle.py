@@ -70,7 +70,7 @@ def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
 def list_bundles(folder: Path) -> tuple[Path, ...]:
     """Return the folder itself if it is a bundle, or else its subfolders that are bundles.
 
-    A bundle has a manifest. Raises BundleError if there is none.
+    A bundle has a manifest. Raises BundleError if none exists.
     """
     if (folder / MANIFEST).exists():
         return (folder,)

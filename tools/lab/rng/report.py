@@ -45,7 +45,7 @@ LIMITS: Final = (
     "No source of entropy has been assessed under SP 800-90B; each claim is stated with what it rests on.",
     "Statistics see large bias only. That scaling has none is proved in section 6; each play is held in 7.",
     "The state is overwritten when service ends; copies inside CPython and OpenSSL cannot be reached.",
-    "After a restored snapshot, copies part if the kernel's generator has: where the hypervisor tells it.",
+    "After a restored snapshot, copies part if the kernel's generator has: where the hypervisor states it.",
     "Figures were taken on the machine named in section 2, not on the cabinet's hardware.",
 )
 _JITTER_SAMPLES: Final = 100_000
